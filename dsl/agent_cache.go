@@ -10,24 +10,25 @@ import (
 const (
 	// maxAgents bounds how deep agents may call agents.
 	maxAgents = 5
-	// maxAgentPlaces bounds the agents of a program, each counted at every place
-	// that calls it: a program holds them all.
+	// maxAgentPlaces bounds the agents of a program. An agent counts once for every
+	// place that calls it, because a program holds a copy for each.
 	maxAgentPlaces = 1000
 )
 
-// agentKey says which agent is compiled: one with the same key has the same
-// program wherever it is called.
+// agentKey identifies a compiled agent. Agents with the same key share one
+// program wherever they are called.
 type agentKey struct {
-	whole *syntax.Node // the tree of the file that the agent is a part of; nil = a file's own spec
+	whole *syntax.Node // the tree of the file that contains the agent; nil for the spec of the file itself
 	name  string       // path#agent
-	text  string       // of an agent in a resolved spec: its digest
+	text  string       // the digest of an agent in a resolved spec
 }
 
-// builtAgents are the agents that one compilation has compiled. Loaders of
-// specs that call each other share one.
+// builtAgents caches the agents compiled so far. Loaders of specs that call each
+// other share one cache.
 type builtAgents map[agentKey]*Spec
 
-// build compiles an agent once. at is the place that calls it; nil = reported.
+// build compiles an agent once. at is the place that calls it. It returns nil
+// after reporting an error.
 func (l *loader) build(key agentKey, at syntax.Position, compile func() *Spec) *Spec {
 	s, done := l.built[key]
 	if !done {
@@ -42,7 +43,8 @@ func (l *loader) build(key agentKey, at syntax.Position, compile func() *Spec) *
 	return s
 }
 
-// calls reports a spec that is being compiled already, or is called too deep.
+// calls reports a spec that is already being compiled, or whose call is nested
+// too deep.
 func (l *loader) calls(src *syntax.Source, at syntax.Position) bool {
 	switch {
 	case slices.Contains(l.chain, src.PathWithAgent()):
@@ -59,8 +61,8 @@ func (l *loader) tooDeep(at syntax.Position) {
 	l.Report.Error(diag.Cycle, at, "agents call agents more than %d levels deep", maxAgents)
 }
 
-// holds counts an agent, and those within it, as a part of the program; false =
-// there are too many, which is reported.
+// holds adds an agent and the agents within it to the program's count. It returns
+// false after reporting that there are too many.
 func (c *compiler) holds(s *Spec, at syntax.Position) bool {
 	if c.callers+s.places > maxAgentPlaces {
 		if c.callers <= maxAgentPlaces {

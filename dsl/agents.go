@@ -11,9 +11,9 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// AgentRef compiles the spec that a value names. In a resolved spec the whole
-// of it is there: {file, spec}. A role's section is read for the role, and
-// again for each node of a written graph that has its type: that is one agent.
+// AgentRef compiles the spec that a value names. A resolved spec contains the
+// agent's spec itself: {file, spec}. The section of a role is decoded for the
+// role, and again for each graph node of its type; both refer to one agent.
 func (c *compiler) AgentRef(v *syntax.Node, where string, a *component.AgentRef) {
 	if p := c.embedded[v]; p != nil {
 		a.File = p.File
@@ -48,7 +48,8 @@ func (c *compiler) AgentRef(v *syntax.Node, where string, a *component.AgentRef)
 }
 
 // agentOf compiles the spec that a value names: a file, an agent in a file
-// (team.yaml#writer), or one in this file (#writer). nil = reported.
+// (team.yaml#writer), or an agent of this file (#writer). It returns nil after
+// reporting an error.
 func (c *compiler) agentOf(v *syntax.Node) *Spec {
 	name, agent := c.loader.Files.SplitAgent(v)
 	if name == "" && v.Text != "" {
@@ -69,29 +70,30 @@ func (c *compiler) agentOf(v *syntax.Node) *Spec {
 	})
 }
 
-// below is a loader for a spec that another one calls. Overrides are the outer
-// one's.
+// below returns a loader for a spec that this one calls. It has the overrides of
+// the outer loader.
 func (l *loader) below() *loader {
 	sub := &loader{Unit: &config.Unit{Report: l.Report, Files: l.Files}, options: l.options, chain: l.chain, lock: l.lock, built: l.built}
 	sub.options.Set, sub.options.Environ = nil, nil
 	return sub
 }
 
-// within makes a program, which a value names, one of those within the one that
-// is compiled. It is a copy: other places may call the agent by another path.
+// within adds the program that a value names to the agents of the program being
+// compiled. It adds a copy, because other places may call the agent by another
+// path.
 func (c *compiler) within(v *syntax.Node, a *component.AgentRef, shared *engine.Program) {
 	own := *shared
 	p := &own
 	p.File = a.File
 	a.Bind(p)
 	c.embedded[v] = p
-	if c.program != nil { // else it is a library's, and no program
+	if c.program != nil { // nil for a library, which has no program
 		c.program.Agents = append(c.program.Agents, p)
 	}
 }
 
-// embed puts the resolved spec of an agent beside its file's name, which is
-// then relative to the folder of the outer spec.
+// embed replaces the file name of an agent by the name and its resolved spec. The
+// name becomes relative to the folder of the outer spec.
 func (c *compiler) embed(v *syntax.Node, name string, p *engine.Program) {
 	file := *v
 	file.Text = name

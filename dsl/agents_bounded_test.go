@@ -9,7 +9,8 @@ import (
 	"github.com/pexctl/pex/dsl"
 )
 
-// layers is a spec whose agents stand in layers: each calls all of the next.
+// layers returns a spec with layers of agents: each agent calls all agents of the
+// next layer.
 func layers(depth, width int) map[string]string {
 	files := map[string]string{}
 	spec := func(layer, n int) string {
@@ -32,7 +33,7 @@ func layers(depth, width int) map[string]string {
 	return files
 }
 
-// allocated is what a call of f allocates.
+// allocated returns the number of bytes that f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -10,64 +10,66 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Analyzer looks for one thing that is doubtful in a spec that compiles.
+// Analyzer finds one kind of likely mistake in a spec that compiles.
 type Analyzer struct {
-	Name  string      // lower_snake_case, as its file
-	Codes []diag.Code // what it may report
+	Name  string      // lower_snake_case, like its file
+	Codes []diag.Code // the codes that it may report
 	Run   func(*Pass)
 }
 
-// Pass is one spec for one analyzer. It is only for reading.
+// Pass holds one spec for one analyzer. It is read-only.
 type Pass struct {
 	Spec     *Spec
 	Program  *engine.Program
 	Catalog  engine.Catalog
 	Analyzer *Analyzer
 	// Uses are the names that templates, expressions, roles and tools refer to:
-	// "prompts.x", "parameters.x", "llms.x". "parameters" alone: any of them.
+	// "prompts.x", "parameters.x", "llms.x". "parameters" alone means any
+	// parameter.
 	Uses map[string]bool
 	// Tools are the entries of tools, in the order of the spec.
 	Tools  []Tool
 	report *syntax.Report
 	files  *specfs.Reader
-	trials []*syntax.Node // what Tried looks at, once tried is true
+	trials []*syntax.Node // test files for Tried; valid once tried is true
 	tried  bool
 	unread bool // one of them cannot be read
 }
 
-// Tool is an entry of tools as the compiler came to know it. Nothing was opened
-// for it: what only a running server knows is not there.
+// Tool is an entry of tools as the compiler knows it. The compiler opens no tool,
+// so it lacks what only a running server knows.
 type Tool struct {
 	Spec   *tool.Spec
-	Entry  Entry     // as it is written
-	Info   tool.Info // what the tool says of itself, before what the author says
-	Server bool      // it stands for the tools of a server
-	// Members are the pinned tools of a server, server__tool; Pinned says that
-	// they are known.
+	Entry  Entry     // as written
+	Info   tool.Info // from the tool itself, before overrides of the spec
+	Server bool      // it represents the tools of a server
+	// Members are the names of the pinned tools of a server, as server__tool.
+	// Pinned is set if they are known.
 	Members  []string
 	Pinned   bool
-	Stateful bool            // it keeps something between runs, in the memory
-	Agent    *engine.Program // that answers its calls; nil = none
+	Stateful bool            // it stores data between runs, in the memory
+	Agent    *engine.Program // the agent that answers its calls; nil if none
 }
 
-// Warn reports at a place, and returns the entry for a hint.
+// Warn adds a warning at a place and returns it, so that the caller can add a
+// hint.
 func (p *Pass) Warn(code diag.Code, at Place, format string, args ...any) *diag.Diagnostic {
 	return p.report.Warn(code, at.at, format, args...)
 }
 
-// Error is Warn for what makes the spec useless.
+// Error is like Warn, for mistakes that make the spec unusable.
 func (p *Pass) Error(code diag.Code, at Place, format string, args ...any) *diag.Diagnostic {
 	return p.report.Error(code, at.at, format, args...)
 }
 
-// InSpecFile says whether a place is in the file of the spec itself: what comes from a
-// file that several specs share may be there for another of them.
+// InSpecFile reports whether a place is in the file of the spec itself. Keys of a
+// file that several specs share may be used by another of them.
 func (p *Pass) InSpecFile(at Place) bool {
 	return at.at.Source != nil && at.at.Source.Kind == syntax.SpecFile && at.Path == p.Spec.File
 }
 
-// Overridden says whether a value, or a part of it, was given by a flag or the
-// environment: what that leaves without use is no mistake of the spec.
+// Overridden reports whether a flag or the environment set a value or a part of
+// it. What that makes unused is not a mistake of the spec.
 func (p *Pass) Overridden(v Value) bool { return overridden(v.v) }
 
 func overridden(v *syntax.Node) bool {
@@ -88,7 +90,7 @@ func overridden(v *syntax.Node) bool {
 	return false
 }
 
-// analyze runs the analyzers of the options over a spec that compiled.
+// analyze runs the analyzers of the options on a spec that compiled.
 func (l *loader) analyze(c *compiler, s *Spec) {
 	if len(l.options.Analyzers) == 0 {
 		return
@@ -105,7 +107,7 @@ func (l *loader) analyze(c *compiler, s *Spec) {
 	}
 }
 
-// knownTools is what the compiler came to know of the tools.
+// knownTools returns what the compiler knows about the tools.
 func (c *compiler) knownTools() []Tool {
 	out := make([]Tool, len(c.tools))
 	for i := range c.tools {

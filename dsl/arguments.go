@@ -11,9 +11,9 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// arguments checks the expressions that look at the arguments of tool calls
-// against the input schemas of the tools. Expressions of a run that an earlier
-// version began are left as they are: what is wrong in them decides nothing.
+// arguments checks expressions that read the arguments of tool calls against the
+// input schemas of the tools. It skips specs of runs that an earlier version
+// started, in which a wrong expression already has no effect.
 func (c *compiler) arguments() {
 	all := make([]guard.Tool, 0, len(c.tools))
 	for i := range c.tools {
@@ -38,8 +38,8 @@ func (c *compiler) arguments() {
 	}
 }
 
-// calleesOf are the tools that an entry stands for, as far as their schemas are
-// known without asking a server.
+// calleesOf returns the tools of an entry whose schemas are known without
+// connecting to a server.
 func (c *compiler) calleesOf(t *tool.Spec) []guard.Tool {
 	built := c.builtTools[t.Name]
 	if built == nil {
@@ -59,7 +59,7 @@ func (c *compiler) calleesOf(t *tool.Spec) []guard.Tool {
 	return []guard.Tool{k}
 }
 
-// pinnedCallees are the tools of a server as they are pinned.
+// pinnedCallees returns the pinned tools of a server.
 func (c *compiler) pinnedCallees(server string) (out []guard.Tool) {
 	if len(c.loader.chain) == 0 {
 		return nil
@@ -81,7 +81,7 @@ func (c *compiler) pinnedCallees(server string) (out []guard.Tool) {
 	return out
 }
 
-// misuses reports what is wrong with the uses of arguments in an expression.
+// misuses reports wrong uses of arguments in an expression.
 func (c *compiler) misuses(v *syntax.Node, place string, tools []guard.Tool) {
 	if v == nil || v.Kind != syntax.Text || v.IsResolved() || len(tools) == 0 {
 		return
@@ -104,9 +104,9 @@ func (c *compiler) misuses(v *syntax.Node, place string, tools []guard.Tool) {
 	c.ReportMisuses(v, interval.Misuses(v.Text, env, b, tools), func(at syntax.Position, server string) { c.loader.untypedServer(at, server, c.locked) })
 }
 
-// untypedServer warns, once for a server, that expressions about arguments of its tools
-// are not checked. In a project with a lock checkPins says that it is not pinned. spec
-// is the one whose project pins the servers.
+// untypedServer warns, once per server, that expressions about arguments of its
+// tools are not checked. In a project with a lock file, checkPins reports that it
+// is not pinned. spec is the spec whose project pins the servers.
 func (l *loader) untypedServer(at syntax.Position, server string, spec func() string) {
 	if l.options.Pins == nil || l.pins() != nil || l.untyped[server] {
 		return
@@ -119,7 +119,7 @@ func (l *loader) untypedServer(at syntax.Position, server string, spec func() st
 		Hint = "pexctl tools lock " + l.Files.Shown(spec()) + " pins its current tools"
 }
 
-// decodedSchema is a schema as a value; nil = it is none.
+// decodedSchema returns a schema as a Go value, or nil if it is not valid JSON.
 func decodedSchema(schema json.RawMessage) (v any) {
 	if json.Unmarshal(schema, &v) != nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// TestAMappingIsBoundedAndAListIsLonger: 2,000 keys are as many as one mapping
-// may have. A list may have more than twice as many items.
+// TestAMappingIsBoundedAndAListIsLonger: a mapping may have 2,000 keys, a list
+// more than twice as many items.
 func TestAMappingIsBoundedAndAListIsLonger(t *testing.T) {
 	keys := func(n int) string {
 		var b strings.Builder

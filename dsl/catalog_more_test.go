@@ -12,22 +12,22 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// What components of these tests can do beyond being built: tools that stand for
-// a server's, tools that keep something, nodes that tell what they would ask, and
-// providers that hold a model to some schemas only.
+// Components for these tests with capabilities beyond being built: tools of a
+// server, tools with stored data, nodes that report their requests, and providers
+// that enforce only some schemas.
 
 type agentNodeConfig struct {
 	Agent      component.AgentRef            `yaml:"agent" required:"true" doc:"The spec."`
 	Parameters map[string]component.Template `yaml:"parameters" vars:"parameters,steps,@node" doc:"Its parameters."`
 }
 
-// notesConfig has a key that is no more what people should write.
+// notesConfig has a deprecated key.
 type notesConfig struct {
 	Folder string `yaml:"folder" doc:"Where they are kept."`
 	Dir    string `yaml:"dir" deprecated:"write folder" doc:"Where they are kept."`
 }
 
-// keeper keeps something between runs.
+// keeper stores data between runs.
 type keeper struct{ fakeTool }
 
 func (keeper) SessionPart() memory.SessionPart { return memory.NotesPart }
@@ -37,7 +37,7 @@ var notes = component.New("notepad", "Keeps notes.", func() notesConfig { return
 		return keeper{fakeTool{tool.Info{Name: s.Name, Effect: tool.IdempotentEffect}, c}}, nil
 	})
 
-// fakeServer stands for tools that only a running server tells.
+// fakeServer represents tools that only a running server lists.
 type fakeServer struct{ fakeTool }
 
 var _ tool.Toolset = fakeServer{}
@@ -57,7 +57,7 @@ var servers = component.New("mcp", "A server.", func() noConfig { return noConfi
 		return fakeServer{fakeTool{tool.Info{Name: s.Name}, c}}, nil
 	})
 
-// Call implements engine.Requester: a finalizer asks for an answer of the output's
+// Call implements engine.Requester: a finalizer asks for an answer of the output
 // schema.
 func (n fakeNode) Call(v engine.View) model.Call {
 	f, ok := n.config.(*finalizerConfig)

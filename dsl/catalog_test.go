@@ -12,8 +12,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// The catalogue of these tests: Configs in the shape of real ones, with every
-// tag and reference type that the decoder knows.
+// The catalog of these tests: Configs like real ones, with every tag and
+// reference type that the decoder supports.
 
 type replyConfig struct {
 	Role       string             `yaml:"role" enum:"planner|executor|reflector|finalizer|judge" doc:"Who asks."`
@@ -140,7 +140,7 @@ type toolNodeConfig struct {
 	Args map[string]component.Template `yaml:"args" vars:"parameters,steps,@node" doc:"Its arguments."`
 }
 
-// fakeNode keeps what it was built of.
+// fakeNode records what it was built from.
 type fakeNode struct {
 	config   any
 	settings engine.NodeSettings
@@ -148,7 +148,7 @@ type fakeNode struct {
 
 func (fakeNode) Run(engine.Scope) error { return nil }
 
-// Prompt renders the template for plans with history, where there is one.
+// Prompt renders the template for plans with history, if there is one.
 func (n fakeNode) Prompt(v engine.View) []model.Message {
 	c, ok := n.config.(*plannerConfig)
 	if !ok || len(v.State.History) == 0 {
@@ -162,7 +162,7 @@ func (n fakeNode) Prompt(v engine.View) []model.Message {
 	})}}
 }
 
-// The nodes of the roles.
+// Nodes of the roles.
 type (
 	plannerNode   struct{ fakeNode }
 	executorNode  struct{ fakeNode }
@@ -182,7 +182,7 @@ func (finalizerNode) FinalizeAnswer(engine.Scope, string) error { return nil }
 
 func (c finalizerConfig) ReservedTokens() int { return c.ReserveTokens }
 
-// built is the node whatever its role.
+// built returns the node of any role.
 func (n fakeNode) built() fakeNode { return n }
 
 func (n fakeNode) ofRole() engine.Node {
@@ -261,7 +261,7 @@ func (fakeTool) Call(context.Context, *tool.Call) (*tool.Output, error) {
 	return nil, errors.New("not called")
 }
 
-// inputs are the arguments that the tools of these tests say they have.
+// inputs maps a tool of these tests to its input schema.
 var inputs = map[string]string{
 	"clock":     `{"type":"object","properties":{"timezone":{"type":"string"}},"additionalProperties":false}`,
 	"read_file": `{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`,

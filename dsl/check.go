@@ -12,7 +12,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// checkUse looks at the llms that nodes and tools use: a cost limit needs their prices.
+// checkUse checks the LLMs that nodes and tools use: a cost limit requires their
+// prices.
 func (c *compiler) checkUse(named []string) {
 	if r := c.program.Memory.Compaction.Summarize; r != nil {
 		named = append(named, r.LLM)
@@ -29,8 +30,8 @@ func (c *compiler) checkUse(named []string) {
 	}
 }
 
-// checkPrices reports the llms that keep a cost limit from holding, those of the
-// agents within too: they draw on the same budget.
+// checkPrices reports the LLMs without a price that a cost limit needs, including
+// those of agents, which share the budget.
 func (c *compiler) checkPrices() {
 	const hint = "with the provider's prices in USD per million tokens (0 if it is free), or pass a price file with --prices"
 	for _, name := range c.program.Unpriced {
@@ -46,7 +47,7 @@ func (c *compiler) checkPrices() {
 	}
 }
 
-// agentsWithin are the programs within one, at whatever depth.
+// agentsWithin returns the agents of a program at any depth.
 func agentsWithin(p *engine.Program) (out []*engine.Program) {
 	for _, a := range p.Agents {
 		out = append(append(out, a), agentsWithin(a)...)
@@ -54,7 +55,7 @@ func agentsWithin(p *engine.Program) (out []*engine.Program) {
 	return out
 }
 
-// toolNames checks the names and patterns of tools that nodes write.
+// toolNames checks the tool names and patterns of nodes.
 func (c *compiler) toolNames(all []built) {
 	for _, b := range all {
 		switch b.typ {
@@ -76,7 +77,7 @@ func (c *compiler) toolNames(all []built) {
 
 func (c *compiler) toolName(v *syntax.Node) {
 	if v.Kind != syntax.Text || c.doc.Tools != nil && c.doc.Tools.Kind != syntax.Map && c.doc.Tools.Kind != syntax.Null {
-		return // tools that are no mapping were told of
+		return // tools that is not a mapping was already reported
 	}
 	names := c.doc.Tools.Keys()
 	served, members := c.serverTools(v.Text)
@@ -99,8 +100,8 @@ func matches(pattern string, names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { ok, _ := path.Match(pattern, n); return ok })
 }
 
-// meantBy is the hint for a pattern that matches no name: written with the other
-// stroke it may, or it is longer than the names.
+// meantBy returns the hint for a pattern that matches no name: the pattern in
+// lower case or with - and _ exchanged, or the most similar name.
 func meantBy(pattern string, names []string) diag.Advice {
 	for _, other := range []string{strings.ReplaceAll(pattern, "-", "_"), strings.ReplaceAll(pattern, "_", "-"), strings.ToLower(pattern)} {
 		if matches(other, names) {
@@ -110,7 +111,7 @@ func meantBy(pattern string, names []string) diag.Advice {
 	return diag.Suggest(pattern, names)
 }
 
-// modelsOfTools lists the llms that tools may ask.
+// modelsOfTools returns the LLMs that tools may call.
 func modelsOfTools(tools []tool.Spec) (out []string) {
 	for _, t := range tools {
 		out = append(out, t.LLMs...)

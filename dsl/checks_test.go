@@ -4,7 +4,7 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// The kinds of checks of these tests, in the shape of real ones.
+// The kinds of checks of these tests, like real ones.
 
 type exprConfig struct {
 	That component.GuardRef `yaml:"that" required:"true" env:"@checks" doc:"The condition."`

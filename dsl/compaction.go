@@ -7,8 +7,8 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// compaction reads how long conversations are shortened. It needs the roles'
-// llms: the planner's is the default.
+// compaction reads the rules for shortening long conversations. It needs the LLMs
+// of the roles: the planner's is the default.
 func (c *compiler) compaction() {
 	v := c.doc.Memory.Compaction
 	if v == nil {

@@ -48,7 +48,7 @@ func TestCompile(t *testing.T) {
 	})
 }
 
-// show writes what matters of a program.
+// show formats the relevant parts of a program.
 func show(t *testing.T, p *engine.Program) string {
 	t.Helper()
 	var b strings.Builder
@@ -88,7 +88,7 @@ func inJSON(t *testing.T, v any) string {
 	return string(b)
 }
 
-// configOf is the Config that a node of these tests was built of.
+// configOf returns the Config from which a node of these tests was built.
 func configOf[C any](t *testing.T, p *engine.Program, id string) *C {
 	t.Helper()
 	n, ok := p.Nodes[id].(interface{ built() fakeNode })
@@ -98,7 +98,7 @@ func configOf[C any](t *testing.T, p *engine.Program, id string) *C {
 	return n.built().config.(*C)
 }
 
-// write makes files in a folder of the test's own and goes there.
+// write creates files in a temporary folder and changes to it.
 func write(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -114,7 +114,7 @@ func write(t *testing.T, files map[string]string) {
 
 const head = "apiVersion: pex/v1\nkind: Agent\nmetadata: {name: demo}\nllms:\n  main: {provider: scripted}\n"
 
-// compiled compiles a spec that must be right.
+// compiled compiles a spec that must be valid.
 func compiled(t *testing.T, spec string) *engine.Program {
 	t.Helper()
 	write(t, map[string]string{"spec.yaml": spec})

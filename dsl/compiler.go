@@ -16,26 +16,26 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// compiler turns one tree into a Program. Its phases run in the order of
-// compile, each for what the later ones refer to.
+// compiler compiles one tree to a Program. Its phases run in the order of
+// compile; each prepares what later ones refer to.
 type compiler struct {
 	*config.Decoder
 	*llm.Compiler
 	loader *loader
 	tree   *syntax.Node
-	whole  *syntax.Node   // the tree of the file before it was compiled, where agents are in it; else nil
-	source *syntax.Source // of the tree; nil = it is no spec
+	whole  *syntax.Node   // the tree of the file before compilation if it contains agents; otherwise nil
+	source *syntax.Source // of the tree; nil if it is not a spec
 	doc    language.Spec
 
 	tools      []tool.Spec
-	builtTools map[string]tool.Tool // for what they say of themselves
+	builtTools map[string]tool.Tool // for their descriptions of themselves
 	program    *engine.Program
 	usedLLMs   []string
-	depth      int                              // of the agents that it calls: 0 = it calls none
-	callers    int                              // places that call an agent, those within its agents included
-	agents     []*Spec                          // agents that it calls, and those of its file that nothing calls
-	embedded   map[*syntax.Node]*engine.Program // the agents that values name, once they are compiled
-	callees    []guard.Tool                     // the tools, as expressions know them
+	depth      int                              // nesting depth of the agents that it calls: 0 if it calls none
+	callers    int                              // places that call an agent, including those within its agents
+	agents     []*Spec                          // agents that it calls, and agents of its file that nothing calls
+	embedded   map[*syntax.Node]*engine.Program // compiled agents by the value that names them
+	callees    []guard.Tool                     // the tools as expressions know them
 }
 
 func newCompiler(l *loader, tree *syntax.Node, dir string) *compiler {
@@ -48,10 +48,10 @@ func newCompiler(l *loader, tree *syntax.Node, dir string) *compiler {
 	return c
 }
 
-// NamedPrompts are the entries of prompts.
+// NamedPrompts returns the entries of prompts.
 func (c *compiler) NamedPrompts() *syntax.Node { return c.doc.Prompts }
 
-// KeyAdvice suggests what to write for a key that does not exist.
+// KeyAdvice returns a suggestion for an unknown key.
 func (c *compiler) KeyAdvice(e *syntax.Entry, path string, all []string) diag.Advice {
 	return language.KeyAdvice(e, path, all, &c.loader.options.Catalog, language.SpecSections())
 }
@@ -59,8 +59,8 @@ func (c *compiler) KeyAdvice(e *syntax.Entry, path string, all []string) diag.Ad
 // Library reports whether the file is a Library.
 func (c *compiler) Library() bool { return c.doc.Kind == specfs.KindLibrary }
 
-// compile runs the phases; the program is of use only when no error was
-// reported. A Library has none.
+// compile runs the phases. The program is valid only if no error was reported. A
+// Library has none.
 func (c *compiler) compile() *engine.Program {
 	c.doc.Kind = syntax.TextOf(c.tree, "kind")
 	if c.whole = c.loader.outer; c.whole == nil && c.tree.Get("agents") != nil {
@@ -71,7 +71,7 @@ func (c *compiler) compile() *engine.Program {
 	}
 	c.FindSecrets(c.tree)
 	if !c.Library() {
-		c.parameters() // expressions and templates of any section may ask for them
+		c.parameters() // before the sections whose expressions and templates refer to parameters
 	}
 	c.Decode(c.tree, "", &c.doc)
 	if !c.Library() && c.tree.Find("metadata") == nil {
@@ -100,14 +100,14 @@ func (c *compiler) compile() *engine.Program {
 		}
 		phase()
 	}
-	c.FindSecrets(c.tree) // once more: the texts of files are in it now
+	c.FindSecrets(c.tree) // again, because the tree now contains the texts of files
 	c.program.Parameters, c.program.Models, c.program.Tools = c.Parameters, c.Specs, c.tools
 	c.foreign()
 	c.seal()
 	return c.program
 }
 
-// kind checks that the file is what this package compiles.
+// kind checks that this package can compile the file.
 func (c *compiler) kind() bool {
 	e := c.tree.Find("kind")
 	switch {
@@ -134,7 +134,7 @@ func (c *compiler) limits() {
 	}
 }
 
-// seal gives the program its source and digest.
+// seal sets the source and digest of the program.
 func (c *compiler) seal() {
 	tree := c.tree.Shallow()
 	tree.Drop("include", "agents", "tests", "evals")
@@ -142,7 +142,7 @@ func (c *compiler) seal() {
 	c.program.Digest = specfs.Digest(c.program.Source)
 }
 
-// datetime reads how the start time is written into prompts, if it is.
+// datetime reads the format in which prompts show the start time, if they do.
 func (c *compiler) datetime() {
 	if err := strftime.Check(c.doc.DatetimeFormat); err != nil {
 		at := c.tree.Position
@@ -157,7 +157,7 @@ func (c *compiler) datetime() {
 	}
 }
 
-// uses are the names that something refers to: "prompts.x", "parameters.x",
+// uses returns the names that something refers to: "prompts.x", "parameters.x",
 // "llms.x", "agents.x".
 func (c *compiler) uses() map[string]bool {
 	out := maps.Clone(c.Used)

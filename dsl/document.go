@@ -7,9 +7,9 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// JSON reads a YAML document that is no spec, such as the state a prompt is
-// rendered in, by the same rules as a spec: bounds, scalars, positions. name is
-// what diagnostics call it.
+// JSON reads a YAML document that is not a spec, such as the state for rendering
+// a prompt, with the same rules as a spec for size limits, scalars and positions.
+// name is its name in diagnostics.
 func JSON(name string, text []byte) (json.RawMessage, diag.List) {
 	r := &syntax.Report{}
 	v := syntax.Parse(&syntax.Source{Name: name, Text: text}, r)

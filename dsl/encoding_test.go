@@ -32,8 +32,8 @@ func wide(order binary.AppendByteOrder, mark bool, text string) string {
 	return string(b)
 }
 
-// A file in another encoding, or indented with other blanks, has one diagnostic:
-// where it is and how to get out.
+// A file in another encoding, or indented with other white space, has one
+// diagnostic: the place and how to fix it.
 func TestEncodingsHaveOneDiagnostic(t *testing.T) {
 	spec := strings.NewReplacer(`\u00e9`, "\u00e9", `\u00a0`, "\u00a0").Replace(encodedSpec)
 	tests := []struct{ name, text, want string }{

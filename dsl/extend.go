@@ -11,14 +11,13 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// maxBases bounds how many specs one extends, each the next.
+// maxBases is the maximum length of a chain of extends.
 const maxBases = 8
 
-// extend lays a spec over the one that it extends, if it does, and gives its
-// place to both: what it says itself is the stronger. A spec is extended with
-// all that it includes and extends itself, but without its tests. chain are the
-// files on the way here. It is false where what it extends cannot be read, and
-// nothing can be said of the rest.
+// extend resolves the key extends: it merges the spec over its base, and the
+// spec's own values win. The base includes everything that it includes and
+// extends itself, except its tests. chain holds the files on the way here. extend
+// returns false if the base cannot be read and the result is unusable.
 func (l *loader) extend(tree *syntax.Node, src *syntax.Source, chain []string) bool {
 	e := tree.Find("extends")
 	if e == nil {
@@ -45,7 +44,7 @@ func (l *loader) extend(tree *syntax.Node, src *syntax.Source, chain []string) b
 	return true
 }
 
-// extending is the key extends, read.
+// extending is the decoded key extends.
 type extending struct {
 	Spec    *syntax.Node
 	Without []*syntax.Node
@@ -73,7 +72,8 @@ func (l *loader) extends(v *syntax.Node) (k extending, ok bool) {
 	return k, true
 }
 
-// base reads the spec that a value names, whole; nil = reported.
+// base reads the spec that a value names, completely. It returns nil after
+// reporting an error.
 func (l *loader) base(v *syntax.Node, chain []string) *syntax.Node {
 	src := l.specNamed(v, v.Text)
 	switch {
@@ -106,8 +106,8 @@ func (l *loader) base(v *syntax.Node, chain []string) *syntax.Node {
 	return tree
 }
 
-// specNamed opens the spec that a value names; a folder means its spec.yaml.
-// nil = reported.
+// specNamed opens the spec that a value names; a folder means its spec.yaml. It
+// returns nil after reporting an error.
 func (l *loader) specNamed(v *syntax.Node, name string) *syntax.Source {
 	src, no := l.Files.Read(v.Source, name)
 	if no != nil && no.Code == diag.Unreadable && strings.TrimSpace(name) != "" {
@@ -126,7 +126,7 @@ func (l *loader) specNamed(v *syntax.Node, name string) *syntax.Source {
 	return src
 }
 
-// leaveOut removes what a dotted name leads to.
+// leaveOut removes the value at a dotted name.
 func (l *loader) leaveOut(base, name, of *syntax.Node) {
 	at := base
 	parts := strings.Split(name.Text, ".")
@@ -147,7 +147,7 @@ func (l *loader) leaveOut(base, name, of *syntax.Node) {
 	}
 }
 
-// otherwise is the hint where a name leads nowhere from a value on.
+// otherwise returns the hint for a name that does not exist below a value.
 func otherwise(at *syntax.Node, way []string, part string) diag.Advice {
 	if names := namesIn(at); len(names) > 0 || at.Kind == syntax.Map {
 		return diag.Suggest(part, names)
@@ -155,7 +155,8 @@ func otherwise(at *syntax.Node, way []string, part string) diag.Advice {
 	return diag.Advice{Hint: strings.Join(way, ".") + " can only be left out as a whole"}
 }
 
-// namedIn is what a mapping has under a key, or a list under a name; nil = nothing.
+// namedIn returns the value of a mapping's key or the list item with a name, or
+// nil.
 func namedIn(v *syntax.Node, name string) *syntax.Node {
 	if v.Kind == syntax.List {
 		i := slices.IndexFunc(v.Items, func(it *syntax.Node) bool { return name != "" && syntax.TextOf(it, "name") == name })
@@ -170,7 +171,7 @@ func namedIn(v *syntax.Node, name string) *syntax.Node {
 	return nil
 }
 
-// namesIn are the keys of a mapping, or the names of a list's items.
+// namesIn returns the keys of a mapping, or the names of a list's items.
 func namesIn(v *syntax.Node) []string {
 	if v.Kind != syntax.List {
 		return v.Keys()

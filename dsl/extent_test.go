@@ -6,11 +6,11 @@ import (
 	"github.com/pexctl/pex/dsl"
 )
 
-// What a diagnostic points to is marked to its end, in editors and on pages.
+// Diagnostics mark their place up to its end, in editors and on pages.
 func TestDiagnosticsKnowTheirEnd(t *testing.T) {
 	cases := []struct {
 		name   string
-		line   string // the fifth, with the only mistake
+		line   string // the fifth line, with the only mistake
 		marked string
 	}{
 		{"a key", "toools: {}", "toools"},

@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// pickyConfig is of a provider that finds fault with much.
+// pickyConfig is a provider's Config with many faults.
 type pickyConfig struct {
 	Effort  string                        `yaml:"reasoning_effort" enum:"low|high" doc:"How much it thinks."`
 	Headers map[string]component.Template `yaml:"headers" vars:"env" doc:"Headers."`
@@ -70,7 +70,7 @@ func TestFaultsOfComponentsStandWhereTheyAreWritten(t *testing.T) {
 	})
 }
 
-// A run that goes on does not need its files again to be compiled.
+// Compiling the program of a resumed run does not need its files.
 func TestFilesOfARunsOwnProgramAreNotLookedFor(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{

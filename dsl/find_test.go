@@ -109,8 +109,8 @@ func TestFindTests(t *testing.T) {
 	}
 }
 
-// TestNoTestsGetLost: a file that means to hold tests and is wrong is found, so
-// that loading it tells.
+// TestNoTestsGetLost: a file that is intended as tests but invalid is found, so
+// that loading it reports the mistake.
 func TestNoTestsGetLost(t *testing.T) {
 	const one = "tests: [{name: a, render: planner}]\n"
 	for _, c := range []struct{ name, file, text, told string }{
@@ -152,7 +152,7 @@ func TestNoTestsGetLost(t *testing.T) {
 	})
 }
 
-// TestWhatIsFoundLoads: the files that are found for a spec are of that spec.
+// TestWhatIsFoundLoads: the files found for a spec belong to it.
 func TestWhatIsFoundLoads(t *testing.T) {
 	inFolder(t, project)
 	for _, spec := range []string{"spec.yaml", "other.yaml"} {
@@ -199,7 +199,8 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestCasesOutsideOfAProject: without a mark the root is the spec's folder.
+// TestCasesOutsideOfAProject: without a marker file the root is the spec's
+// folder.
 func TestCasesOutsideOfAProject(t *testing.T) {
 	inFolder(t, map[string]string{"spec.yaml": agent, "tests/one/case.yaml": "render: planner\ngiven: {file: ../../state.yaml}\n", "state.yaml": "steps: []\n"})
 	tests, found := dsl.LoadTests("tests/one", options())

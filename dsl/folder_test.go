@@ -12,7 +12,7 @@ import (
 )
 
 // TestFolderListsWhatToolsSee: hidden files are neither listed nor counted, and
-// hide nothing else. Only names below the folder count, not its own.
+// hide nothing else. Only names below the folder matter, not its own.
 func TestFolderListsWhatToolsSee(t *testing.T) {
 	inFolder(t, map[string]string{
 		"spec.yaml": head, "data/.env": "", "data/.env.local": "", "data/.git/config": "", "data/.pex/runs/r": "", "data/a.txt": "a", "data/sub/.env": "", "data/sub/b.txt": "bb",

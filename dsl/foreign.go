@@ -7,8 +7,8 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// foreign notes the tools and llms of the program that are in foreign files, as
-// all of a foreign spec do.
+// foreign records the tools and LLMs of the program that are defined in foreign
+// files, which in a foreign spec are all of them.
 func (c *compiler) foreign() {
 	for i := range c.tools {
 		t := &c.tools[i]
@@ -24,7 +24,8 @@ func (c *compiler) foreign() {
 	}
 }
 
-// part notes one of them if it is foreign, of the first of its places that is.
+// part records one of them if any of its places is foreign, with the first such
+// place.
 func (c *compiler) part(v *syntax.Node, at syntax.Position, p specfs.ForeignPart) {
 	if key := foreignKey(v); key.Source != nil {
 		at = key
@@ -37,10 +38,10 @@ func (c *compiler) part(v *syntax.Node, at syntax.Position, p specfs.ForeignPart
 	f.Parts = append(f.Parts, p)
 }
 
-// foreignKey is the place of the first key of a mapping, or of one within it, that
-// is in a foreign file; nowhere = none does. Where a spec lies over a foreign
-// one that is any of them: options.url below options of our own. Schemas do not
-// count: one of others starts nothing.
+// foreignKey returns the place of the first key of a mapping, at any depth, that
+// is in a foreign file. It returns the zero Position if there is none. In a spec
+// that overrides a foreign one, any key counts: options.url below options of the
+// spec itself. Schemas do not count, because they start nothing.
 func foreignKey(v *syntax.Node) syntax.Position {
 	for _, e := range v.Entries {
 		switch at := foreignKey(e.Value); {

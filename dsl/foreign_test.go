@@ -13,7 +13,7 @@ import (
 
 const lib = "apiVersion: pex/v1\nkind: Library\n"
 
-// elsewhere is a project that takes from folders beside it.
+// elsewhere returns a project that uses files of folders beside it.
 func elsewhere() map[string]string {
 	return map[string]string{
 		"project/pex.lock":      "",
@@ -105,8 +105,8 @@ func TestForeignIsWhatOtherFoldersDefine(t *testing.T) {
 	}
 }
 
-// The digest is the same wherever the project lies, and another after any change
-// of what was read from elsewhere, but of nothing else.
+// The digest does not depend on where the project is, and changes with any file
+// read from outside the project, but with nothing else.
 func TestForeignDigestIsOfEveryByte(t *testing.T) {
 	digest := func(change func()) string {
 		write(t, elsewhere())

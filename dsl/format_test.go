@@ -270,8 +270,8 @@ func FuzzFormat(f *testing.F) {
 	})
 }
 
-// seeds are all the specs of the repository's tests. They have one goroutine at
-// work, and are left to the runs without -short.
+// seeds adds all specs of the repository's tests. Tests with them run without
+// -short only, because they use one goroutine.
 func seeds(f *testing.F) {
 	f.Helper()
 	if testing.Short() {

@@ -14,8 +14,9 @@ import (
 	"github.com/pexctl/pex/engine/graph"
 )
 
-// defaultGraph makes the graph of the reflector's strategy. Roles that no edge
-// reaches are not in it, but stay in the program: others ask for them.
+// defaultGraph builds the graph of the reflector's strategy. Roles that no edge
+// reaches are not part of it, but stay in the program because other nodes use
+// them.
 func (c *compiler) defaultGraph(all []built, w engine.GraphSpec) {
 	for _, n := range w.Nodes {
 		b := built{n.ID, n.Type, n.Config, c.BuiltIn("")}
@@ -51,15 +52,15 @@ func (c *compiler) wireEdge(e engine.EdgeSpec) graph.Edge[engine.Condition] {
 		place = "reflector_when"
 	}
 	env, _ := c.GuardEnv(place)
-	if !c.Report.List.Failed() { // else the author's own expression may be reported twice
+	if !c.Report.List.Failed() { // otherwise an expression of the author may be reported twice
 		c.CompileExpression(c.BuiltIn(e.When.Source), env, nil, &e.When)
 	}
 	out.Label, out.Guard = e.When.Source, e.When
 	return out
 }
 
-// writtenGraph makes the graph of the section graph. A node of a role starts
-// from the role's own section, and its keys go over it.
+// writtenGraph builds the graph of the section graph. A node of a role starts
+// with the role's section, and its own keys override it.
 func (c *compiler) writtenGraph(top []built) {
 	var k language.GraphKeys
 	c.Decode(c.doc.Graph, "graph", &k)
@@ -140,7 +141,7 @@ func (c *compiler) graphNode(v *syntax.Node, i int, top, before []built) (built,
 	return b, true
 }
 
-// checkEdges reports what is wrong with the written edges at their places.
+// checkEdges reports mistakes of the written edges at their places.
 func (c *compiler) checkEdges(k *language.GraphKeys, all []built) {
 	ids := []string{engine.End}
 	for _, b := range all {
@@ -199,7 +200,7 @@ func (c *compiler) checkReached(k *language.GraphKeys, all []built) {
 	}
 }
 
-// graph checks a graph as a whole and gives it to the program.
+// graph checks a graph as a whole and adds it to the program.
 func (c *compiler) graph(g *graph.Graph[engine.Condition], all []built, at syntax.Position) {
 	c.checkUse(modelsOf(all))
 	if c.Report.List.Failed() {

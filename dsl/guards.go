@@ -10,7 +10,8 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// guards reads the rules. The names an expression may use depend on its place.
+// guards decodes the guards. The names that an expression may use depend on its
+// place.
 func (c *compiler) guards() {
 	v := c.doc.Guards
 	if v == nil {
@@ -49,15 +50,15 @@ func (c *compiler) guardWhen(v *syntax.Node, at string, g *component.GuardRef) {
 	}
 }
 
-// fitting checks that the action can be taken at the place.
+// fitting checks that the action is possible in the place.
 func (c *compiler) fitting(v *syntax.Node, g *engine.Guard) {
 	if g.Do == engine.GuardDeny && g.At != engine.BeforeTool {
 		c.Report.Error(diag.GuardMismatch, v.Get("do").Position, "deny rejects a tool call, but there is none at %s", g.At).Hint = "write at: before_tool"
 	}
 }
 
-// checkReplanGuards checks that a node that makes plans exists for guards that replan;
-// a run that an earlier version made without continues unchanged.
+// checkReplanGuards checks that guards that replan have a node that plans. Runs
+// that an earlier version started without one continue unchanged.
 func (c *compiler) checkReplanGuards() {
 	if c.program.Graph == nil || c.doc.Guards == nil || c.doc.Guards.IsResolved() {
 		return
@@ -73,10 +74,10 @@ func (c *compiler) checkReplanGuards() {
 	}
 }
 
-// defaultRepairs is how often an answer is asked for again (DESIGN section 2).
+// defaultRepairs is the default number of attempts to repair an answer.
 const defaultRepairs = 2
 
-// output reads what a final answer must be.
+// output decodes the requirements for the final answer.
 func (c *compiler) output() {
 	o := c.doc.Output
 	if o == nil {

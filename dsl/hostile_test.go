@@ -17,7 +17,7 @@ import (
 	"github.com/pexctl/pex/engine/goldentest"
 )
 
-// bombs are files that cost a naive reader its memory or its time.
+// bombs are files that would use excessive memory or time without limits.
 func bombs() map[string]string {
 	r := strings.Repeat
 	laughs := head + "parameters:\n  x: &a0 [lol, lol]\n"
@@ -83,8 +83,8 @@ func TestBombsAreRefusedCheaply(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at work: left to the runs without -short")
 	}
-	// Processor time and allocated bytes, which a busy machine does not change.
-	// They are 0.2 s and 43 MB at most, and some times that with the race detector.
+	// Processor time and allocated bytes, which do not depend on the load of the
+	// machine. Typical values are 0.2 s and 43 MB, more under the race detector.
 	const most, memory = 10 * time.Second, 128 << 20
 	for name, src := range bombs() {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestBombsAreRefusedCheaply(t *testing.T) {
 	}
 }
 
-// processorTime is what this process has used.
+// processorTime returns the CPU time used by this process.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
@@ -222,8 +222,8 @@ func FuzzSpec(f *testing.F) {
 	})
 }
 
-// FuzzTestsAndSuites: whatever a file of tests or a suite holds, it is read in
-// time, and what is read without an error can be shown.
+// FuzzTestsAndSuites checks that any file of tests or a suite is read in bounded
+// time, and that it can be shown if it has no errors.
 func FuzzTestsAndSuites(f *testing.F) {
 	seeds(f)
 	for _, name := range []string{"cases", "suite", "case-folder"} {

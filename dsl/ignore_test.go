@@ -20,7 +20,7 @@ metadata: {name: demo}
 llms: {main: {provider: scripted}}
 `
 
-// laid writes files into a folder and goes there.
+// laid writes files to a folder and changes to it.
 func laid(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -38,7 +38,7 @@ func vetOptions() dsl.Options {
 	return dsl.Options{Catalog: catalog, Checks: checks, Pins: lockfile.Read, Analyzers: []dsl.Analyzer{}}
 }
 
-// inShort is a list as "line CODE" each.
+// inShort formats diagnostics as "line CODE".
 func inShort(found diag.List) []string {
 	out := []string{}
 	for _, d := range found {
@@ -51,7 +51,7 @@ func TestCommentsIgnoreWarnings(t *testing.T) {
 	const write = "tools:\n  write_file: {root: .}"
 	cases := []struct {
 		name string
-		spec string // behind the head of four lines
+		spec string // after the head of four lines
 		want []string
 	}{
 		{"without one the warning is there", write, []string{"spec.yaml:6 PEX073"}},
@@ -140,8 +140,8 @@ func TestIgnoresReachWhereDiagnosticsComeFrom(t *testing.T) {
 	}
 }
 
-// Who does not ask all that could report does not say that a comment is of no
-// use; and a program does not warn of what its author ignores.
+// Without all analyzers, unused ignore comments are not reported, and ignored
+// warnings do not go to programs.
 func TestUnusedIgnoresAreForWhoAskedAll(t *testing.T) {
 	laid(t, map[string]string{"spec.yaml": ignoreHead + "tools:\n  write_file: {root: .} # pex:ignore PEX073, PEX074 drafts\n"})
 	asked := vetOptions()
@@ -177,7 +177,7 @@ func TestVetTellsWhatIsIgnored(t *testing.T) {
 	}
 }
 
-// What others wrote does not say what the project is not told.
+// Comments in foreign files do not suppress warnings of the project.
 func TestForeignFilesIgnoreNothing(t *testing.T) {
 	laid(t, map[string]string{
 		"shared/lib.yaml":    "apiVersion: pex/v1\nkind: Library\ntools:\n  write_file: {root: .} # pex:ignore PEX073 trust me\n",

@@ -10,11 +10,12 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// maxIncludes bounds the files that one spec includes, all levels together.
+// maxIncludes is the maximum number of files that one spec includes, at all
+// levels.
 const maxIncludes = 64
 
-// include merges the Libraries that a tree names into it, by name; the key
-// itself goes.
+// include merges the Libraries that a tree includes, by name, and removes the
+// key.
 func (l *loader) include(tree *syntax.Node, src *syntax.Source) {
 	m := &merger{loader: l, into: tree}
 	m.all(tree, []string{src.Path})
@@ -28,7 +29,8 @@ type merger struct {
 	count int
 }
 
-// all merges the files that one file names; chain is how it was reached.
+// all merges the files that one file includes. chain holds the files on the way
+// here.
 func (m *merger) all(tree *syntax.Node, chain []string) {
 	names := tree.Get("include")
 	if names == nil {
@@ -58,7 +60,7 @@ func (m *merger) one(n *syntax.Node, chain []string) {
 		return
 	}
 	if slices.Contains(m.done, src.Path) {
-		return // two files may include the same third
+		return // two files may include the same one
 	}
 	if m.count++; m.count > maxIncludes {
 		m.Report.Error(diag.TooLarge, n.Position, "the spec includes more than %d files", maxIncludes)
@@ -75,7 +77,7 @@ func (m *merger) one(n *syntax.Node, chain []string) {
 	m.all(tree, append(slices.Clip(chain), src.Path))
 }
 
-// route names paths, each leading to the next.
+// route formats a chain of paths.
 func (l *loader) route(paths []string) string {
 	names := make([]string, len(paths))
 	for i, p := range paths {
@@ -84,8 +86,8 @@ func (l *loader) route(paths []string) string {
 	return strings.Join(names, " -> ")
 }
 
-// isLibrary reports an included file that is none: a file of another kind is right
-// where it is, and wrong where it is named.
+// isLibrary reports an included file that is not a Library, at the place that
+// includes it.
 func (m *merger) isLibrary(tree, named *syntax.Node) bool {
 	if tree.Kind != syntax.Map {
 		m.Report.Error(diag.WrongType, tree.Position, "a Library must be a mapping, got %s", tree.Describe())
@@ -108,7 +110,7 @@ func (m *merger) isLibrary(tree, named *syntax.Node) bool {
 	return false
 }
 
-// onlyShared reports the keys that a Library does not have, and removes them.
+// onlyShared reports and removes the keys that a Library cannot have.
 func (l *loader) onlyShared(tree *syntax.Node) {
 	allowed := append([]string{"apiVersion", "kind", "metadata", "include"}, language.LibraryKeys...)
 	tree.Entries = slices.DeleteFunc(tree.Entries, func(e *syntax.Entry) bool {
@@ -120,7 +122,7 @@ func (l *loader) onlyShared(tree *syntax.Node) {
 	})
 }
 
-// take puts the named entries of a Library into the spec.
+// take adds the named entries of a Library to the spec.
 func (m *merger) take(tree *syntax.Node) {
 	m.onlyShared(tree)
 	for _, e := range tree.Entries {
@@ -142,12 +144,12 @@ func (m *merger) names(section *syntax.Entry) {
 		into = m.into.Find(section.Key)
 	}
 	if into.Value.Kind != syntax.Map {
-		return // the decoder reports it
+		return // reported by the decoder
 	}
 	for _, e := range section.Value.Entries {
 		first := into.Value.Find(e.Key)
 		switch {
-		case first != nil && first.Position.Same(e.Position): // what it extends includes the same
+		case first != nil && first.Position.Same(e.Position): // the base includes the same file
 			continue
 		case first != nil:
 			m.Report.Error(diag.IncludeClash, e.Position, "%s.%s is already defined at %s", section.Key, e.Key, syntax.Where(first.Position)).

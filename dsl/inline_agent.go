@@ -10,9 +10,10 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// inner is the tree of an agent that is in the file of another: what it says
-// itself, over what the file shares with it. That is its llms and prompts, and of
-// its tools those that the agent's executor.tools and nodes name. at is where it is asked for; nil = reported.
+// inner returns the tree of an agent within a file: its own keys over what the
+// file shares, which are the LLMs, the prompts, and the tools that its
+// executor.tools and nodes name. at is the place that refers to it. inner returns
+// nil after reporting an error.
 func (l *loader) inner(tree *syntax.Node, name string, at syntax.Position) *syntax.Node {
 	agents := tree.Get("agents")
 	e := agents.Find(name)
@@ -22,7 +23,7 @@ func (l *loader) inner(tree *syntax.Node, name string, at syntax.Position) *synt
 	}
 	own := e.Value
 	if own.Kind == syntax.Null {
-		own = &syntax.Node{Position: own.Position, Kind: syntax.Map} // it has what its file shares
+		own = &syntax.Node{Position: own.Position, Kind: syntax.Map} // without keys of its own it has what its file shares
 	}
 	if own.Kind != syntax.Map {
 		l.Report.Error(diag.WrongType, own.Position, "agents.%s must be a mapping, got %s", name, own.Describe())
@@ -47,7 +48,7 @@ func (l *loader) inner(tree *syntax.Node, name string, at syntax.Position) *synt
 	return merged("", shared, own).Clone()
 }
 
-// granted are the tools of a file that an agent within it names.
+// granted returns the tools of a file that an agent within it names.
 func granted(tools, agent *syntax.Node) *syntax.Node {
 	var patterns []string
 	grant := func(role *syntax.Node) {
@@ -73,8 +74,8 @@ func granted(tools, agent *syntax.Node) *syntax.Node {
 	return out
 }
 
-// innerAgents compiles the agents of a file that nothing has called, to say what
-// is wrong with them.
+// innerAgents compiles the agents of a file that nothing calls, to report their
+// mistakes.
 func (c *compiler) innerAgents() {
 	if len(c.loader.chain) > 1 || c.whole == nil || c.source == nil || c.source.Agent != "" {
 		return
@@ -88,7 +89,7 @@ func (c *compiler) innerAgents() {
 	}
 }
 
-// compileInner compiles an agent of the file; nil = it has mistakes.
+// compileInner compiles an agent of the file, or returns nil if it has errors.
 func (c *compiler) compileInner(name string, at syntax.Position) *Spec {
 	if c.source == nil || c.whole == nil {
 		c.Report.Error(diag.UnknownAgent, at, "undefined agent %s", syntax.Quote(name)).Hint = "define it under the key agents of the file"
@@ -116,7 +117,7 @@ func (c *compiler) compileInner(name string, at syntax.Position) *Spec {
 	}
 	for used := range s.uses {
 		if !strings.HasPrefix(used, "parameters.") {
-			c.Used[used] = true // the file's entry, too
+			c.Used[used] = true // the entry of the file too
 		}
 	}
 	return s

@@ -17,11 +17,11 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// Inputs gives the values of a run's parameters: defaults, over them the JSON
-// object of a file, over it name=value flags, over all the question ("" = none
-// was given). A flag of a string parameter is taken as it is, any other is
-// read as YAML. Every value is checked by its declaration; the error names all
-// that are wrong, one a line. Numbers are float64, but for whole ones that a
+// Inputs returns the values of a run's parameters. In increasing priority they
+// are: defaults, the JSON object of a file, name=value flags, and the question
+// ("" if none). The flag of a string parameter is taken literally, any other is
+// parsed as YAML. Every value is checked against its declaration; the error lists
+// all mistakes, one per line. Numbers are float64, except whole numbers that a
 // float64 would round, which are int.
 func Inputs(p *engine.Program, question string, flags []string, file []byte) (map[string]any, error) {
 	in := inputs{program: p, values: map[string]any{}, exact: map[string]any{}}
@@ -37,7 +37,7 @@ func Inputs(p *engine.Program, question string, flags []string, file []byte) (ma
 	if question != "" {
 		in.set("question", question, question)
 	}
-	if readable { // otherwise the file may hold what is required
+	if readable { // otherwise the file may contain required parameters
 		in.check()
 	}
 	if len(in.errs) > 0 {
@@ -49,7 +49,7 @@ func Inputs(p *engine.Program, question string, flags []string, file []byte) (ma
 type inputs struct {
 	program *engine.Program
 	values  map[string]any
-	exact   map[string]any // what was given, with numbers as json.Number
+	exact   map[string]any // the values as given, with numbers as json.Number
 	errs    []error
 }
 
@@ -61,7 +61,7 @@ func (in *inputs) set(name string, loose, exact any) {
 	in.values[name], in.exact[name] = loose, exact
 }
 
-// declared finds a parameter, or reports that there is none.
+// declared returns a parameter, or reports that it does not exist.
 func (in *inputs) declared(name string) *engine.Parameter {
 	if p := testspec.Parameter(in.program, name); p != nil {
 		return p
@@ -83,7 +83,8 @@ func (in *inputs) declared(name string) *engine.Parameter {
 	return nil
 }
 
-// file takes the parameters of a JSON object; false means that it is none.
+// file reads the parameters of a JSON object. It returns false if the text is not
+// one.
 func (in *inputs) file(b []byte) bool {
 	if len(b) == 0 {
 		return true
@@ -131,7 +132,7 @@ func (in *inputs) flag(s string) {
 	in.take(name, v)
 }
 
-// take gives a parameter a value that can be held as it is written.
+// take sets a parameter to a value that can be represented exactly.
 func (in *inputs) take(name string, v *syntax.Node) {
 	if n := v.FirstTooLarge(); n != nil {
 		in.fail("parameter %q: %w; quote it to pass it as a string", name, &jsonvalue.PrecisionError{Number: n.Text})
@@ -140,7 +141,7 @@ func (in *inputs) take(name string, v *syntax.Node) {
 	in.set(name, v.Decoded(), v.JSONValue())
 }
 
-// isText says whether a parameter is declared as a string.
+// isText reports whether a parameter is declared as a string.
 func isText(p *engine.Parameter) bool {
 	var s struct {
 		Type any `json:"type"`
@@ -162,7 +163,7 @@ func (in *inputs) check() {
 			delete(in.values, p.Name)
 		default:
 			if _, own := in.exact[p.Name]; !own {
-				continue // a default was checked with the spec
+				continue // defaults were checked with the spec
 			}
 			if err := p.Check.Validate(v); err != nil {
 				in.fail("parameter %q: %s", p.Name, strings.TrimPrefix(err.Error(), "/: "))

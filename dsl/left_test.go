@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 )
 
-// leaving is a context that ends when it was asked for the nth time.
+// leaving is a context that ends at the nth call of Err or Done.
 type leaving struct {
 	context.Context
 	left, asked int
@@ -23,8 +23,8 @@ func (l *leaving) Err() error {
 	return nil
 }
 
-// TestVetEndsWhenNobodyWaits: wherever it is given up, it finds nothing, opens
-// nothing more, and does not stumble over what is half done.
+// TestVetEndsWhenNobodyWaits: wherever Vet is canceled, it reports nothing, opens
+// no other file, and does not fail on partial results.
 func TestVetEndsWhenNobodyWaits(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -58,7 +58,7 @@ func TestVetEndsWhenNobodyWaits(t *testing.T) {
 			}
 			return
 		}
-		if len(found) > 0 || late > 1 { // the file that is being read is read to its end
+		if len(found) > 0 || late > 1 { // the current file is read to its end
 			t.Errorf("given up at %d: %d files were opened, and it says %v", n, late, found)
 		}
 	}

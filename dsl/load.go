@@ -10,23 +10,24 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// loader takes one file through the phases.
+// loader loads one file.
 type loader struct {
 	*config.Unit
 	options Options
-	bare    bool            // what a spec has for tests is looked at by others
-	chain   []string        // specs that are being compiled, the outermost first
-	lock    *pins           // nil = not read yet
-	untyped map[string]bool // servers of which it was said that nothing is pinned
+	bare    bool            // skip the spec's tests, which the caller checks
+	chain   []string        // specs being compiled, outermost first
+	lock    *pins           // nil until read
+	untyped map[string]bool // servers already reported as not pinned
 	built   builtAgents
-	outer   *syntax.Node // the tree of the file that the agent within it shares; nil = the spec is no such agent
+	outer   *syntax.Node // for an agent within a file, the tree of that file; otherwise nil
 }
 
 func newLoader(o Options) *loader {
 	return &loader{Unit: &config.Unit{Report: &syntax.Report{}}, options: o, built: builtAgents{}}
 }
 
-// load runs every phase; later ones go on after errors, to report all.
+// load runs every phase. Later phases run even after errors, to report all of
+// them.
 func (l *loader) load(path string) *Spec {
 	src := l.openSpec(path)
 	if src == nil {
@@ -40,8 +41,8 @@ func (l *loader) openSpec(path string) *syntax.Source {
 	return l.openFile(specfs.InFolder(path, specfs.SpecFile), specfs.InFolder(path, specfs.SpecFile), specfs.Root)
 }
 
-// openFile finds the file, the root and how to name both. People call it
-// shown; rootOf is the root for its folder where the options name none.
+// openFile opens a file and determines its root. shown is the user's path; rootOf
+// returns the root for its folder if the options have none.
 func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *syntax.Source {
 	nowhere := syntax.Position{Source: &syntax.Source{Name: shown}}
 	path, agent := specfs.SplitAgent(path)
@@ -85,8 +86,7 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 	return src
 }
 
-// loadSource takes a read spec through parsing, includes, overrides and the
-// compiler.
+// loadSource loads an open spec: parsing, includes, overrides and the compiler.
 func (l *loader) loadSource(src *syntax.Source) *Spec {
 	tree := l.mapping(src, "a spec")
 	if tree == nil || l.foreignFormat(tree) {
@@ -109,7 +109,7 @@ func (l *loader) loadSource(src *syntax.Source) *Spec {
 	return l.finish(tree, src)
 }
 
-// finish decodes, checks and lowers a whole tree.
+// finish decodes, checks and compiles a complete tree.
 func (l *loader) finish(tree *syntax.Node, src *syntax.Source) *Spec {
 	s := &Spec{File: src.Path, Agent: src.Agent, Dir: src.Dir(), Root: l.Files.Root, Foreign: l.Files.Foreign, tree: tree, files: l.Files, pinOf: l.pinOf}
 	l.chain = append(l.chain, src.PathWithAgent())
@@ -141,8 +141,8 @@ func (l *loader) finish(tree *syntax.Node, src *syntax.Source) *Spec {
 	return s
 }
 
-// warningText is a warning in a line, for a Program. A resumed run must warn
-// as its first session did, so positions are left out.
+// warningText returns a warning for a Program in one line, without its position,
+// so that a resumed run has the same warnings as its first session.
 func warningText(d diag.Diagnostic) string {
 	return strings.TrimSpace(string(d.Code) + " " + d.Message)
 }

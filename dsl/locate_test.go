@@ -8,8 +8,9 @@ import (
 	"github.com/pexctl/pex/dsl"
 )
 
-// TestTemplatesArePlacedExactly puts a reference to nothing (marked by where it
-// stands) into scalars of every style and looks where the compiler finds it.
+// TestTemplatesArePlacedExactly inserts a reference to an unknown name, which
+// contains its own position, into scalars of every style, and checks the position
+// that the compiler reports.
 func TestTemplatesArePlacedExactly(t *testing.T) {
 	const bad = "${parameters.nobody}"
 	cases := map[string]string{

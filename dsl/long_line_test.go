@@ -11,7 +11,8 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// Each diagnostic of a long line looks at what is near its place, not at the line.
+// Each diagnostic of a long line reads only the text near its position, not the
+// whole line.
 func TestManyMistakesOnOneLongLineAreBoundedWork(t *testing.T) {
 	var nodes strings.Builder
 	for i := range 8000 {
@@ -36,7 +37,7 @@ func TestManyMistakesOnOneLongLineAreBoundedWork(t *testing.T) {
 	t.Logf("%d MB", bytes>>20)
 }
 
-// An error after many warnings is not lost.
+// An error after many warnings is reported.
 func TestAnErrorAfterTooManyWarningsIsShown(t *testing.T) {
 	doubtful := strings.Repeat("${param.question} ", 60)
 	write(t, map[string]string{"spec.yaml": head + fmt.Sprintf("planner: {system_prompt: %q, planner_prompt: %q}\nfinalizer: {system_prompt: '${parameters.nope}'}\n", doubtful, doubtful)})

@@ -10,16 +10,15 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// wholes are keys whose values make sense only as one: what lies over them
-// takes their place.
+// wholes are keys whose values are replaced as a whole, not merged.
 var wholes = []string{"graph", "schema", "input_schema", "body", "request_body", "extends"}
 
-// merged is what a spec says with another one's parts below: mappings key by
-// key, guards by name, everything else as a whole. A null takes nothing away.
-// Parts of both are in it; neither is changed.
+// merged merges a spec over another one: mappings key by key, guards by name,
+// everything else as a whole. A null removes nothing. The result shares parts of
+// both; neither is modified.
 func merged(path string, below, top *syntax.Node) *syntax.Node {
 	if isEntryOf(path, "agents") {
-		path = "" // it is a spec of its own
+		path = "" // a complete spec
 	}
 	switch {
 	case top.Kind == syntax.Null:
@@ -46,8 +45,8 @@ func merged(path string, below, top *syntax.Node) *syntax.Node {
 	return out
 }
 
-// replaces says whether a mapping takes another one's place as a whole: it is
-// of another type, or points to a text.
+// replaces reports whether a mapping replaces another one as a whole: it has
+// another type, or refers to a text.
 func replaces(path string, below, top *syntax.Node) bool {
 	named := slices.ContainsFunc([]string{"parameters", "llms", "tools"}, func(section string) bool { return isEntryOf(path, section) })
 	if !named && slices.Contains(wholes, path[strings.LastIndexByte(path, '.')+1:]) {
@@ -61,13 +60,13 @@ func replaces(path string, below, top *syntax.Node) bool {
 	return isEntryOf(path, "tools") && anotherType(below, top)
 }
 
-// isPrompt says that a key holds a template, by the names that templates have.
+// isPrompt reports whether a key holds a template, by its name.
 func isPrompt(path string) bool {
 	key := path[strings.LastIndexByte(path, '.')+1:]
 	return strings.Contains(key, "prompt") || strings.Contains(key, "template")
 }
 
-// anotherType says that a tool is another component than the one below it.
+// anotherType reports whether a tool is another component than the one below it.
 func anotherType(below, top *syntax.Node) bool {
 	changed := func(key string) bool {
 		return top.Get(key) != nil && syntax.TextOf(top, key) != syntax.TextOf(below, key)
@@ -75,14 +74,14 @@ func anotherType(below, top *syntax.Node) bool {
 	return changed("type") || changed("use")
 }
 
-// isEntryOf says that a path is a name in a section: llms.main.
+// isEntryOf reports whether a path is a name in a section: llms.main.
 func isEntryOf(path, section string) bool {
 	name, ok := strings.CutPrefix(path, section+".")
 	return ok && name != "" && !strings.Contains(name, ".")
 }
 
-// byName lays one list of named entries over another: one of the same name
-// takes its place, others follow.
+// byName merges two lists of named entries: an entry replaces one with the same
+// name, others are appended.
 func byName(below, top *syntax.Node) *syntax.Node {
 	out := &syntax.Node{Position: top.Position, Kind: syntax.List, Items: slices.Clone(below.Items)}
 	for _, it := range top.Items {

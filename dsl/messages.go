@@ -9,11 +9,11 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 )
 
-// Messages reads a conversation in the form that chat APIs share: a JSON list of
-// {"role": "user" or "assistant", "content": text}, or an object that holds it
+// Messages parses a conversation in the common format of chat APIs: a JSON list
+// of {"role": "user" or "assistant", "content": text}, or an object that has it
 // under "messages". Content may be a list of {"type": "text", "text": ...}. Each
-// question and its answer is an interaction, oldest first; what has no answer
-// at the end is the question ("" = there is none).
+// question and its answer is an interaction, oldest first. A final message
+// without an answer is the question ("" if none).
 func Messages(file []byte) (earlier []memory.Interaction, question string, err error) {
 	v, err := syntax.ParseJSON(&syntax.Source{Name: "messages", Text: file, Kind: syntax.Resolved})
 	if err != nil {
@@ -49,7 +49,7 @@ func Messages(file []byte) (earlier []memory.Interaction, question string, err e
 	return earlier, turn.Question, nil
 }
 
-// content is the text of a message, which may be in parts.
+// content returns the text of a message, which may consist of parts.
 func content(v *syntax.Node) (string, error) {
 	switch {
 	case v != nil && v.Kind == syntax.Text:

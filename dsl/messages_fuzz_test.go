@@ -6,8 +6,8 @@ import (
 	"github.com/pexctl/pex/dsl"
 )
 
-// Whatever stands in the file, it is read or refused, and no turn is lost: one
-// that is kept has something to say.
+// FuzzMessages checks that any file is either read or rejected, and that every
+// turn read has a text.
 func FuzzMessages(f *testing.F) {
 	f.Add([]byte(`[{"role": "user", "content": "a"}, {"role": "assistant", "content": [{"type": "text", "text": "b"}]}]`))
 	f.Add([]byte(`{"messages": null}`))

@@ -18,7 +18,7 @@ func TestModelNamesAreCheckedAgainstKnownOnes(t *testing.T) {
 		{"{provider: openai, model: claude-sonnet-5}", "write provider: anthropic"},
 		{"{provider: anthropic, model: gpt-5.4-mini}", "write provider: openai"},
 		{"{provider: openai, model: gemini-2.5-pro}", "write provider: googleai"},
-		// What may exist, or is served by somebody else, is left alone.
+		// Models that may exist, or that another vendor serves, are accepted.
 		{"{provider: openai, model: gpt-5.4-mini}", ""},
 		{"{provider: openai, model: gpt-9.1-mini}", ""},
 		{"{provider: openai, model: gpt-5.4-mini-2026-03-05}", ""},

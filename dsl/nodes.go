@@ -11,15 +11,15 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// built is a node on its way into the program.
+// built is a node that is not yet in the program.
 type built struct {
 	id, typ string
-	config  any // nil = its type is unknown
+	config  any // nil for an unknown type
 	value   *syntax.Node
 }
 
-// nodes decodes the roles and makes the graph: the one that is written, or the
-// one that the reflector's strategy wants.
+// nodes decodes the roles and builds the graph: the one in the spec, or the
+// default for the reflector's strategy.
 func (c *compiler) nodes() {
 	sections := map[string]*syntax.Node{
 		language.Planner: c.doc.Planner, language.Executor: c.doc.Executor, language.Reflector: c.doc.Reflector, language.Finalizer: c.doc.Finalizer,
@@ -54,8 +54,8 @@ func (c *compiler) nodes() {
 	c.defaultGraph(all, wires(all))
 }
 
-// takeOf is how much of a plan the executor of a written graph runs at a time:
-// as much as its first reflector wants, and without one to come back from all.
+// takeOf returns how much of a plan the executor of a written graph runs at a
+// time: as much as its first reflector needs, or everything if there is none.
 func takeOf(all []built) engine.BatchSize {
 	for _, b := range all {
 		if w, ok := b.config.(engine.GraphBuilder); ok {
@@ -65,7 +65,7 @@ func takeOf(all []built) engine.BatchSize {
 	return engine.AllSteps
 }
 
-// config is the Config of a node type, with its defaults.
+// config returns the Config of a node type, with its defaults.
 func (c *compiler) config(typ string, at syntax.Position) any {
 	f, ok := c.loader.options.Catalog.Nodes.Find(typ)
 	if !ok {
@@ -75,7 +75,7 @@ func (c *compiler) config(typ string, at syntax.Position) any {
 	return f.Config()
 }
 
-// reserve takes over what the finalizer wants kept of the token limit.
+// reserve sets the part of the token limit that is reserved for the finalizer.
 func (c *compiler) reserve(all []built) {
 	for _, b := range all {
 		if r, ok := b.config.(engine.TokenReserver); ok {
@@ -84,7 +84,7 @@ func (c *compiler) reserve(all []built) {
 	}
 }
 
-// wires is the default graph, as the reflector's Config wants it.
+// wires returns the default graph for the reflector's Config.
 func wires(all []built) engine.GraphSpec {
 	for _, b := range all {
 		if w, ok := b.config.(engine.GraphBuilder); ok {
@@ -94,7 +94,7 @@ func wires(all []built) engine.GraphSpec {
 	return engine.GraphSpec{}
 }
 
-// add builds a node and puts it into the program.
+// add builds a node and adds it to the program.
 func (c *compiler) add(b built, take engine.BatchSize) {
 	f, ok := c.loader.options.Catalog.Nodes.Find(b.typ)
 	if !ok || b.config == nil || c.Report.List.Failed() {
@@ -108,7 +108,7 @@ func (c *compiler) add(b built, take engine.BatchSize) {
 	c.program.Nodes[b.id] = n
 }
 
-// modelsOf lists the llms that configs name.
+// modelsOf returns the LLMs that configs name.
 func modelsOf(all []built) []string {
 	var out []string
 	for _, b := range all {

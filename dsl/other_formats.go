@@ -10,13 +10,13 @@ import (
 
 // otherFormat is a file format of another tool that pexctl import converts.
 type otherFormat struct {
-	name string // as people call it
-	arg  string // of pexctl import
-	// at is the entry that shows the format; nil = the file has another format.
+	name string // for humans
+	arg  string // the argument of pexctl import
+	// at returns the entry that identifies the format, or nil for other formats.
 	at func(tree *syntax.Node) *syntax.Entry
 }
 
-// otherFormats are the formats, in the order in which they are tried.
+// otherFormats are tried in order.
 var otherFormats = []otherFormat{
 	{"a docker agent file", "docker-agent", func(tree *syntax.Node) *syntax.Entry {
 		return anyEntry(tree.Find("agents"), "instruction", "toolsets", "sub_agents", "handoffs")
@@ -59,9 +59,8 @@ var otherFormats = []otherFormat{
 	}},
 }
 
-// foreignFormat reports a file in the format of another tool, instead of
-// everything that is wrong with it as a spec. A file that has an apiVersion or a
-// kind is a spec.
+// foreignFormat reports a file in the format of another tool, instead of all its
+// mistakes as a spec. A file with an apiVersion or a kind is a spec.
 func (l *loader) foreignFormat(tree *syntax.Node) bool {
 	if tree == nil || tree.Kind != syntax.Map || tree.Get("apiVersion") != nil || tree.Get("kind") != nil {
 		return false

@@ -10,11 +10,11 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// envPrefix marks the environment variables that are overrides.
+// envPrefix is the prefix of environment variables that are overrides.
 const envPrefix = "PEX_SET_"
 
-// override applies PEX_SET_* in the order of their names, then --set in the
-// order given, so that the flag is the stronger.
+// override applies PEX_SET_* in the order of their names, then --set in the given
+// order, so that flags win.
 func (l *loader) override(tree *syntax.Node) {
 	env := slices.DeleteFunc(slices.Clone(l.options.Environ), func(s string) bool { return !strings.HasPrefix(s, envPrefix) })
 	slices.SortFunc(env, func(a, b string) int { return cmp.Compare(a, b) })
@@ -37,11 +37,11 @@ func (l *loader) override(tree *syntax.Node) {
 // segment is one part of an override's path.
 type segment struct {
 	key   string
-	index int // of a list; -1 = a key
+	index int // index in a list; -1 for a key
 	place syntax.Position
 }
 
-// set applies one override; text begins at byte at of the source.
+// set applies one override. Its text starts at byte at of the source.
 func (l *loader) set(tree *syntax.Node, src *syntax.Source, path, text string, at int) {
 	segments, ok := splitPath(src, path, at-1-len(path))
 	if !ok {
@@ -65,8 +65,8 @@ func (l *loader) set(tree *syntax.Node, src *syntax.Source, path, text string, a
 	l.put(into, segments[0], val)
 }
 
-// splitPath reads a.b.0 and a.b[0]. A key of an environment variable finds
-// what it means whatever its case.
+// splitPath parses a.b.0 and a.b[0]. Keys of an environment variable match in any
+// case.
 func splitPath(src *syntax.Source, path string, offset int) ([]segment, bool) {
 	var out []segment
 	if src.Kind == syntax.Environment {
@@ -106,8 +106,8 @@ func newSegment(key string, at syntax.Position) segment {
 	return segment{key: key, index: n, place: at}
 }
 
-// joinSegments takes the first segments as one where a mapping has a key of their
-// spelling: an exact dotted name beats a path.
+// joinSegments joins the first segments if a mapping has a key with their
+// spelling: an exact dotted name wins over a path.
 func joinSegments(v *syntax.Node, segments []segment, from syntax.SourceKind) []segment {
 	if v.Kind != syntax.Map {
 		return segments
@@ -125,8 +125,8 @@ func joinSegments(v *syntax.Node, segments []segment, from syntax.SourceKind) []
 	return segments
 }
 
-// parseSetting reads the value of an override as YAML. Text that YAML would
-// take apart is quoted by its author.
+// parseSetting parses the value of an override as YAML. Text that is not valid
+// YAML must be quoted.
 func parseSetting(src *syntax.Source, text string, at int, r *syntax.Report) *syntax.Node {
 	inner := &syntax.Source{Name: src.Name, Text: []byte(text), Kind: src.Kind}
 	sub := &syntax.Report{}
@@ -142,7 +142,8 @@ func parseSetting(src *syntax.Source, text string, at int, r *syntax.Report) *sy
 	return v
 }
 
-// moveTo places a value of one line into the source that holds its text.
+// moveTo moves the positions of a one-line value to the source that contains its
+// text.
 func moveTo(v *syntax.Node, src *syntax.Source, by int) {
 	v.Source = src
 	if v.Line == 1 {
@@ -159,8 +160,8 @@ func moveTo(v *syntax.Node, src *syntax.Source, by int) {
 	}
 }
 
-// step goes one segment down and makes what is missing: a list where the next
-// segment is an index, else a mapping.
+// step returns the value at a segment, and creates it if it is missing: a list if
+// the next segment is an index, otherwise a mapping.
 func (l *loader) step(v *syntax.Node, s, next segment, src *syntax.Source) *syntax.Node {
 	below := &syntax.Node{Position: s.place, Kind: syntax.Map}
 	if next.index >= 0 {
@@ -184,7 +185,8 @@ func (l *loader) step(v *syntax.Node, s, next segment, src *syntax.Source) *synt
 	return nil
 }
 
-// orEmpty replaces a null by an empty mapping or list, so that a path can continue.
+// orEmpty replaces a null by an empty mapping or list, so that a path can
+// continue.
 func orEmpty(v *syntax.Node, empty *syntax.Node) *syntax.Node {
 	if v.Kind == syntax.Null {
 		*v = *empty
@@ -216,7 +218,7 @@ func (l *loader) noSuch(v *syntax.Node, s segment) {
 	}
 }
 
-// entryFor finds the entry of a key, for an environment variable in any case.
+// entryFor returns the entry of a key, in any case for an environment variable.
 func entryFor(v *syntax.Node, key string, from syntax.SourceKind) *syntax.Entry {
 	if e := v.Find(key); e != nil || from != syntax.Environment {
 		return e

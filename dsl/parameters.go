@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// parameters reads the declared inputs. Templates and expressions need them,
-// so they come first.
+// parameters decodes the declared parameters. They come first, because templates
+// and expressions need them.
 func (c *compiler) parameters() {
 	v := c.Section("parameters", c.tree.Get("parameters"))
 	for _, e := range v.Entries {
@@ -40,7 +40,7 @@ func (c *compiler) parameter(e *syntax.Entry) (engine.Parameter, bool) {
 	}
 	if e.Value.Kind != syntax.Map {
 		c.WrongType(e.Value, path, "a JSON Schema property").Hint = "write {type: " + e.Value.Text + "}"
-		p.Required = true // whether it may be unset nobody knows: nothing is said of it
+		p.Required = true // it is unknown whether it may be unset, so this is not reported
 		return p, true
 	}
 	p.Doc = syntax.TextOf(e.Value, "description")

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 )
 
-// doubled is a spec whose named prompts each hold the one before twice.
+// doubled returns a spec whose named prompts each contain the previous one twice.
 func doubled(levels int) string {
 	var b strings.Builder
 	b.WriteString(head + "prompts:\n  p0: end\n")
@@ -21,7 +21,7 @@ func doubled(levels int) string {
 	return b.String()
 }
 
-// A few lines may not become a prompt that no model could read.
+// A few lines must not expand to a prompt that no model could read.
 func TestPromptsWithinPromptsAreBounded(t *testing.T) {
 	large := head + "prompts:\n  p: '" + strings.Repeat("x", 500_000) + "'\nplanner: {system_prompt: '"
 	cases := []struct {

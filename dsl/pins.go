@@ -12,11 +12,11 @@ import (
 	"github.com/pexctl/pex/engine/lockfile"
 )
 
-// server is the type of tools that stand for those of a server.
+// server is the type of tools that represent a server's tools.
 const server = "mcp"
 
-// pins is what is pinned of the servers of specs; nothing if the caller does not want it
-// looked at. A lock that cannot be read is reported once.
+// pins returns the lock file of the project, or nil if the caller does not want
+// it checked. A lock file that cannot be read is reported once.
 func (l *loader) pins() *lockfile.Lock {
 	if l.options.Pins == nil || l.Files == nil {
 		return nil
@@ -31,10 +31,10 @@ func (l *loader) pins() *lockfile.Lock {
 	return l.lock.read
 }
 
-// pins is a lock that was read; nil = there is none.
+// pins is a lock file that was read; nil if there is none.
 type pins struct{ read *lockfile.Lock }
 
-// pinOf is what is pinned of a server of the spec in a file; nil = nothing.
+// pinOf returns the pins of a server of the spec in a file, or nil.
 func (l *loader) pinOf(file, entry string) *lockfile.Entry {
 	rel, err := filepath.Rel(l.Files.Root, file)
 	if err != nil {
@@ -43,8 +43,8 @@ func (l *loader) pinOf(file, entry string) *lockfile.Entry {
 	return l.pins().Entry(filepath.ToSlash(rel), entry)
 }
 
-// checkPins warns about servers of which nothing is pinned, in a project that
-// pins others.
+// checkPins warns about servers that are not pinned, in a project that pins
+// others.
 func (c *compiler) checkPins() {
 	if c.doc.Tools == nil || c.loader.options.Pins == nil || c.tree.Source == nil || c.tree.Source.Kind == syntax.Resolved {
 		return
@@ -58,14 +58,14 @@ func (c *compiler) checkPins() {
 	}
 }
 
-// file is the spec that is compiled; agents within a file have its pins.
+// file returns the file of the spec; agents within a file use its pins.
 func (c *compiler) file() string {
 	file, _ := specfs.SplitAgent(c.loader.chain[len(c.loader.chain)-1])
 	return file
 }
 
-// locked is the spec whose project pins the servers of this one: a foreign one has
-// no lock of its own here.
+// locked returns the spec whose project pins the servers of this one. A foreign
+// spec has no lock file of its own here.
 func (c *compiler) locked() string {
 	if c.tree.Source.Foreign {
 		file, _ := specfs.SplitAgent(c.loader.chain[0])
@@ -74,8 +74,8 @@ func (c *compiler) locked() string {
 	return c.file()
 }
 
-// membersOf are the names that match of a pinned server's tools; known says that
-// it is one.
+// membersOf returns the names of a pinned server's tools. known reports whether
+// it is pinned.
 func (c *compiler) membersOf(name string) (members []string, known bool) {
 	if syntax.TextOf(c.doc.Tools.Get(name), "type") != server || len(c.loader.chain) == 0 {
 		return nil, false
@@ -84,9 +84,9 @@ func (c *compiler) membersOf(name string) (members []string, known bool) {
 	return e.Members(), e != nil
 }
 
-// serverTools says whether a pattern with __ in it may mean tools of a server:
-// one of those that are pinned, or of a server of which nothing is. names are
-// those that it might have meant.
+// serverTools reports whether a pattern with __ may match tools of a server: a
+// pinned one, or any tool of a server that is not pinned. names are the likely
+// intended names.
 func (c *compiler) serverTools(pattern string) (fine bool, names []string) {
 	prefixes := language.ToolEntries(pattern)
 	for _, entry := range c.doc.Tools.Keys() {

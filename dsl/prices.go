@@ -24,9 +24,8 @@ func (l *loader) loadPrices(file string) (*pricing.Table, *syntax.Node) {
 	return pricing.Parse(l.Unit, tree, &l.options.Catalog), tree
 }
 
-// LoadPrices reads a file of kind: Prices and reports all that is wrong with
-// it; the catalogue of the options says which providers there are. The Prices
-// are nil when there is an error.
+// LoadPrices reads a file of kind: Prices and reports its mistakes. The catalog
+// of the options defines the providers. The Table is nil if there is an error.
 func LoadPrices(file string, o Options) (*pricing.Table, diag.List) {
 	l := newLoader(o)
 	p, _ := l.loadPrices(file)

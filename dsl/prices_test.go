@@ -12,13 +12,13 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// pricedSpec is a spec with one llm, written in a line, and the rest in more.
+// pricedSpec returns a spec with an LLM, given on one line, and more lines.
 func pricedSpec(llm, more string) string {
 	return "apiVersion: pex/v1\nkind: Agent\nmetadata: {name: a}\nllms: {main: " + llm + "}\ntools: {clock: {}}\n" + more
 }
 
-// priced compiles a spec in an empty folder, with a file of prices if given,
-// and says which of its prices were used.
+// priced compiles a spec in an empty folder, with a price file if given, and
+// returns the prices that were used.
 func priced(t *testing.T, spec, prices string, o dsl.Options) (*engine.Program, *dsl.Spec, map[string]model.Cost) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -92,8 +92,8 @@ func TestPricesFitTheLLM(t *testing.T) {
 	}
 }
 
-// TestModelsThatEndAreTold: by what the table says, at the vendor's own address,
-// whatever the day is.
+// TestModelsThatEndAreTold: models are reported by the table's dates, at the
+// vendor's own endpoint, whatever today's date.
 func TestModelsThatEndAreTold(t *testing.T) {
 	table := `apiVersion: pex/v1
 kind: Prices

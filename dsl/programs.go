@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// Programs compiles the specs of tests and suites, each combination of a file
-// and its overrides once. It is safe for concurrent use.
+// Programs compiles the specs of tests and suites, each combination of a file and
+// its overrides once. It is safe for concurrent use.
 type Programs struct {
 	options Options
 	mu      sync.Mutex // guards done
@@ -24,17 +24,17 @@ type compiled struct {
 	found diag.List
 }
 
-// NewPrograms compiles by the options, less their overrides: those are of the
-// file that a command names, not of what that file names. Nor are its analyzers
-// asked: a spec is looked at where it is named.
+// NewPrograms uses the options without their overrides and analyzers: overrides
+// apply to the file that a command names, not to files named in it, and a spec is
+// analyzed where it is named.
 func NewPrograms(o Options) *Programs {
 	o.Set, o.Environ, o.Programs, o.Analyzers = nil, nil, nil, nil
 	return &Programs{options: o, done: map[string]*compiled{}}
 }
 
-// Compile is the program of a spec with overrides "path=yaml", and what was
-// reported; the program is nil when there is an error. The tests that are in
-// the spec are not looked at.
+// Compile returns the program of a spec with overrides "path=yaml", and its
+// diagnostics. The program is nil if there is an error. Tests in the spec are not
+// checked.
 func (p *Programs) Compile(path string, set []string) (*engine.Program, *Spec, diag.List) {
 	s, found := p.load(path, path, set)
 	if s == nil || s.program == nil {
@@ -46,7 +46,7 @@ func (p *Programs) Compile(path string, set []string) (*engine.Program, *Spec, d
 	return s.program, s, found
 }
 
-// load is Compile for a file that people call by another path.
+// load is like Compile, with another path for messages.
 func (p *Programs) load(path, shown string, set []string) (*Spec, diag.List) {
 	path = specfs.InFolder(path, specfs.SpecFile)
 	key := path
@@ -75,7 +75,7 @@ func (p *Programs) load(path, shown string, set []string) (*Spec, diag.List) {
 	return c.spec, c.found
 }
 
-// programs are the options' own, or ours.
+// programs returns the programs of the options, or its own.
 func (l *loader) programs() *Programs {
 	if l.options.Programs == nil {
 		l.options.Programs = NewPrograms(l.options)

@@ -2,7 +2,7 @@ package dsl
 
 import "github.com/pexctl/pex/dsl/config"
 
-// prompts reads the named texts. They are compiled where they are used, with
+// prompts reads the named prompts. They are compiled where they are used, with
 // the names that exist there.
 func (c *compiler) prompts() {
 	v := c.Section("prompts", c.doc.Prompts)

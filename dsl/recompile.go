@@ -10,9 +10,9 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// Recompile makes a program of the Source that a run kept; the digest is the
-// same. dir is the folder of the spec it came from: tools start there. No file
-// is read. The source holds the overrides of that time; further ones in Set
+// Recompile compiles the Source that a run stored to a program with the same
+// digest. dir is the folder of the original spec, in which tools start. It reads
+// no file. The source contains the overrides of that time; further ones in Set
 // make another program.
 func Recompile(src json.RawMessage, dir string, o Options) (*engine.Program, diag.List) {
 	l := newLoader(o)

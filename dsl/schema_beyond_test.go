@@ -2,7 +2,7 @@ package dsl_test
 
 import "github.com/pexctl/pex/dsl/diag"
 
-// beyondCodes are what no JSON Schema can find, and why.
+// beyondCodes are the codes that no JSON Schema can check, with the reason.
 var beyondCodes = map[diag.Code]string{
 	diag.Unreadable: "needs other files", diag.OutsideRoot: "needs other files", diag.IncludeClash: "needs other files",
 	diag.Cycle: "needs other files", diag.Unpinned: "needs pex.lock", diag.BadOverride: "stands on the command line, or is a path",
@@ -20,7 +20,7 @@ var beyondCodes = map[diag.Code]string{
 	diag.MisspeltModel: "names of models", diag.CutByComment: "comments", diag.NumberAsText: "how a value is written",
 }
 
-// beyondSchema are cases whose codes a schema finds elsewhere, but not here.
+// beyondSchema are cases whose codes a schema checks elsewhere, but not here.
 var beyondSchema = map[string]string{
 	"agent-needs-a-parameter":      "needs other files",
 	"agent-node-parameters":        "needs other files",

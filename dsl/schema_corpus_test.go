@@ -13,8 +13,8 @@ import (
 	"github.com/pexctl/pex/engine/goldentest"
 )
 
-// TestSchemaRefusesBrokenFiles goes through all broken specs: the schema refuses
-// each file that vet refuses, or beyondSchema says why a schema cannot.
+// TestSchemaRefusesBrokenFiles checks all broken specs: the schema rejects each
+// file that vet rejects, or beyondSchema has the reason why it cannot.
 func TestSchemaRefusesBrokenFiles(t *testing.T) {
 	s := specSchema(t)
 	seen := map[string]bool{}
@@ -36,7 +36,7 @@ func TestSchemaRefusesBrokenFiles(t *testing.T) {
 	}
 }
 
-// TestSchemaTakesSpecsThatCompile: what vet accepts an editor does not underline.
+// TestSchemaTakesSpecsThatCompile: the schema accepts what vet accepts.
 func TestSchemaTakesSpecsThatCompile(t *testing.T) {
 	s := specSchema(t)
 	goldentest.Each(t, "../testdata/compile/*.txtar", func(t *testing.T, a *goldentest.Archive) {
@@ -48,8 +48,8 @@ func TestSchemaTakesSpecsThatCompile(t *testing.T) {
 
 var reported = regexp.MustCompile(`(?m)^[^ ].*: (?:error|warning) (PEX\d{3}): .*`)
 
-// withinReach says whether one of the things that vet reports is not beyond
-// every schema.
+// withinReach reports whether a schema can check at least one of vet's
+// diagnostics.
 func withinReach(t *testing.T, a *goldentest.Archive) bool {
 	t.Helper()
 	for _, m := range reported.FindAllStringSubmatch(a.Input(t, "diagnostics"), -1) {
@@ -61,8 +61,7 @@ func withinReach(t *testing.T, a *goldentest.Archive) bool {
 	return false
 }
 
-// schemaRefuses says whether an editor with the schema sees a mistake in one of
-// the files of a case.
+// schemaRefuses reports whether the schema rejects one of the files of a case.
 func schemaRefuses(t *testing.T, s *jsonschema.Schema, a *goldentest.Archive) bool {
 	t.Helper()
 	for _, name := range a.Names() {
@@ -71,7 +70,7 @@ func schemaRefuses(t *testing.T, s *jsonschema.Schema, a *goldentest.Archive) bo
 		}
 		doc, found := dsl.JSON(name, []byte(a.Input(t, name)))
 		if found.Failed() {
-			return true // it is no YAML: any editor tells
+			return true // not YAML: any editor reports it
 		}
 		if (filepath.Base(name) == "case.yaml" || isOurs(doc)) && s.Validate(decoded(t, name, a.Input(t, name))) != nil {
 			return true
@@ -80,7 +79,8 @@ func schemaRefuses(t *testing.T, s *jsonschema.Schema, a *goldentest.Archive) bo
 	return false
 }
 
-// isOurs leaves out what is no file of the language: schemas, replies, data.
+// isOurs reports whether a document is a file of the language, not a schema,
+// replies or data.
 func isOurs(doc []byte) bool {
 	text := string(doc)
 	return strings.Contains(text, `"apiVersion"`) || strings.Contains(text, `"kind"`) || strings.Contains(text, `"metadata"`)

@@ -14,8 +14,7 @@ import (
 	"github.com/pexctl/pex/dsl/jsonschema"
 )
 
-// nullBase is a spec in which every section can stand, with a place in it for
-// one key without a value.
+// nullBase is a spec with all sections, and a place for one key without a value.
 const nullBase = `apiVersion: pex/v1
 kind: Agent
 metadata: {name: x, %[1]s}
@@ -34,14 +33,14 @@ guards: [{name: a, at: after_step, when: run.steps_executed > 9, do: stop, %[12]
 %[13]s
 `
 
-// nullPlaces are where the keys of those places stand in the schema.
+// nullPlaces are the places in the schema of those keys.
 var nullPlaces = []string{
 	"agent/properties/metadata", "llm", "tool", "tool.command", "agent/properties/limits", "agent/properties/output", "agent/properties/memory",
 	"node.planner", "node.executor", "node.reflector", "node.finalizer", "agent/properties/guards/items", "agent",
 }
 
-// TestSchemaTakesNullsAsTheCompilerDoes leaves each key of the language without
-// a value, alone: the schema takes that where the compiler does, and only there.
+// TestSchemaTakesNullsAsTheCompilerDoes leaves out the value of each key of the
+// language, one at a time: the schema accepts that exactly if the compiler does.
 func TestSchemaTakesNullsAsTheCompilerDoes(t *testing.T) {
 	s := specSchema(t)
 	var schema struct {
@@ -57,7 +56,7 @@ func TestSchemaTakesNullsAsTheCompilerDoes(t *testing.T) {
 			parts[i] = key + ": "
 			source := fmt.Sprintf(nullBase, parts...)
 			if _, found := dsl.JSON(path, []byte(source)); found.Failed() {
-				continue // the key stands there with a value
+				continue // the base already has the key with a value
 			}
 			if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
 				t.Fatal(err)
@@ -74,7 +73,7 @@ func TestSchemaTakesNullsAsTheCompilerDoes(t *testing.T) {
 	}
 }
 
-// keysAt are the keys of the properties at a place in the definitions.
+// keysAt returns the keys of the properties at a place in the definitions.
 func keysAt(t *testing.T, defs map[string]any, place string) []string {
 	t.Helper()
 	at := defs

@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/engine/goldentest"
 )
 
-// specSchema is the schema of the tests' catalogue.
+// specSchema returns the schema of the tests' catalog.
 func specSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	c := jsonschema.NewCompiler()
@@ -30,8 +30,8 @@ func specSchema(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// TestSchemaAgreesWithTheCompiler: what compiles fits the schema. Sources are
-// taken, since they are what the compiler understood, as JSON.
+// TestSchemaAgreesWithTheCompiler: what compiles matches the schema. It validates
+// Sources, which are the compiled specs as JSON.
 func TestSchemaAgreesWithTheCompiler(t *testing.T) {
 	s := specSchema(t)
 	specs, err := filepath.Glob("../testdata/contract/*/spec.yaml")
@@ -86,7 +86,7 @@ func TestSchemaRefusesWhatTheCompilerRefuses(t *testing.T) {
 	}
 }
 
-// TestSchemaTakesTestsAndSuites: what is read without a complaint fits.
+// TestSchemaTakesTestsAndSuites: files without diagnostics match the schema.
 func TestSchemaTakesTestsAndSuites(t *testing.T) {
 	s := specSchema(t)
 	goldentest.Each(t, "../testdata/tests/*.txtar", func(t *testing.T, a *goldentest.Archive) {
@@ -101,7 +101,7 @@ func TestSchemaTakesTestsAndSuites(t *testing.T) {
 	})
 }
 
-// decoded is a YAML text as JSON has it.
+// decoded converts a YAML text to JSON values.
 func decoded(t *testing.T, name, text string) any {
 	t.Helper()
 	doc, found := dsl.JSON(name, []byte(text))
@@ -169,7 +169,7 @@ func TestSchemaAndReferenceAreDeterministic(t *testing.T) {
 	}
 }
 
-// reference is all pages as one text.
+// reference returns all pages as one text.
 func reference() string {
 	var b strings.Builder
 	for _, p := range specschema.Reference(catalog, checks) {

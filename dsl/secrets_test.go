@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// A schema speaks of headers by their names; only a value is a secret.
+// A schema describes headers by name; only a value is a secret.
 func TestSchemasAboutHeadersHoldNoSecrets(t *testing.T) {
 	tests := []struct {
 		name, tool, schema string

@@ -9,17 +9,17 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// Source is a text of a spec that may reach a prompt.
+// Source is a text of a spec that may be part of a prompt.
 type Source struct {
-	Path string // planner.system_prompt; for what {use: name} takes, that of the place that uses it too
-	File string // as diagnostics name it, or the flag or variable; "" = built in
-	Line int    // of its first line; 0 = it is in no file
-	Text string // as decoded, with its references; of what is built in, the beginning
+	Path string // planner.system_prompt; the text of {use: name} also has the path that uses it
+	File string // as in diagnostics, or the flag or variable; "" for built-in text
+	Line int    // of its first line; 0 if it is not in a file
+	Text string // decoded, with its references; of built-in text, the beginning
 
 	value *syntax.Node
 }
 
-// LineAt is the line of a byte of the text; 0 = it is in no file.
+// LineAt returns the line of a byte of the text, or 0 if it is not in a file.
 func (s Source) LineAt(offset int) int {
 	if s.Line == 0 {
 		return 0
@@ -30,9 +30,9 @@ func (s Source) LineAt(offset int) int {
 	return s.value.PositionAt(offset).Line
 }
 
-// Sources lists the texts of a spec in its order: prompts, descriptions, names
-// of tools, and every other scalar; then what is built in because the spec says
-// nothing.
+// Sources returns the texts of a spec in order: prompts, descriptions, names of
+// tools, and every other scalar, followed by the built-in texts of keys that the
+// spec omits.
 func (s *Spec) Sources() []Source {
 	var out []Source
 	prompts := s.tree.Get("prompts")
@@ -55,7 +55,7 @@ func (s *Spec) Sources() []Source {
 	return out
 }
 
-// leastBuiltIn is how long a default is that is a text to read.
+// leastBuiltIn is the minimum length of a default that counts as a text.
 const leastBuiltIn = 20
 
 func addSources(v *syntax.Node, path string, prompts *syntax.Node, out []Source) []Source {
@@ -84,8 +84,8 @@ func addSources(v *syntax.Node, path string, prompts *syntax.Node, out []Source)
 	return out
 }
 
-// addOffered are the texts of an agent that those see who may call it: what it is,
-// and what it wants. Its prompts are its own.
+// addOffered adds the texts of an agent that its callers see: its description and
+// its parameters. Its prompts are private.
 func addOffered(v *syntax.Node, path string, out []Source) []Source {
 	for _, key := range []string{"metadata", "parameters"} {
 		if section := v.Get(key); section != nil {
@@ -95,7 +95,8 @@ func addOffered(v *syntax.Node, path string, out []Source) []Source {
 	return out
 }
 
-// nameSource is the name of a component, which stands for all that is said of it.
+// nameSource returns the name of a component, which represents all texts about
+// it.
 func nameSource(e *syntax.Entry, section string) Source {
 	s := Source{Path: config.Join(section, e.Key), Text: e.Key}
 	if e.Position.Source != nil {

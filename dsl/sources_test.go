@@ -85,7 +85,7 @@ tests:
 	}
 }
 
-// What an agent within says to its own models reaches no prompt of who calls it.
+// Prompts of an agent within never reach a prompt of its caller.
 func TestSourcesOfAnAgentAreWhatItOffers(t *testing.T) {
 	write(t, map[string]string{"spec.yaml": head + `tools:
   help: {type: agent, ref: '#helper', effect: read}

@@ -21,73 +21,72 @@ import (
 	"github.com/pexctl/pex/engine/lockfile"
 )
 
-// Options is what Load and Compile take beside the file.
+// Options are the options of Load and Compile.
 type Options struct {
 	Catalog engine.Catalog
-	// Checks are the kinds of checks that tests and suites may name.
+	// Checks are the kinds of checks that tests and suites may use.
 	Checks component.Blueprints
-	// Root is the folder that no file leaves; "" = the nearest ancestor of the
-	// spec with .git or pex.lock, else the spec's folder.
+	// Root is the folder that contains all files; "" for the nearest ancestor of
+	// the spec with .git or pex.lock, or else the spec's folder.
 	Root string
-	// Address is where the file was fetched from: it is called by it, and all of
-	// it is foreign. "" = the file is its author's.
+	// Address is the URL from which the file was fetched. It is the file's name,
+	// and all of the file is foreign. "" for a file of the author.
 	Address string
-	// Set are overrides "path=yaml", the later the stronger.
+	// Set are overrides "path=yaml"; later ones win.
 	Set []string
-	// Environ is the environment as os.Environ gives it; PEX_SET_<PATH> in it
-	// are overrides. Nothing else of it is read.
+	// Environ is the environment in the form of os.Environ. Its PEX_SET_<PATH>
+	// variables are overrides; nothing else of it is read.
 	Environ []string
-	// AllowPaths are folders outside Root that tools may use, and where what is
-	// included, called and read as a prompt may lie; it is then foreign.
+	// AllowPaths are folders outside Root that tools may use, and that may contain
+	// included files, called specs and prompts, which are then foreign.
 	AllowPaths []string
-	// Prices are what llms cost whose spec does not say it; nil knows none.
+	// Prices are the prices of LLMs without cost in their spec; nil for none.
 	Prices *pricing.Table
-	// Pins reads what is pinned of servers in the project of that root; nil =
-	// it is not looked at.
+	// Pins reads the pins of servers in the project of a root; nil to skip the
+	// check.
 	Pins func(root string) (*lockfile.Lock, error)
-	// Analyzers look at each spec that compiles, those that it calls included.
+	// Analyzers check each spec that compiles, including those that it calls.
 	Analyzers []Analyzer
-	// Ignored receives each warning that a comment ignores, from Vet only; nil =
-	// they are dropped.
+	// Ignored receives each warning that a comment suppresses, from Vet only; nil
+	// drops them.
 	Ignored func(diag.Ignored)
-	// Read gives files that are not as they are on disk, by their absolute paths:
-	// what an editor has not saved, the files of another commit. With an error of
-	// ErrOnDisk the disk is asked; nil = always. The bounds of the root hold.
+	// Read returns files that differ from those on disk, by absolute path: unsaved
+	// files of an editor, files of another commit. With the error ErrOnDisk, or if
+	// Read is nil, the disk is read. The limits of the root apply.
 	Read func(path string) ([]byte, error)
-	// List gives the files below a folder, by its absolute path, as Read gives
-	// their texts: at most so many, and one more where there are more. With an
-	// error of ErrOnDisk the disk is asked; nil = always.
+	// List returns the files below a folder, by its absolute path, like Read for
+	// texts: at most most files, and one more if there are more. With the error
+	// ErrOnDisk, or if List is nil, the disk is read.
 	List func(dir string, most int) ([]specfs.Listed, error)
-	// Context cancels work whose result is no longer needed: what is found then is not
-	// all, and says nothing. nil = it is always waited for.
+	// Context cancels work whose result is no longer needed. The result is then
+	// incomplete and must be ignored; nil means no cancellation.
 	Context context.Context
-	// Programs are the specs that tests and suites are of, compiled; nil = each
-	// call compiles its own.
+	// Programs caches the compiled specs of tests and suites; nil for a separate
+	// cache per call.
 	Programs *Programs
 
-	vetting bool // by Vet: a key with required:"vet" is an error
+	vetting bool // set by Vet: a key with required:"vet" is an error
 }
 
-// access is what may be read besides the files below the root.
+// access returns what may be read besides the files below the root.
 func (o *Options) access() specfs.Access {
 	return specfs.Access{AllowPaths: o.AllowPaths, Read: o.Read, List: o.List}
 }
 
-// left says that the result is no longer needed.
+// left reports whether the result is no longer needed.
 func (o *Options) left() bool { return o.Context != nil && o.Context.Err() != nil }
 
-// Spec is a spec as its author wrote it, with the overrides applied. It is
-// only for reading.
+// Spec is a spec as written, with the overrides applied. It is read-only.
 type Spec struct {
 	File string // absolute
-	// Agent is the one of the file's agents that it is; "" = the spec itself.
+	// Agent is the name of the file's agent that it is; "" for the spec itself.
 	Agent string
-	Dir   string // absolute: the folder that relative paths start from
+	Dir   string // absolute: the folder of relative paths
 	Root  string // absolute
 	Kind  string // Agent or Library
-	// Files lists what was read, absolute, the spec first: what to watch.
+	// Files are the absolute paths of the files read, the spec first, for watching.
 	Files []string
-	// Foreign is what of it comes from outside Root; it is never nil.
+	// Foreign is the part of it that comes from outside Root; it is never nil.
 	Foreign *specfs.Foreign
 
 	tree     *syntax.Node
@@ -95,21 +94,21 @@ type Spec struct {
 	pinOf    func(file, entry string) *lockfile.Entry
 	defaults []config.Origin
 	program  *engine.Program
-	subject  *testspec.Subject // of its tests; nil = it does not compile
+	subject  *testspec.Subject // of its tests; nil if it does not compile
 	found    diag.List
 	agents   []*Spec
-	depth    int      // of the agents that call each other: 1 = it calls none
-	places   int      // that call an agent, with itself
-	models   []string // llms that are used
+	depth    int      // of nested agents: 1 if it calls none
+	places   int      // that call an agent, including itself
+	models   []string // LLMs in use
 	llms     map[string]*syntax.Node
 	uses     map[string]bool
 	callees  []guard.Tool
 }
 
-// Path is the file, with the agent in it that is meant: what Load takes.
+// Path returns the file with its agent, in the form that Load accepts.
 func (s *Spec) Path() string { return s.File + s.fragment() }
 
-// fragment is "#" and the agent, or "".
+// fragment returns "#" and the agent, or "".
 func (s *Spec) fragment() string {
 	if s.Agent == "" {
 		return ""
@@ -117,8 +116,9 @@ func (s *Spec) fragment() string {
 	return "#" + s.Agent
 }
 
-// Read gives a file below Root, by its absolute path, as Load saw it: where
-// Options.Read has it, that. Of a larger file the first most bytes are given.
+// Read reads a file below Root by its absolute path, as Load does: from
+// Options.Read if it has the file. Of a larger file it returns the first most
+// bytes.
 func (s *Spec) Read(path string, most int64) ([]byte, error) {
 	rel, no := s.files.Relative(path, path)
 	if no != nil {
@@ -127,9 +127,9 @@ func (s *Spec) Read(path string, most int64) ([]byte, error) {
 	return s.files.ReadRelative(rel, most)
 }
 
-// Load reads a spec (a folder means its spec.yaml) and reports all that is
-// wrong with it. The Spec is nil only when there is nothing to show: the file
-// cannot be read, or is no mapping.
+// Load reads a spec (a folder means its spec.yaml) and reports its mistakes. The
+// Spec is nil only if there is nothing to show: the file cannot be read, or is
+// not a mapping.
 func Load(path string, o Options) (*Spec, diag.List) {
 	l := newLoader(o)
 	s := l.load(path)
@@ -140,8 +140,8 @@ func Load(path string, o Options) (*Spec, diag.List) {
 	return s, found
 }
 
-// Compile returns the program of a spec. The list is empty when there is one;
-// else it holds what Load reported, and the program is nil.
+// Compile returns the program of a spec with an empty list, or nil with the
+// diagnostics of Load.
 func (s *Spec) Compile() (*engine.Program, diag.List) {
 	if s.program != nil {
 		return s.program, nil
@@ -155,8 +155,8 @@ func (s *Spec) Compile() (*engine.Program, diag.List) {
 	return nil, found
 }
 
-// Compile loads a spec and returns its program with everything reported, the
-// warnings included. The program is nil when there is an error.
+// Compile loads a spec and returns its program with all diagnostics, including
+// warnings. The program is nil if there is an error.
 func Compile(path string, o Options) (*engine.Program, *Spec, diag.List) {
 	s, found := Load(path, o)
 	if s == nil {
@@ -169,10 +169,10 @@ func Compile(path string, o Options) (*engine.Program, *Spec, diag.List) {
 	return p, s, found
 }
 
-// Folder lists the regular files below a folder under Root, by its absolute
-// path, as Load saw it: where Options.List has it, that. They are sorted by name.
-// Links, and what tools never see (.git, .pex, .env), are left out. Of more than
-// most files it gives most+1. A folder that there is not has none.
+// Folder returns the regular files below a folder under Root, by its absolute
+// path, as Load does: from Options.List if it has the folder. They are sorted by
+// name. Links, and what tools never see (.git, .pex, .env), are left out. If
+// there are more than most files, it returns most+1. A missing folder has none.
 func (s *Spec) Folder(dir string, most int) ([]specfs.Listed, error) {
 	rel, no := s.files.Relative(dir, dir)
 	if no != nil {
@@ -187,9 +187,9 @@ func (s *Spec) Folder(dir string, most int) ([]specfs.Listed, error) {
 	return slices.Compact(out), err
 }
 
-// Explain lists every value of a spec with its origin, sorted by path.
+// Explain returns every value of a spec with its origin, sorted by path.
 func (s *Spec) Explain() []config.Origin { return config.Origins(s.tree, s.defaults) }
 
-// Format gives a file of any kind its canonical layout, with keys in the order of
-// the language. See format.Source.
+// Format formats a file of any kind, with keys in the order of the language. See
+// format.Source.
 func Format(src []byte) ([]byte, diag.List) { return format.Source(src, language.KeyOrder) }

@@ -11,9 +11,9 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// toolNames lists the tools of a spec, and of the agents in it, with those of
-// servers that are pinned. servers are the others, whose tools are known only
-// when they run.
+// toolNames returns the tools of a spec, and of the agents in it, including tools
+// of pinned servers. servers are the other servers, whose tools are known only at
+// run time.
 func (s *Spec) toolNames() (names, servers []string) { return s.toolsIn(s.tree, s.File) }
 
 func (s *Spec) toolsIn(tree *syntax.Node, file string) (names, servers []string) {
@@ -38,7 +38,7 @@ func (s *Spec) toolsIn(tree *syntax.Node, file string) (names, servers []string)
 	return names, servers
 }
 
-// agentsIn finds the resolved specs that are in one: {file, spec}.
+// agentsIn returns the resolved specs within one: {file, spec}.
 func agentsIn(v *syntax.Node, out []*syntax.Node) []*syntax.Node {
 	for _, it := range v.Items {
 		out = agentsIn(it, out)
@@ -53,7 +53,7 @@ func agentsIn(v *syntax.Node, out []*syntax.Node) []*syntax.Node {
 	return out
 }
 
-// allCallees are the tools of a spec and of the agents within it.
+// allCallees returns the tools of a spec and of the agents within it.
 func (s *Spec) allCallees() []guard.Tool {
 	out := slices.Clip(s.callees)
 	for _, a := range s.agents {
@@ -62,10 +62,10 @@ func (s *Spec) allCallees() []guard.Tool {
 	return out
 }
 
-// Callees are the tools of the spec as its expressions know them.
+// Callees returns the tools of the spec as expressions know them.
 func (s *Spec) Callees() []guard.Tool { return slices.Clone(s.callees) }
 
-// newSubject is the spec as tests and suites know it.
+// newSubject returns the spec in the form for tests and suites.
 func (s *Spec) newSubject() *testspec.Subject {
 	return &testspec.Subject{
 		File: s.File, Path: s.Path(), Program: s.program, Tree: s.tree, Models: s.models,
@@ -73,8 +73,8 @@ func (s *Spec) newSubject() *testspec.Subject {
 	}
 }
 
-// Unpriced lists the llms that a spec uses and that have no price: what its runs
-// cost is not known.
+// Unpriced returns the LLMs that a spec uses and that have no price, so the cost
+// of its runs is unknown.
 func (s *Spec) Unpriced() (out []string) {
 	for _, m := range s.program.Models {
 		for _, used := range s.models {
@@ -86,7 +86,7 @@ func (s *Spec) Unpriced() (out []string) {
 	return out
 }
 
-// CostsMoney reports whether a spec uses an llm that has a price above zero.
+// CostsMoney reports whether a spec uses an LLM with a price above zero.
 func (s *Spec) CostsMoney() bool {
 	return slices.ContainsFunc(s.program.Models, func(m engine.ModelSpec) bool {
 		return slices.Contains(s.models, m.Name) && !m.Offline() && m.Cost != nil && *m.Cost != model.Cost{}

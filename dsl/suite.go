@@ -10,9 +10,9 @@ import (
 )
 
 // LoadSuite reads a file of kind: Suite (a folder means its suite.yaml) and
-// reports all that is wrong with it, and the errors of the specs it is of. The
-// overrides of the options are of the suite, not of its specs: those have set
-// under variants. The Suite is nil only when there is nothing to show.
+// reports its mistakes, and the errors of its specs. The overrides of the options
+// apply to the suite, not to its specs, which have set under variants. The Suite
+// is nil only if there is nothing to show.
 func LoadSuite(path string, o Options) (*suitespec.Suite, diag.List) {
 	l := newLoader(o)
 	s, _, _ := l.loadSuite(path)

@@ -53,7 +53,7 @@ func TestDigestsOfASuite(t *testing.T) {
 		name           string
 		files          map[string]string
 		set            []string
-		whole, grading bool // they differ
+		whole, grading bool // whether each digest changes
 	}{
 		{name: "the same", files: files(small, promptedAgent, "Kind?")},
 		{name: "other layout", files: replaced(`{type: contains, value: "${case.answer}"}`, "value: ${case.answer}\n    type: contains")},
@@ -113,8 +113,8 @@ func TestASuiteCompilesItsParts(t *testing.T) {
 	}
 }
 
-// TestOverridesAreOfTheSuite: not of its specs, in which the same path may mean
-// something else.
+// TestOverridesAreOfTheSuite: overrides do not apply to its specs, in which the
+// same path may mean something else.
 func TestOverridesAreOfTheSuite(t *testing.T) {
 	inFolder(t, map[string]string{"spec.yaml": promptedAgent, "suite.yaml": small, "rubric.md": "x"})
 	o := options()
@@ -126,7 +126,8 @@ func TestOverridesAreOfTheSuite(t *testing.T) {
 	}
 }
 
-// TestOverridesOfWhatIsWrittenInShort: a text that stands for a mapping is one.
+// TestOverridesOfWhatIsWrittenInShort: a short form can be overridden like the
+// mapping it stands for.
 func TestOverridesOfWhatIsWrittenInShort(t *testing.T) {
 	files := map[string]string{"spec.yaml": promptedAgent, "rubric.md": "x", "cases.csv": "nr,question\n1,why\n"}
 	files["suite.yaml"] = strings.Replace(small, `{rows: [{question: "why?", answer: x}]}`, "cases.csv", 1) + "baseline: git:main\n"

@@ -21,20 +21,20 @@ func (l *loader) loadTests(path string) (*testspec.Tests, *syntax.Node) {
 	return testspec.Compile(l.Unit, l.testEnv(), src, tree), tree
 }
 
-// LoadTests reads tests: those that are in a spec, a file of kind: Tests, or a
-// case.yaml (a folder means its case.yaml, else its spec.yaml). It reports all
-// that is wrong with them, and the errors of the specs they are of. The Tests
-// are nil only when there is nothing to show.
+// LoadTests reads tests: those in a spec, a file of kind: Tests, or a case.yaml
+// (a folder means its case.yaml, or else its spec.yaml). It reports their
+// mistakes, and the errors of their specs. The Tests are nil only if there is
+// nothing to show.
 //
-// Tests are the same on every machine: the overrides of the options change
-// nothing here.
+// Tests are the same on every machine: the overrides of the options do not apply.
 func LoadTests(path string, o Options) (*testspec.Tests, diag.List) {
 	l := newLoader(o)
 	t, _ := l.loadTests(path)
 	return t, l.Report.List.Sort()
 }
 
-// mapping parses a file that must be a mapping; nil = reported.
+// mapping parses a file that must be a mapping. It returns nil after reporting an
+// error.
 func (l *loader) mapping(src *syntax.Source, what string) *syntax.Node {
 	l.Read = append(l.Read, src.Path)
 	tree := syntax.Parse(src, l.Report)
@@ -48,15 +48,15 @@ func (l *loader) mapping(src *syntax.Source, what string) *syntax.Node {
 	return tree
 }
 
-// inlineTests looks at what a spec that is being compiled has for tests and
-// evals, as far as it takes no other program.
+// inlineTests checks the tests and evals of a spec that is being compiled, as far
+// as that needs no other program.
 func (l *loader) inlineTests(c *compiler, s *Spec) {
 	if c.doc.Tests != nil || c.doc.Evals != nil {
 		testspec.CheckInline(l.Unit, l.testEnv(), s.File, s.subject, c.tree, c.doc.Tests, c.doc.Evals)
 	}
 }
 
-// testEnv is what tests and suites need of the loader.
+// testEnv returns the loader's environment for tests and suites.
 func (l *loader) testEnv() *testspec.Env {
 	return &testspec.Env{
 		Catalog: &l.options.Catalog, Checks: l.options.Checks, Prices: l.options.Prices, AllowPaths: l.options.AllowPaths,

@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/dsl"
 )
 
-// BenchmarkLoadTests reads 200 cases of one spec, in one file and in folders of
-// their own.
+// BenchmarkLoadTests loads 200 cases of one spec, in one file and in separate
+// folders.
 func BenchmarkLoadTests(b *testing.B) {
 	dir := b.TempDir()
 	write := func(name, text string) {

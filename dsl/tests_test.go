@@ -19,7 +19,8 @@ import (
 	"github.com/pexctl/pex/engine/goldentest"
 )
 
-// TestTestsAndSuitesAreRead: what is written comes out, defaults filled in.
+// TestTestsAndSuitesAreRead: the result has what is written, with defaults filled
+// in.
 func TestTestsAndSuitesAreRead(t *testing.T) {
 	goldentest.Each(t, "../testdata/tests/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		home, err := os.Getwd()
@@ -51,7 +52,7 @@ func TestTestsAndSuitesAreRead(t *testing.T) {
 	})
 }
 
-// inFolder gives a test a folder of its own with files in it.
+// inFolder runs a test in a temporary folder with files.
 func inFolder(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -121,8 +122,8 @@ func TestRepliesAreOfTheProviderScripted(t *testing.T) {
 	}
 }
 
-// TestTestsDoNotChangeTheProgram: they stand in a spec, but the agent is the
-// same, and so is what a resumed run is warned of.
+// TestTestsDoNotChangeTheProgram: tests are in a spec, but the agent and the
+// warnings of a resumed run do not depend on them.
 func TestTestsDoNotChangeTheProgram(t *testing.T) {
 	with := agent + `tests:
   - {name: a, parameters: {question: x}, run: {}, trajectory: {tools: [nothing_known]}}
@@ -155,7 +156,7 @@ func TestABrokenTestStopsARun(t *testing.T) {
 func TestProgramsCompileOnce(t *testing.T) {
 	inFolder(t, map[string]string{"spec.yaml": agent})
 	o := options()
-	o.Set = []string{"limits.max_steps=7"} // of the file that a command names
+	o.Set = []string{"limits.max_steps=7"} // for the file that a command names
 	programs := dsl.NewPrograms(o)
 	a, _, _ := programs.Compile("spec.yaml", nil)
 	b, _, _ := programs.Compile(".", nil)

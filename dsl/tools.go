@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// toolSection reads the entries of tools.
+// toolSection decodes the entries of tools.
 func (c *compiler) toolSection() {
 	v := c.Section("tools", c.doc.Tools)
 	for _, e := range v.Entries {
@@ -53,14 +53,14 @@ func (c *compiler) tool(e *syntax.Entry) {
 	}
 	c.checkTool(e, &t, f, c.Report.FailedSince(before))
 	if c.source != nil && c.source.Agent != "" {
-		c.Used[path] = true // an agent within a file has no tool that it does not name
+		c.Used[path] = true // an agent within a file has only tools that it names
 	}
 	c.tools = append(c.tools, t)
 }
 
 type toolFactory = component.Factory[tool.Settings, tool.Tool]
 
-// toolType finds the component that an entry asks for.
+// toolType returns the component of an entry.
 func (c *compiler) toolType(e *syntax.Entry) (toolFactory, bool) {
 	set := c.loader.options.Catalog.Tools
 	typ, use := e.Value.Get("type"), e.Value.Get("use")
@@ -92,7 +92,7 @@ func (c *compiler) toolType(e *syntax.Entry) (toolFactory, bool) {
 	return f, false
 }
 
-// with reads the fixed arguments.
+// with decodes the fixed arguments.
 func (c *compiler) with(v *syntax.Node, path string) []tool.Fixed {
 	if v == nil {
 		return nil
@@ -109,8 +109,8 @@ func (c *compiler) with(v *syntax.Node, path string) []tool.Fixed {
 	return out
 }
 
-// checkTool builds the tool, which opens nothing, to learn what it does. Why
-// one cannot be made that was not read whole is known already.
+// checkTool builds the tool, which opens nothing, to learn its effect. If the
+// entry has errors, it does not report why the tool cannot be built.
 func (c *compiler) checkTool(e *syntax.Entry, t *tool.Spec, f toolFactory, broken bool) {
 	effect := t.Effect
 	built, err := c.build(f, t)
@@ -122,14 +122,14 @@ func (c *compiler) checkTool(e *syntax.Entry, t *tool.Spec, f toolFactory, broke
 		effect = built.Info().Effect
 	}
 	if effect == "" && err == nil {
-		effect = tool.WriteEffect // a tool that does not say
+		effect = tool.WriteEffect // the default of a tool that does not declare it
 	}
 	if _, many := built.(tool.Toolset); !many {
 		t.Effect = effect
 	}
 	r := e.Value.Find("retry")
 	repeats := r != nil && t.Retry.MaxAttempts > 1
-	if _, agent := built.(engine.AgentTool); agent { // whose own tools are checked with its spec
+	if _, agent := built.(engine.AgentTool); agent { // its own tools are checked with its spec
 		if repeats {
 			c.Report.Error(diag.RetryWrite, r.Position, "tool %q is an agent, and an agent is never retried as a whole", t.Name).
 				Hint = "remove retry; set retry for the tools in the agent's own spec"
@@ -149,7 +149,7 @@ func (c *compiler) checkTool(e *syntax.Entry, t *tool.Spec, f toolFactory, broke
 	}
 }
 
-// build makes a tool as a run would.
+// build builds a tool like a run does.
 func (c *compiler) build(f toolFactory, t *tool.Spec) (tool.Tool, error) {
 	return f.Build(t.Config, tool.Settings{
 		Name: t.Name, Description: t.Description, Dir: c.Dir, Root: c.loader.Files.Root,
@@ -157,7 +157,7 @@ func (c *compiler) build(f toolFactory, t *tool.Spec) (tool.Tool, error) {
 	})
 }
 
-// deniedByGuard says whether a guard looks at tool calls before they happen.
+// deniedByGuard reports whether a guard is evaluated before tool calls.
 func (c *compiler) deniedByGuard() bool {
 	if c.doc.Guards == nil {
 		return false

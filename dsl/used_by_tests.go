@@ -9,10 +9,10 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// Tried says whether tests of the spec, or a suite of it, hold a text: a case or
-// a variant may choose an llm, a prompt or a tool that the spec itself leaves
-// alone, and a suite may have one of its llms judge. They are read when it is
-// asked for the first time; the contents of an unreadable one are unknown.
+// Tried reports whether tests of the spec, or a suite of it, contain a name: a
+// case or a variant may select an LLM, a prompt or a tool that the spec itself
+// does not use, and a suite may use an LLM as its judge. They are read on first
+// use. If one cannot be read, Tried returns true.
 func (p *Pass) Tried(name string) bool {
 	if !p.tried {
 		p.tried = true
@@ -21,8 +21,8 @@ func (p *Pass) Tried(name string) bool {
 	return p.unread || slices.ContainsFunc(p.trials, func(v *syntax.Node) bool { return holds(v, name) })
 }
 
-// findTrials are the tests in the spec, those that FindTests finds beside it,
-// the suites that it names, and those beside it that are of it.
+// findTrials returns the tests in the spec, those that FindTests finds beside it,
+// the suites that it names, and its suites beside it.
 func (p *Pass) findTrials() {
 	p.trials = []*syntax.Node{p.Spec.tree.Get("tests")}
 	var paths []string
@@ -50,8 +50,8 @@ func (p *Pass) findTrials() {
 	}
 }
 
-// holds says whether a text is a value, is anywhere in it, or is a word of
-// what a setting (path=value) in it sets.
+// holds reports whether a text is a value, occurs anywhere in it, or is a word in
+// the value of a setting (path=value).
 func holds(v *syntax.Node, words string) bool {
 	if v == nil {
 		return false
@@ -64,5 +64,5 @@ func holds(v *syntax.Node, words string) bool {
 		slices.ContainsFunc(v.Entries, func(e *syntax.Entry) bool { return holds(e.Value, words) })
 }
 
-// parting says whether a character is between the names in a setting.
+// parting reports whether a character separates names in a setting.
 func parting(r rune) bool { return strings.ContainsRune(" {}[],:\"'", r) }

@@ -6,16 +6,16 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// Value is a part of a spec as it is after includes, files and overrides,
-// for reading: analyzers, diffs and editors go through specs by it. The zero
-// Value is nothing, and so is whatever is asked of it.
+// Value is a read-only part of a spec after includes, files and overrides, for
+// analyzers, diffs and editors. The zero Value is missing, and all its methods
+// return zero values.
 type Value struct{ v *syntax.Node }
 
-// Place is where a part of a spec is. Lines and columns count from 1,
-// columns in characters; Line 0 is no place in a file: a flag, or nothing.
+// Place is the place of a part of a spec. Lines and columns count from 1, columns
+// in characters. Line 0 means that it is not in a file: a flag, or nothing.
 type Place struct {
-	File   string // as people wrote it
-	Path   string // absolute; "" = it is no file
+	File   string // as the user wrote it
+	Path   string // absolute; "" if it is not a file
 	Line   int
 	Column int
 	at     syntax.Position
@@ -28,18 +28,19 @@ type Entry struct {
 	Value Value
 }
 
-// Tree is the whole of a spec.
+// Tree returns the whole spec.
 func (s *Spec) Tree() Value { return Value{s.tree} }
 
-// LLM is the entry of an llm of the program, by its name there: of one that a
-// role overrides, with that laid over it. Nothing where there is none.
+// LLM returns the entry of an LLM of the program, by its name there, with the
+// overrides of a role applied. It is missing if there is none.
 func (s *Spec) LLM(name string) Value { return Value{s.llms[name]} }
 
-// Agents are the specs of the agents that it calls, as tools and nodes, and of
-// those in its file that nothing calls. One that is called twice is there twice.
+// Agents returns the specs of the agents that it calls, as tools and nodes, and
+// of those in its file that nothing calls. A spec that is called twice occurs
+// twice.
 func (s *Spec) Agents() []*Spec { return s.agents }
 
-// Get goes down by keys; nothing when one is missing. A null is there.
+// Get returns the value at a path of keys, or a missing value. A null exists.
 func (v Value) Get(keys ...string) Value {
 	at := v.v
 	for _, key := range keys {
@@ -52,10 +53,10 @@ func (v Value) Get(keys ...string) Value {
 	return Value{at}
 }
 
-// Exists says whether there is a value, be it null.
+// Exists reports whether there is a value, including null.
 func (v Value) Exists() bool { return v.v != nil }
 
-// Entries are those of a mapping, as written.
+// Entries returns the entries of a mapping, in order.
 func (v Value) Entries() []Entry {
 	if v.v == nil {
 		return nil
@@ -67,7 +68,7 @@ func (v Value) Entries() []Entry {
 	return out
 }
 
-// Items are those of a list.
+// Items returns the items of a list.
 func (v Value) Items() []Value {
 	if v.v == nil {
 		return nil
@@ -79,19 +80,19 @@ func (v Value) Items() []Value {
 	return out
 }
 
-// IsText says whether a value is text; of nothing it is false.
+// IsText reports whether the value is text.
 func (v Value) IsText() bool { return v.v != nil && v.v.Kind == syntax.Text }
 
-// IsList says whether it is a list.
+// IsList reports whether the value is a list.
 func (v Value) IsList() bool { return v.v != nil && v.v.Kind == syntax.List }
 
-// IsMapping says whether it is a mapping.
+// IsMapping reports whether the value is a mapping.
 func (v Value) IsMapping() bool { return v.v != nil && v.v.Kind == syntax.Map }
 
-// IsNull says whether it is there, and a null.
+// IsNull reports whether the value exists and is null.
 func (v Value) IsNull() bool { return v.v != nil && v.v.Kind == syntax.Null }
 
-// Text is a scalar as it was written; "" for everything else.
+// Text returns a scalar as written, or "" for other values.
 func (v Value) Text() string {
 	if v.v == nil {
 		return ""
@@ -99,7 +100,7 @@ func (v Value) Text() string {
 	return v.v.Text
 }
 
-// JSON is the value in JSON, keys in the order written; nil = nothing.
+// JSON returns the value as JSON, with keys in order, or nil if it is missing.
 func (v Value) JSON() json.RawMessage {
 	if v.v == nil {
 		return nil
@@ -107,7 +108,7 @@ func (v Value) JSON() json.RawMessage {
 	return v.v.AppendJSON(nil)
 }
 
-// Place is where the value begins.
+// Place returns the start of the value.
 func (v Value) Place() Place {
 	if v.v == nil {
 		return Place{}
@@ -115,7 +116,8 @@ func (v Value) Place() Place {
 	return shownPlace(v.v.Position)
 }
 
-// Within is the place of a byte offset in a text: of an expression, a prompt.
+// Within returns the place of a byte offset in a text, such as an expression or a
+// prompt.
 func (v Value) Within(offset int) Place {
 	if v.v == nil {
 		return Place{}
@@ -134,7 +136,8 @@ func shownPlace(p syntax.Position) Place {
 	return out
 }
 
-// Pointed is the value that a JSON pointer leads to, or the last on the way.
+// Pointed returns the target of a JSON pointer, or the last existing value on the
+// way.
 func (v Value) Pointed(pointer string) Value {
 	if v.v == nil {
 		return v

@@ -12,14 +12,14 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// Vet reports all that is wrong with a file of any kind, and with the tests and
-// suites that a spec names (a folder means its spec.yaml, else its case.yaml or
+// Vet reports all mistakes in a file of any kind, and in the tests and suites
+// that a spec names (a folder means its spec.yaml, or else its case.yaml or
 // suite.yaml). It returns the file's values with their origins, sorted by path.
 //
-// Once Options.Context has ended it returns as soon as it can, with nothing found.
+// Once Options.Context has ended, it returns as soon as possible without results.
 //
-// Where Options.Analyzers is not nil it also warns about comments of the file
-// that ignore nothing: only then everything was asked that could report.
+// If Options.Analyzers is not nil, it also warns about unused ignore comments of
+// the file: only then did all analyzers run.
 func Vet(path string, o Options) ([]config.Origin, diag.List) {
 	path = specfs.InFolder(path, specfs.SpecFile, specfs.CaseFile, specfs.SuiteFile)
 	if o.Programs == nil {
@@ -49,16 +49,16 @@ func Vet(path string, o Options) ([]config.Origin, diag.List) {
 	return values, v.end()
 }
 
-// vetRun loads what belongs to one file, one load after the other. What one of
-// them ignores the others know of.
+// vetRun loads the files that belong to one file, one after the other. They share
+// their ignore comments.
 type vetRun struct {
 	options Options
-	report  *syntax.Report // of the last load; nil = there was none
+	report  *syntax.Report // of the last load; nil if there was none
 	found   diag.List
-	file    string // whose comments are looked at; "" = nobody's
+	file    string // the file whose comments are checked; "" for none
 }
 
-// loader is for the next load.
+// loader returns a loader for the next load.
 func (v *vetRun) loader(o Options) *loader {
 	l := newLoader(o)
 	if v.report != nil {
@@ -75,7 +75,7 @@ func (v *vetRun) spec(path string) []config.Origin {
 	if s == nil {
 		return nil
 	}
-	if s.Kind == specfs.KindAgent && s.Agent == "" { // who includes a Library says what is doubtful in it
+	if s.Kind == specfs.KindAgent && s.Agent == "" { // warnings of a Library are reported in the specs that include it
 		v.file = s.File
 	}
 	if s.tree.Get("tests") != nil && s.Kind == specfs.KindAgent {
@@ -87,7 +87,7 @@ func (v *vetRun) spec(path string) []config.Origin {
 	return s.Explain()
 }
 
-// tests vets a file of tests, which takes no overrides.
+// tests vets a file of tests, which accepts no overrides.
 func (v *vetRun) tests(path string) []config.Origin {
 	l := v.loader(v.options.without())
 	t, tree := l.loadTests(path)
@@ -101,7 +101,7 @@ func (v *vetRun) tests(path string) []config.Origin {
 	return config.Origins(tree, nil)
 }
 
-// end is all that was found.
+// end returns all diagnostics.
 func (v *vetRun) end() diag.List {
 	if v.report == nil || v.options.left() {
 		return nil
@@ -119,21 +119,20 @@ func (v *vetRun) end() diag.List {
 	return append(v.found, v.report.List...).Sort()
 }
 
-// whole says that the file was looked at as it is written, by all who could
-// report.
+// whole reports whether the file was checked as written, by all analyzers.
 func (v *vetRun) whole() bool {
 	return v.file != "" && v.options.Analyzers != nil && len(v.options.Set) == 0 &&
 		!slices.ContainsFunc(v.options.Environ, func(e string) bool { return strings.HasPrefix(e, envPrefix) })
 }
 
-// without is the options less the overrides, which are of another file.
+// without returns the options without overrides, which apply to another file.
 func (o Options) without() Options {
 	o.Set, o.Environ = nil, nil
 	return o
 }
 
-// suites lists the suites that a spec names and that are there, as paths that
-// people would write.
+// suites returns the existing suites that a spec names, as the user would write
+// their paths.
 func (s *Spec) suites() []string {
 	v := s.tree.Get("evals")
 	if v == nil || v.Kind != syntax.List {
@@ -145,7 +144,7 @@ func (s *Spec) suites() []string {
 			continue
 		}
 		path := filepath.Join(filepath.Dir(it.Source.Name), filepath.FromSlash(it.Text))
-		if _, err := os.Stat(path); err == nil { // else loading the spec told
+		if _, err := os.Stat(path); err == nil { // otherwise loading the spec reported it
 			out = append(out, path)
 		}
 	}

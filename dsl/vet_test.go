@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/engine/lockfile"
 )
 
-// unpack writes an archive's files and reads the options in its comment.
+// unpack writes the files of an archive and parses the options in its comment.
 func unpack(t *testing.T, a *goldentest.Archive) dsl.Options {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -39,7 +39,7 @@ func unpack(t *testing.T, a *goldentest.Archive) dsl.Options {
 	return o
 }
 
-// directive is the value of a line "name: value" in an archive's comment.
+// directive returns the value of a line "name: value" in an archive's comment.
 func directive(a *goldentest.Archive, name string) string {
 	for line := range strings.Lines(a.Comment()) {
 		if s, ok := strings.CutPrefix(line, name+": "); ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// AgentCalls finds calls of other specs that can never come about: a parameter
-// that the other one requires is not given, or one is given that it lacks.
+// AgentCalls finds calls of other specs that always fail: a required parameter is
+// missing, or the other spec has no such parameter.
 var AgentCalls = dsl.Analyzer{Name: "agent_calls", Codes: []diag.Code{diag.MissingKey, diag.NoEffect}, Run: func(p *dsl.Pass) {
 	for _, n := range parts(p) {
 		e, ok := n.entry("agent")
@@ -37,8 +37,8 @@ var AgentCalls = dsl.Analyzer{Name: "agent_calls", Codes: []diag.Code{diag.Missi
 	}
 }}
 
-// parametersOf are the names that an agent node gives; those that the agent
-// lacks are reported.
+// parametersOf returns the names of the parameters that an agent node passes. It
+// reports those that the agent does not have.
 func parametersOf(p *dsl.Pass, n part, called *engine.Program) []string {
 	var given, there []string
 	for _, q := range called.Parameters {
@@ -57,7 +57,8 @@ func parametersOf(p *dsl.Pass, n part, called *engine.Program) []string {
 	return given
 }
 
-// agentOf is the program of a spec that a value names; nil = not found.
+// agentOf returns the program of the spec that a value names, or nil if it is not
+// found.
 func agentOf(p *dsl.Pass, v dsl.Value) *engine.Program {
 	file := agentFile(v)
 	i := slices.IndexFunc(p.Program.Agents, func(a *engine.Program) bool { return a.File == file })

@@ -8,7 +8,8 @@ import (
 )
 
 // Dotted finds parameters whose dotted name is also a path into another
-// parameter: templates then mean the one, expressions the other.
+// parameter. Templates resolve such a name to the first, expressions to the
+// second.
 var Dotted = dsl.Analyzer{Name: "dotted", Codes: []diag.Code{diag.Shadowed}, Run: func(p *dsl.Pass) {
 	parameters := p.Spec.Tree().Get("parameters")
 	for _, e := range parameters.Entries() {
@@ -21,8 +22,8 @@ var Dotted = dsl.Analyzer{Name: "dotted", Codes: []diag.Code{diag.Shadowed}, Run
 	}
 }}
 
-// pathInto is the parameter that a dotted name leads into, and where to in it;
-// ok is false where no parameter has such a part, as far as it is declared.
+// pathInto returns the parameter that contains the path of a dotted name, and the
+// path within it. ok is false if no parameter declares such a property.
 func pathInto(parameters dsl.Value, name string) (owner, path string, ok bool) {
 	for i := range len(name) {
 		if name[i] != '.' {
@@ -36,7 +37,7 @@ func pathInto(parameters dsl.Value, name string) (owner, path string, ok bool) {
 	return "", "", false
 }
 
-// declares says whether a schema names a property, by its path.
+// declares reports whether a schema has a property at a path.
 func declares(schema dsl.Value, path []string) bool {
 	for _, key := range path {
 		if schema = schema.Get("properties", key); !schema.Exists() {

@@ -13,9 +13,9 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// Guards finds conditions that never hold, or always do, whatever a run does
-// within the limits of the spec: in guards, edges, approvals, verifications,
-// ensures, reflector.when and the rules of memory.compaction.
+// Guards finds conditions that are always true or always false in any run within
+// the limits of the spec: in guards, edges, approvals, verifications, ensures,
+// reflector.when and the rules of memory.compaction.
 var Guards = dsl.Analyzer{
 	Name: "guards", Codes: []diag.Code{diag.NeverFires, diag.AlwaysFires},
 	Run: func(p *dsl.Pass) {
@@ -32,34 +32,35 @@ var Guards = dsl.Analyzer{
 	},
 }
 
-// conditions is the expressions of one spec.
+// conditions checks the expressions of one spec.
 type conditions struct {
 	*dsl.Pass
 	bounds *placeBounds
 	tree   dsl.Value
 }
 
-// condition is one expression: where it is evaluated, what it is called, and
-// what follows where it never or always holds.
+// condition is one expression: where it is evaluated, its name in messages, and
+// the effect if it never or always holds.
 type condition struct {
 	value         dsl.Value
-	place         string // of guard.Place
+	place         string // a place of guard.Place
 	bounds        interval.Bounds
 	what          string
 	never, always string
-	constant      bool // true and false are slips too: nobody writes them on purpose
+	constant      bool // report the literals true and false too: they are never intended here
 }
 
-// overridden says that flags or the environment change what the bounds rest
-// on: what they rule out is no mistake of the spec.
+// overridden reports whether flags or the environment change a value that the
+// bounds depend on. A condition that is constant only because of an override is
+// not a mistake of the spec.
 func (c *conditions) overridden() bool {
 	return slices.ContainsFunc([]string{"limits", "guards", "parameters", language.Planner, language.Executor, language.Reflector, "graph", "tools", "output", "memory"}, func(key string) bool {
 		return c.Overridden(c.tree.Get(key))
 	})
 }
 
-// look reports what is certain of a condition: words that a value never is, or
-// else that the whole never or always holds.
+// look reports a comparison with a word that the value never is, or else a
+// condition that never or always holds.
 func (c *conditions) look(x condition) {
 	src := x.value.Text()
 	switch strings.TrimSpace(src) {
@@ -67,7 +68,7 @@ func (c *conditions) look(x condition) {
 		return
 	case "true", "false":
 		if !x.constant {
-			return // said on purpose
+			return // a literal true or false is intended
 		}
 	}
 	env, ok := guard.Place(x.place, c.bounds.properties)
@@ -86,14 +87,13 @@ func (c *conditions) look(x condition) {
 	d.Hint = strings.Join(interval.Known(src, env, x.bounds), "; ")
 }
 
-// unknownWords reports comparisons with words that a value never is, wherever that is
-// looked at.
+// unknownWords reports comparisons with words that a value never is in any place.
 func (c *conditions) unknownWords(x condition, env guard.Env) bool {
 	told := false
 	for _, s := range interval.UnknownWords(x.value.Text(), env, x.bounds) {
 		known := c.bounds.vocabulary(s)
 		if slices.Contains(known, s.Word) {
-			continue // it is one elsewhere; that it is none here may be meant
+			continue // it occurs elsewhere, so comparing with it here may be intended
 		}
 		told = true
 		d := c.Warn(diag.NeverFires, x.value.Within(s.Offset), "%s is never %q", s.Name, s.Word)
@@ -117,14 +117,14 @@ func (c *conditions) guards() {
 	}
 }
 
-// roles looks at the conditions of the roles' own sections.
+// roles checks the conditions in the sections of the roles.
 func (c *conditions) roles() {
 	c.role(language.Planner, c.tree.Get(language.Planner))
 	c.role(language.Executor, c.tree.Get(language.Executor))
 	c.role(language.Reflector, c.tree.Get(language.Reflector))
 }
 
-// role looks at the conditions of a section or a node of a role's type.
+// role checks the conditions in the section of a role or in a node of its type.
 func (c *conditions) role(typ string, v dsl.Value) {
 	switch typ {
 	case language.Planner:
@@ -145,7 +145,7 @@ func (c *conditions) role(typ string, v dsl.Value) {
 	}
 }
 
-// graph looks at the edges of a graph that is written out, and at its nodes.
+// graph checks the edges and nodes of a graph that the spec defines.
 func (c *conditions) graph() {
 	types := map[string]dsl.Value{}
 	for _, n := range c.tree.Get("graph", "nodes").Items() {
@@ -161,7 +161,7 @@ func (c *conditions) graph() {
 	}
 }
 
-// approvals looks at those of tools, and of the tools of servers.
+// approvals checks the approvals of tools and of servers' tools.
 func (c *conditions) approvals() {
 	for i := range c.Tools {
 		t := &c.Tools[i]

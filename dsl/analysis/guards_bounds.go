@@ -15,24 +15,25 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// maxPlan is how many steps a plan may have (DESIGN section 6), attempts how
-// often a step may be tried at most, slack the seconds that a run may go on
-// behind its deadline before it hears of it.
+// Bounds of runs: maxPlan is the maximum number of steps in a plan, attempts the
+// maximum number of attempts of a step, slack the seconds that a run may continue
+// after its deadline.
 const (
 	maxPlan  = 100
 	attempts = 20
 	slack    = 1
 )
 
-// placeBounds is what expressions can see in a run of one spec, place by place.
+// placeBounds computes the bounds of the values that expressions of one spec can
+// see, for each place.
 type placeBounds struct {
 	*dsl.Pass
 	tree       dsl.Value
 	properties map[string]any // JSON Schemas of the parameters
 	parameters interval.Range
-	written    bool // the graph is the author's own
+	written    bool // the spec defines the graph
 	strategy   string
-	delegated  bool // agents execute steps
+	delegated  bool // agents execute the steps
 }
 
 func newPlaceBounds(p *dsl.Pass) *placeBounds {
@@ -57,7 +58,7 @@ func newPlaceBounds(p *dsl.Pass) *placeBounds {
 	return o
 }
 
-// decoded is a JSON Schema as it is read; nil = it cannot be.
+// decoded returns a JSON Schema as a Go value, or nil if it is not valid JSON.
 func decoded(schema json.RawMessage) (v any) {
 	if json.Unmarshal(schema, &v) != nil {
 		return nil
@@ -65,27 +66,28 @@ func decoded(schema json.RawMessage) (v any) {
 	return v
 }
 
-// common is what all places have.
+// common returns the bounds that hold in all places.
 func (o *placeBounds) common() interval.Bounds {
 	return interval.Bounds{"parameters": o.parameters, "run": o.run(nil), "plan": o.plan()}
 }
 
-// run is the counters of a run, some of them as they are at one place.
+// run returns the bounds of a run's counters. here overrides some of them for one
+// place.
 func (o *placeBounds) run(here map[string]interval.Range) interval.Range {
 	l := o.Program.Limits
 	steps := interval.Whole(0, float64(l.MaxSteps)).Because("limits.max_steps")
 	return interval.OfType(exprenv.Run{}).With(map[string]interval.Range{
 		"steps_executed": steps, "no_progress": steps, "replans": o.replans(), "model_calls": atLeast(0),
 		"tool_calls": limited(l.MaxToolCalls, "limits.max_tool_calls"), "elapsed": o.elapsed(),
-		// No limit bounds these: a provider may report more than was reserved.
+		// Unbounded: a provider may report more than was reserved.
 		"tokens": atLeast(0), "cost": interval.Number(0, math.Inf(1)),
 	}).With(here)
 }
 
-// atLeast is a whole number that is not less.
+// atLeast returns the range of whole numbers from n.
 func atLeast(n float64) interval.Range { return interval.Whole(n, math.Inf(1)) }
 
-// limited is a counter with a limit, of which 0 is none.
+// limited returns the range of a counter with a limit; 0 means no limit.
 func limited(limit int, path string) interval.Range {
 	if limit <= 0 {
 		return atLeast(0)
@@ -93,8 +95,8 @@ func limited(limit int, path string) interval.Range {
 	return interval.Whole(0, float64(limit)).Because(path)
 }
 
-// elapsed ends with the run's time; but a write that is under way is not cut,
-// and guards are tried behind it.
+// elapsed is bounded by the time limit of the run. A write in flight is not
+// interrupted, and guards are evaluated after it.
 func (o *placeBounds) elapsed() interval.Range {
 	most := o.Program.Limits.MaxDuration
 	if most <= 0 {
@@ -114,9 +116,9 @@ func (o *placeBounds) elapsed() interval.Range {
 	return interval.Number(0, most.Seconds()+longest+slack).Because("limits.max_duration plus the time of a write in flight")
 }
 
-// replans is how often the plan is changed: to take over what remains is no
-// replan in per_step, and a planner in a graph of one's own may be visited
-// again and again.
+// replans returns the number of times that the plan is replaced. Continuing with
+// the remaining steps is not a replan in per_step. In a graph that the spec
+// defines, the planner may be visited any number of times.
 func (o *placeBounds) replans() interval.Range {
 	wanted := slices.ContainsFunc(o.Program.Guards, func(g engine.Guard) bool { return g.Do == engine.GuardReplan })
 	approval := o.tree.Get(language.Planner, "approval").Text()
@@ -130,27 +132,27 @@ func (o *placeBounds) replans() interval.Range {
 	return interval.Whole(0, float64(o.Program.Limits.MaxReplans)).Because("limits.max_replans")
 }
 
-// ended are the statuses of a step that is over.
+// ended are the statuses of a finished step.
 var ended = []string{
 	string(plan.OK), string(plan.Failed), string(plan.Limit), string(plan.Loop), string(plan.Timeout),
 	string(plan.Cancelled), string(plan.Skipped), string(plan.NeedsReview),
 }
 
-// step is a step of some statuses.
+// step returns the bounds of a step with one of some statuses.
 func (o *placeBounds) step(more map[string]interval.Range, statuses ...string) interval.Range {
 	return interval.OfType(exprenv.Step{}).With(map[string]interval.Range{
 		"status": interval.Words(statuses...), "attempts": interval.Whole(0, attempts).Because("executor.step_attempts is at most 20"), "tool_calls": atLeast(0),
 	}).With(more)
 }
 
-// blank are the fields of a step that has given nothing so far.
+// blank returns the fields of a step without a result so far.
 func blank() map[string]interval.Range {
 	empty := interval.Words("")
 	return map[string]interval.Range{"result": empty, "error": empty}
 }
 
-// plan is the plan. What ends is executed, or skipped with the rest of its plan
-// when a step of it fails.
+// plan returns the bounds of the plan. A step ends by being executed, or by being
+// skipped with the rest of its plan after another step fails.
 func (o *placeBounds) plan() interval.Range {
 	most := o.Program.Limits.MaxSteps * (maxPlan + 1)
 	done, open := o.step(nil, ended...), o.step(blank(), "")
@@ -160,8 +162,8 @@ func (o *placeBounds) plan() interval.Range {
 	})
 }
 
-// vocabulary is the words that a value is anywhere in the language; what a
-// parameter or a reply can be is known at its place only.
+// vocabulary returns the words that a value can have anywhere in the language.
+// The words of a parameter or a reply are known in their place only.
 func (o *placeBounds) vocabulary(s interval.UnknownWord) []string {
 	var words []string
 	switch s.Name[strings.LastIndex(s.Name, ".")+1:] {

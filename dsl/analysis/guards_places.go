@@ -13,7 +13,7 @@ import (
 
 var effects = []string{string(tool.ReadEffect), string(tool.IdempotentEffect), string(tool.WriteEffect)}
 
-// at is what the guards of a place see.
+// at returns the bounds of what guards see in a place.
 func (o *placeBounds) at(place engine.GuardPlace) interval.Bounds {
 	switch place {
 	case engine.AfterPlan, engine.AfterReflect:
@@ -30,18 +30,18 @@ func (o *placeBounds) at(place engine.GuardPlace) interval.Bounds {
 	return o.common()
 }
 
-// planApproval is what approvals of a plan see.
+// planApproval returns the bounds of what approvals of a plan see.
 func (o *placeBounds) planApproval() interval.Bounds { return o.afterReply() }
 
-// afterReply is what there is once a model has planned.
+// afterReply returns the bounds once a model has returned a plan.
 func (o *placeBounds) afterReply() interval.Bounds {
 	b := o.common()
 	b["run"] = o.run(map[string]interval.Range{"model_calls": atLeast(1).Because("the planner was called")})
 	return b
 }
 
-// duringStep is what there is while a step runs, or behind it; spare is how many of
-// the tool calls that are allowed cannot have ended.
+// duringStep returns the bounds while a step runs, or after it. spare is the
+// number of allowed tool calls that cannot have ended yet.
 func (o *placeBounds) duringStep(spare int) interval.Bounds {
 	b, l := o.common(), o.Program.Limits
 	here := map[string]interval.Range{"steps_executed": interval.Whole(1, float64(l.MaxSteps)).Because("limits.max_steps")}
@@ -52,7 +52,7 @@ func (o *placeBounds) duringStep(spare int) interval.Bounds {
 	return b
 }
 
-// outcomes are the statuses that the steps of an executor end with.
+// outcomes returns the statuses with which steps of an executor end.
 func (o *placeBounds) outcomes() []string {
 	out := []string{string(plan.OK), string(plan.Failed), string(plan.Limit), string(plan.Loop), string(plan.Timeout)}
 	cut := func(g engine.Guard) bool {
@@ -64,22 +64,24 @@ func (o *placeBounds) outcomes() []string {
 	return out
 }
 
-// verify sees steps that went well so far.
+// verify returns the bounds of what verifications see: steps that have succeeded
+// so far.
 func (o *placeBounds) verify() interval.Bounds {
 	b := o.duringStep(0)
 	b["step"] = o.step(map[string]interval.Range{"attempts": interval.Whole(1, attempts), "error": interval.Words("")}, string(plan.OK))
 	return b
 }
 
-// endedStep is what the reflector's triggers see: steps that ended, or were skipped.
+// endedStep returns the bounds of what the reflector's triggers see: steps that
+// ended or were skipped.
 func (o *placeBounds) endedStep() interval.Bounds {
 	b := o.common()
 	b["step"] = o.step(nil, ended...)
 	return b
 }
 
-// tool is what conditions around the calls of some tools see. The step is
-// under way: it has no status yet.
+// tool returns the bounds of what conditions see before or after calls of some
+// tools. The step is still running, so it has no status.
 func (o *placeBounds) tool(tools []dsl.Tool, after bool) interval.Bounds {
 	spare := 1 // the call itself
 	if after {
@@ -103,8 +105,8 @@ func (o *placeBounds) tool(tools []dsl.Tool, after bool) interval.Bounds {
 	return b
 }
 
-// approval is what the approval of one tool sees; name is that of a tool of a
-// server, "" = the entry itself, or any of the server's.
+// approval returns the bounds of what the approval of one tool sees. name is that
+// of a server's tool, or "" for the entry itself or any of the server's tools.
 func (o *placeBounds) approval(t *dsl.Tool, name string) interval.Bounds {
 	b := o.tool([]dsl.Tool{*t}, false)
 	if name != "" {
@@ -113,8 +115,8 @@ func (o *placeBounds) approval(t *dsl.Tool, name string) interval.Bounds {
 	return b
 }
 
-// effectsOf is what calls of tools do; what a server says of its own is not
-// known here.
+// effectsOf returns the effects that calls of tools can have. What a server
+// declares is not known here.
 func (o *placeBounds) effectsOf(tools []dsl.Tool) interval.Range {
 	var words []string
 	for i := range tools {
@@ -126,8 +128,8 @@ func (o *placeBounds) effectsOf(tools []dsl.Tool) interval.Range {
 	return interval.Words(words...)
 }
 
-// namesOf is what calls of tools are called; known is false where a server may
-// have any.
+// namesOf returns the names under which tools are called. known is false for a
+// server whose tools can have any name.
 func namesOf(tools []dsl.Tool) (names []string, known bool) {
 	for i := range tools {
 		switch {
@@ -142,7 +144,7 @@ func namesOf(tools []dsl.Tool) (names []string, known bool) {
 	return names, true
 }
 
-// tries is how often a call of a tool is made at most.
+// tries returns the maximum number of attempts of a call of the tools.
 func tries(tools []dsl.Tool) int {
 	n := 1
 	for i := range tools {
@@ -151,8 +153,8 @@ func tries(tools []dsl.Tool) int {
 	return n
 }
 
-// edge is what the edges of a node see: the step that ended last, if any, and
-// what the node said.
+// edge returns the bounds of what the edges of a node see: the step that ended
+// last, if any, and the node's output.
 func (o *placeBounds) edge(from dsl.Value) interval.Bounds {
 	b := o.common()
 	b["step"] = o.step(nil, append([]string{""}, ended...)...)
@@ -173,7 +175,7 @@ func (o *placeBounds) edge(from dsl.Value) interval.Bounds {
 		own(plan.OK, plan.Failed, plan.Limit, plan.Cancelled)
 	case "router":
 		if !from.Get("prompt").Exists() {
-			return b // it says nothing
+			return b // no output
 		}
 		said["text"] = interval.Words(choices(from)...)
 	default:
@@ -183,7 +185,7 @@ func (o *placeBounds) edge(from dsl.Value) interval.Bounds {
 	return b
 }
 
-// choices are the words of a router.
+// choices returns the words that a router can choose.
 func choices(router dsl.Value) (out []string) {
 	for _, c := range router.Get("choices").Items() {
 		out = append(out, c.Text())
@@ -194,14 +196,16 @@ func choices(router dsl.Value) (out []string) {
 	return out
 }
 
-// compaction sees the size of a request.
+// compaction returns the bounds of what compaction rules see: the size of a
+// request.
 func (o *placeBounds) compaction() interval.Bounds {
 	b := o.common()
 	b["memory"] = interval.OfType(exprenv.Memory{}).With(map[string]interval.Range{"tokens": atLeast(0), "messages": atLeast(0)})
 	return b
 }
 
-// ensures sees an answer that fits the output schema.
+// ensures returns the bounds of what ensures see: an answer that matches the
+// output schema.
 func (o *placeBounds) ensures() interval.Bounds {
 	b := o.common()
 	b["output"] = interval.Text()

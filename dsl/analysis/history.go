@@ -11,8 +11,9 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 )
 
-// History finds templates for plans with history that show no earlier turn of
-// the conversation. It renders them with a turn and looks for it in the prompt.
+// History finds prompt templates for plans with history that do not show the
+// earlier turns of the conversation. It renders each template with a turn and
+// searches the prompt for it.
 var History = dsl.Analyzer{Name: "history", Codes: []diag.Code{diag.HistoryNotShown}, Run: func(p *dsl.Pass) {
 	if p.Program.Memory.HideHistory || p.Program.Memory.Backend == "none" {
 		return
@@ -28,7 +29,8 @@ var History = dsl.Analyzer{Name: "history", Codes: []diag.Code{diag.HistoryNotSh
 	}
 }}
 
-// showsHistory says whether a planner's prompt holds what an earlier turn answered.
+// showsHistory reports whether a planner's prompt contains the answer of an
+// earlier turn.
 func showsHistory(p *engine.Program, n engine.Prompter) bool {
 	const mark = "\x00the answer of an earlier turn\x00"
 	v := engine.ViewOf(p, engine.Input{}, &engine.Result{}, []memory.Interaction{{Question: "?", Answer: mark}}, time.Time{})

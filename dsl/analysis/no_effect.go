@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// NoEffect finds keys that do nothing because of another key. Each rule says what
-// the engine and the nodes do; none is a guess.
+// NoEffect finds keys that have no effect because of another key. Each rule
+// follows from what the engine and the nodes do; none is a heuristic.
 var NoEffect = dsl.Analyzer{Name: "no_effect", Codes: []diag.Code{diag.NoEffect}, Run: func(p *dsl.Pass) {
 	w := writing{p}
 	w.steps()
@@ -28,36 +28,38 @@ var NoEffect = dsl.Analyzer{Name: "no_effect", Codes: []diag.Code{diag.NoEffect}
 	w.shell()
 }}
 
-// writing looks at what the author of one spec wrote.
+// writing checks the keys that the author of one spec wrote.
 type writing struct{ *dsl.Pass }
 
-// idle reports a key, if it is written and its author wrote it here.
+// idle reports a key that has no effect, if the author wrote it in the spec's own
+// file.
 func (w writing) idle(e dsl.Entry, ok bool, called, because, hint string) {
 	if ok && w.InSpecFile(e.Place) {
 		w.Warn(diag.NoEffect, e.Place, "%s has no effect: %s", called, because).Hint = hint
 	}
 }
 
-// key is idle for a key of the tree.
+// key reports a key of the tree as having no effect.
 func (w writing) key(because, hint string, path ...string) {
 	e, ok := entryOf(w.Spec.Tree(), path...)
 	w.idle(e, ok, strings.Join(path, "."), because, hint)
 }
 
-// node is idle for a key of a node.
+// node reports a key of a node as having no effect.
 func (w writing) node(n part, because, hint string, path ...string) {
 	e, ok := n.entry(path...)
 	w.idle(e, ok, strings.Join(append([]string{n.id}, path...), "."), because, hint)
 }
 
-// datetime: the format is that of a time which is not shown.
+// datetime: the format has no effect if the time is not shown.
 func (w writing) datetime() {
 	if w.Program.Datetime == "" {
 		w.key("prompts do not contain the time", "write inject_datetime: true", "datetime_format")
 	}
 }
 
-// memory: without a store nothing is kept, so there are no earlier turns either.
+// memory: without a store no conversations are stored, so there are no earlier
+// turns.
 func (w writing) memory() {
 	if w.Program.Memory.Backend != "none" {
 		return
@@ -81,7 +83,8 @@ func (w writing) memory() {
 	}
 }
 
-// retries: what comes between two calls does nothing where there is only one.
+// retries: settings for the time between attempts have no effect with a single
+// attempt.
 func (w writing) retries() {
 	tree := w.Spec.Tree()
 	for _, section := range []string{"llms", "tools"} {
@@ -99,8 +102,8 @@ func (w writing) retries() {
 	}
 }
 
-// reviews: only a call that writes waits for a review. Whether a server's tools
-// write is known when they are listed.
+// reviews: only calls that write are reviewed. Whether the tools of a server
+// write is known only once they are listed.
 func (w writing) reviews() {
 	for _, t := range w.Tools {
 		e, ok := entryOf(w.Spec.Tree().Get("tools", t.Spec.Name), "on_unknown")

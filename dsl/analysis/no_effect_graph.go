@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/dsl/language"
 )
 
-// absent: in a written graph the sections of roles that it does not have do
-// nothing, but for what other nodes ask of them.
+// absent: in a graph that the spec defines, the section of a role without a node
+// has no effect, except for the keys that other nodes read.
 func (w writing) absent() {
 	if !written(w.Pass) {
 		return
@@ -25,8 +25,8 @@ func (w writing) absent() {
 	}
 }
 
-// fed: an executor runs the steps that a planner or a reflector made, or takes
-// the question if no node plans. One to which neither gets has nothing to do.
+// fed: an executor runs the steps of a planner or a reflector, or the question if
+// no node plans. An executor that receives neither has no effect.
 func (w writing) fed() {
 	if !written(w.Pass) {
 		return
@@ -53,21 +53,21 @@ func (w writing) fed() {
 	}
 }
 
-// sources is where the steps of an executor may come from.
+// sources describes where the steps of an executor come from.
 type sources struct {
-	planned  bool   // a planner or a reflector
-	question bool   // the start, by no other executor
-	other    string // an executor that comes first; "" = none
+	planned  bool   // from a planner or a reflector
+	question bool   // from the start of the graph, without another executor in between
+	other    string // an executor that runs before it; "" if none
 }
 
-// sources walks from an executor against the edges. What lies behind another
-// executor counts only where that one leaves steps to run.
+// sources walks the edges backwards from an executor. Nodes before another
+// executor count only if that executor leaves steps to run.
 func (w writing) sources(id string) (s sources) {
 	g, how := w.Program.Graph, strategy(w.Pass)
 	leaves := how == perStep || how == adaptive
 	type place struct {
 		id    string
-		clear bool // of other executors
+		clear bool // without another executor in between
 	}
 	at := place{id, true}
 	seen := []place{at}

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// limits: some bound what this spec never does.
+// limits: some limit what this spec never does.
 func (w writing) limits() {
 	if w.Program.Limits.MaxTokens == 0 {
 		w.key("limits.max_tokens is not set, so there are no tokens to reserve", "write limits: {max_tokens: ...}", language.Finalizer, "reserve_tokens")
@@ -31,8 +31,8 @@ func (w writing) limits() {
 	w.stepTime()
 }
 
-// replans says whether a plan may be replaced. In a written graph that is not
-// told.
+// replans reports whether a plan may be replaced. It is not known for a graph
+// that the spec defines.
 func (w writing) replans() bool {
 	if written(w.Pass) || strategy(w.Pass) != never {
 		return true
@@ -42,7 +42,7 @@ func (w writing) replans() bool {
 	})
 }
 
-// stepTime: a run that is over leaves no step the time it might take.
+// stepTime: a step limit above the time limit of the run has no effect.
 func (w writing) stepTime() {
 	most := w.Program.Limits.MaxDuration
 	if most == 0 {
@@ -58,8 +58,8 @@ func (w writing) stepTime() {
 	}
 }
 
-// places: guards are tried where something happens. What a step, a tool or the
-// reflector does happens only where there is one.
+// places: guards are evaluated when something happens. Places of steps, tools and
+// the reflector require such a node.
 func (w writing) places() {
 	_, plans := first(w.Pass, language.Planner)
 	_, steps := first(w.Pass, language.Executor)

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// The strategies of the reflector and the formats of plans.
+// Strategies of the reflector and formats of plans.
 const (
 	perStep  = "per_step"
 	batch    = "batch"
@@ -20,8 +20,8 @@ const (
 	asDag    = "dag"
 )
 
-// strategy is that of the first reflector. Where a written graph has none, all
-// steps of a plan run before the graph continues.
+// strategy returns the strategy of the first reflector. In a graph without one,
+// all steps of a plan run before the graph continues.
 func strategy(p *dsl.Pass) string {
 	n, inGraph := first(p, language.Reflector)
 	if !inGraph {
@@ -30,8 +30,8 @@ func strategy(p *dsl.Pass) string {
 	return n.text(perStep, "strategy")
 }
 
-// planFormats are those of the planners whose plans a node may work on, the
-// nearest first.
+// planFormats returns the plan formats of the planners whose plans a node may
+// execute, the nearest first.
 func planFormats(p *dsl.Pass, of part) (out []string) {
 	plans := func(id string) bool { return engine.NodeIs[engine.Planner](p.Program, id) }
 	for _, id := range p.Program.Graph.Before(of.id, plans) {
@@ -46,7 +46,7 @@ func planFormats(p *dsl.Pass, of part) (out []string) {
 	return []string{asList}
 }
 
-// steps: what a plan says of its steps depends on its format.
+// steps: the keys that apply to the steps of a plan depend on its format.
 func (w writing) steps() {
 	for _, n := range parts(w.Pass) {
 		if n.typ == language.Executor {
@@ -56,8 +56,8 @@ func (w writing) steps() {
 	}
 }
 
-// sideBySide: steps run at the same time only where a plan says what they depend
-// on, and where more than one of them is run before the next look at it.
+// sideBySide: steps run in parallel only if the plan lists their dependencies and
+// more than one step runs before the next reflection.
 func (w writing) sideBySide(n part) {
 	if n.text("1", "max_parallel_steps") == "1" {
 		return
@@ -70,8 +70,8 @@ func (w writing) sideBySide(n part) {
 	}
 }
 
-// byPlan: tools and criteria of a step are asked for in plans of other formats
-// than list. In a list they count only where a model gives them unasked.
+// byPlan: plans in the format list do not ask for tools and criteria of a step.
+// They apply only if a model returns them anyway.
 func (w writing) byPlan(n part) {
 	if slices.ContainsFunc(planFormats(w.Pass, n), func(format string) bool { return format != asList }) {
 		return
@@ -91,9 +91,9 @@ func (w writing) unasked(n part, key, because string) {
 	}
 }
 
-// executing: what an executor asks its model does not matter where another spec
-// carries out the steps; a model that writes its calls as text makes one at a
-// time.
+// executing: settings of the executor's requests have no effect if another spec
+// executes the steps. A model that writes its tool calls as text makes one call
+// at a time.
 func (w writing) executing() {
 	all := true
 	for _, n := range parts(w.Pass) {
@@ -102,7 +102,7 @@ func (w writing) executing() {
 		}
 		if _, delegates := n.entry("agent"); delegates {
 			keys := []string{"executor_system_prompt", "mode", "parallel_tool_calls"}
-			if n.text("", "verify") != "judge" { // which is asked by this spec
+			if n.text("", "verify") != "judge" { // the judge is a model of this spec
 				keys = append(append(keys, "llm"), language.LLMKeys()...)
 			}
 			for _, key := range keys {
@@ -120,8 +120,8 @@ func (w writing) executing() {
 	}
 }
 
-// reflecting: when the reflector looks is the business of the default graph's
-// edges, and under the strategy none it never does.
+// reflecting: the edges of the default graph decide when the reflector runs. With
+// the strategy none it never runs.
 func (w writing) reflecting() {
 	for _, n := range parts(w.Pass) {
 		if n.typ != language.Reflector {
@@ -144,8 +144,8 @@ func (w writing) reflecting() {
 	}
 }
 
-// unreflected are the keys of a reflector that nothing leads to. Its prompt may
-// be a part of other templates.
+// unreflected returns the keys of a reflector that never runs. Its prompt may
+// still be part of other templates.
 func (w writing) unreflected(n part) {
 	because, hint := "with the strategy none, no node reflects", "remove it, or set another strategy"
 	keys := []string{"llm", "system_prompt", "reflect_prompt_template"}
@@ -160,7 +160,7 @@ func (w writing) unreflected(n part) {
 	}
 }
 
-// routing: a router that asks no model has nothing to choose from.
+// routing: a router without a model has nothing to choose from.
 func (w writing) routing() {
 	for _, n := range parts(w.Pass) {
 		if _, asks := n.entry("prompt"); n.typ != "router" || asks {

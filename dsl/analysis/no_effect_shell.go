@@ -10,23 +10,23 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// What a shell understands and a program takes for an argument: words that begin
-// another program, and those that a file name follows.
+// Arguments that a shell interprets and a program does not: operators that start
+// another program, and redirections, which are followed by a file name.
 var (
 	piping      = []string{"|", "||", "&&"}
 	redirecting = []string{">", ">>", "<", "2>"}
 	joining     = "2>&1"
 )
 
-// Programs that know some of these words themselves: everywhere, behind one of
-// their options, or as what they look for.
+// Programs that accept some of these words themselves: anywhere, after one of
+// their options, or as a pattern.
 var (
 	calculating = []string{"expr", "test", "[", "awk", "dc", "bc", "tr"}
 	separating  = []string{"cut", "sort", "column", "paste", "join", "mlr", "xsv", "sqlite3", "psql"}
 	searching   = []string{"grep", "egrep", "fgrep", "rg", "ag", "ack"}
 )
 
-// shell: a command is started as it is written, without a shell in between.
+// shell: a command is started without a shell.
 func (w writing) shell() {
 	for _, t := range w.Tools {
 		argv := t.Entry.Value.Get("argv").Items()
@@ -40,7 +40,8 @@ func (w writing) shell() {
 	}
 }
 
-// ofShell is the first argument that is meant for a shell; 0 = none is.
+// ofShell returns the index of the first argument that only a shell interprets,
+// or 0 if there is none.
 func ofShell(argv []dsl.Value) int {
 	words := make([]string, len(argv))
 	for i, v := range argv {
@@ -57,21 +58,22 @@ func ofShell(argv []dsl.Value) int {
 	return 0
 }
 
-// A program that can follow a pipe, and a file that can follow a redirection, by their
-// looks: neither is an option, a sign or a number.
+// What can follow a pipe (a program) and a redirection (a file): neither looks
+// like an option, an operator or a number.
 var (
 	programLike = regexp.MustCompile(`^(?:[A-Za-z_]|\.{0,2}/)[\w./+-]*$`)
 	fileLike    = regexp.MustCompile(`^[A-Za-z_./~$&]`)
 )
 
-// forShell says whether a word is meant for a shell, by what is around it.
+// forShell reports whether a word is intended for a shell, judged by the words
+// around it.
 func forShell(words []string, i int) bool {
 	program, option := path.Base(words[0]), strings.HasPrefix(words[i-1], "-")
 	switch {
 	case strings.HasPrefix(words[i-1], "--"), option && slices.Contains(separating, program):
-		return false // it is the option's
+		return false // an argument of the option
 	case slices.Contains(searching, program) && !slices.ContainsFunc(words[1:i], func(s string) bool { return !strings.HasPrefix(s, "-") }):
-		return false // it is looked for
+		return false // a search pattern
 	case words[i] == joining:
 		return true
 	case i == len(words)-1:

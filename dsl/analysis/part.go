@@ -8,21 +8,22 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// has says which nodes take the place of a role, whatever their type.
+// has maps a role to a function that reports whether a node fills that role,
+// whatever its type.
 var has = map[string]func(*engine.Program, string) bool{
 	language.Planner:   engine.NodeIs[engine.Planner],
 	language.Executor:  engine.NodeIs[engine.StepRunner],
 	language.Reflector: engine.NodeIs[engine.PlanReviewer],
 }
 
-// part is a node as it is written: in a written graph the keys of the node over
-// those of its role's section, else the section alone.
+// part is a node as written. In a graph that the spec defines, these are the keys
+// of the node over those of its role's section; otherwise the section alone.
 type part struct {
 	id, typ string
-	layers  []dsl.Value // the strongest first
+	layers  []dsl.Value // highest priority first
 }
 
-// entry finds a key by its path; ok is false if it is not written.
+// entry returns the key at a path. ok is false if it is not written.
 func (n part) entry(path ...string) (dsl.Entry, bool) {
 	for _, layer := range n.layers {
 		if e, ok := entryOf(layer, path...); ok {
@@ -32,7 +33,7 @@ func (n part) entry(path ...string) (dsl.Entry, bool) {
 	return dsl.Entry{}, false
 }
 
-// text is a scalar as it is written, or what holds if it is not written.
+// text returns a scalar as written, or the given default if it is not written.
 func (n part) text(unwritten string, path ...string) string {
 	if e, ok := n.entry(path...); ok {
 		return e.Value.Text()
@@ -40,8 +41,7 @@ func (n part) text(unwritten string, path ...string) string {
 	return unwritten
 }
 
-// entryOf is the entry that a path of keys leads to. A null counts as not
-// written.
+// entryOf returns the entry at a path of keys. A null counts as not written.
 func entryOf(v dsl.Value, path ...string) (dsl.Entry, bool) {
 	if len(path) == 0 {
 		return dsl.Entry{}, false
@@ -55,11 +55,11 @@ func entryOf(v dsl.Value, path ...string) (dsl.Entry, bool) {
 	return dsl.Entry{}, false
 }
 
-// written says whether the spec writes its graph out.
+// written reports whether the spec defines its graph.
 func written(p *dsl.Pass) bool { return p.Spec.Tree().Get("graph").IsMapping() }
 
-// parts are the nodes of the graph. Of the default graph these are the roles:
-// reflector and finalizer too where no edge leads to them.
+// parts returns the nodes of the graph. For the default graph these are the
+// roles, including a reflector and a finalizer that no edge leads to.
 func parts(p *dsl.Pass) []part {
 	tree := p.Spec.Tree()
 	if !written(p) {
@@ -80,8 +80,8 @@ func parts(p *dsl.Pass) []part {
 	return out
 }
 
-// first is the first node that takes the place of a role. Where the graph has none
-// it is the role's section, of which other nodes take a part.
+// first returns the first node that fills a role. If the graph has none, it
+// returns the section of the role, which other nodes read in part.
 func first(p *dsl.Pass, role string) (n part, inGraph bool) {
 	all := parts(p)
 	if i := slices.IndexFunc(all, func(n part) bool { return has[role](p.Program, n.id) }); i >= 0 {
@@ -90,5 +90,5 @@ func first(p *dsl.Pass, role string) (n part, inGraph bool) {
 	return part{role, role, []dsl.Value{p.Spec.Tree().Get(role)}}, false
 }
 
-// agents says whether another spec plays a part in runs of this one.
+// agents reports whether runs of this spec call another spec.
 func agents(p *dsl.Pass) bool { return len(p.Program.Agents) > 0 }

@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// Shadowed finds tools whose names say something else than what they are, and
-// arguments fixed by the author that the tool does not have.
+// Shadowed finds tools whose name suggests a different tool, and fixed arguments
+// that the tool does not have.
 var Shadowed = dsl.Analyzer{Name: "shadowed", Codes: []diag.Code{diag.ShadowedTool, diag.NoEffect}, Run: func(p *dsl.Pass) {
 	plain := plainNames(p.Tools)
 	for i := range p.Tools {
@@ -24,10 +24,10 @@ var Shadowed = dsl.Analyzer{Name: "shadowed", Codes: []diag.Code{diag.ShadowedTo
 	}
 }}
 
-// general are the types that say how a tool is reached, not what it does.
+// general are the types that describe how a tool is reached, not what it does.
 var general = []string{"builtin", "http", "command", "mcp", "agent"}
 
-// anotherType finds a tool with the name of a builtin that it is not.
+// anotherType finds a tool that has the name of a builtin but another type.
 func anotherType(p *dsl.Pass, t *dsl.Tool) {
 	name := t.Spec.Name
 	if _, builtin := p.Catalog.Tools.Find(name); !builtin || t.Spec.Type == name || slices.Contains(general, name) {
@@ -37,8 +37,8 @@ func anotherType(p *dsl.Pass, t *dsl.Tool) {
 		Hint = "rename it, so that readers do not confuse the two"
 }
 
-// ofServer finds an entry with the name that a server's tool would have: the
-// server's is then left out.
+// ofServer finds an entry with the same name as a server's tool, which is then
+// left out.
 func ofServer(p *dsl.Pass, t *dsl.Tool) {
 	for _, server := range p.Tools {
 		prefix := server.Spec.Name + "__"
@@ -55,7 +55,8 @@ func ofServer(p *dsl.Pass, t *dsl.Tool) {
 	}
 }
 
-// plainNames are the names of tools as people and models tell them apart.
+// plainNames returns the names of tools in the form in which humans and models
+// tell them apart.
 func plainNames(tools []dsl.Tool) []string {
 	strokes := strings.NewReplacer("-", "", "_", "")
 	out := make([]string, len(tools))
@@ -65,7 +66,7 @@ func plainNames(tools []dsl.Tool) []string {
 	return out
 }
 
-// alike finds a tool before the i-th whose name people and models take for its.
+// alike finds a tool before the i-th that humans and models confuse with it.
 func alike(p *dsl.Pass, i int, plain []string) {
 	t := &p.Tools[i]
 	for j := range i {
@@ -78,8 +79,8 @@ func alike(p *dsl.Pass, i int, plain []string) {
 	}
 }
 
-// fixed finds values of `with` for arguments that the tool does not have: a call
-// with them is refused.
+// fixed finds values of `with` for arguments that the tool does not have. A call
+// with such a value is rejected.
 func fixed(p *dsl.Pass, t *dsl.Tool) {
 	names, closed := argumentsOf(t)
 	if !closed {
@@ -99,8 +100,8 @@ func fixed(p *dsl.Pass, t *dsl.Tool) {
 	}
 }
 
-// argumentsOf are the names of a tool's arguments; closed says that it takes no
-// others.
+// argumentsOf returns the names of a tool's arguments. closed reports whether it
+// accepts no others.
 func argumentsOf(t *dsl.Tool) (names []string, closed bool) {
 	var in struct {
 		Properties map[string]json.RawMessage `json:"properties"`

@@ -10,9 +10,9 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// StrictSchema finds what of output.schema keeps a provider from holding its
-// model to it. Which rules there are, the provider tells; which llms are asked
-// for an answer of that schema, the nodes of the graph.
+// StrictSchema finds keywords of output.schema that prevent a provider from
+// enforcing the schema. The provider defines the rules; the nodes of the graph
+// determine the LLMs that return an answer of that schema.
 var StrictSchema = dsl.Analyzer{Name: "strict_schema", Codes: []diag.Code{diag.NotStrict}, Run: func(p *dsl.Pass) {
 	if p.Program.Output == nil || p.Program.Output.Schema.IsZero() {
 		return
@@ -38,8 +38,8 @@ var StrictSchema = dsl.Analyzer{Name: "strict_schema", Codes: []diag.Code{diag.N
 	}
 }}
 
-// askedFor are the llms that a node of the graph asks for an answer of the
-// output's schema, with those they fall back to.
+// askedFor returns the LLMs that a node of the graph asks for an answer of the
+// output schema, with their fallbacks.
 func askedFor(p *dsl.Pass) []string {
 	var out []string
 	for _, n := range p.Program.Graph.Nodes {
@@ -67,7 +67,7 @@ func fallbacks(p *dsl.Pass, llm string) []string {
 	return nil
 }
 
-// modelOf is the llm of a name; nil = there is none.
+// modelOf returns the LLM with a name, or nil if there is none.
 func modelOf(p *dsl.Pass, name string) *engine.ModelSpec {
 	i := slices.IndexFunc(p.Program.Models, func(m engine.ModelSpec) bool { return m.Name == name })
 	if i < 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// Ungranted finds tools that no node may call, and patterns of exclude_tools
-// that take away nothing, or all there is.
+// Ungranted finds tools that no node may call, and patterns of exclude_tools that
+// exclude nothing or everything.
 var Ungranted = dsl.Analyzer{Name: "ungranted", Codes: []diag.Code{diag.MissingGrant}, Run: func(p *dsl.Pass) {
 	if textsOverridden(p) {
 		return
@@ -33,7 +33,7 @@ var Ungranted = dsl.Analyzer{Name: "ungranted", Codes: []diag.Code{diag.MissingG
 		}
 	}
 	if emptied {
-		return // said once, not for each tool
+		return // reported once, not for each tool
 	}
 	for _, t := range p.Tools {
 		name := t.Spec.Name
@@ -43,7 +43,7 @@ var Ungranted = dsl.Analyzer{Name: "ungranted", Codes: []diag.Code{diag.MissingG
 	}
 }}
 
-// wayTo is how a tool gets to be called.
+// wayTo describes how to allow calls of a tool.
 func wayTo(p *dsl.Pass, name string) string {
 	n, inGraph := first(p, language.Executor)
 	if e, ok := n.entry("agent"); ok && inGraph {
@@ -55,7 +55,7 @@ func wayTo(p *dsl.Pass, name string) string {
 	return "add it to executor.tools, or remove it"
 }
 
-// agentFile is the file of an agent that is called.
+// agentFile returns the file of an agent that is called.
 func agentFile(v dsl.Value) string {
 	if f := v.Get("file"); f.Exists() {
 		return f.Text()
@@ -63,8 +63,9 @@ func agentFile(v dsl.Value) string {
 	return v.Text()
 }
 
-// grant notes the tools that an executor may call: those of its patterns, less
-// those that it excludes. One that another spec plays calls none of ours.
+// grant records the tools that an executor may call: those that match its
+// patterns and are not excluded. An executor that is another spec calls none of
+// this spec's tools.
 func grant(p *dsl.Pass, n part, granted map[string]bool) {
 	if _, delegates := n.entry("agent"); delegates {
 		return
@@ -77,9 +78,8 @@ func grant(p *dsl.Pass, n part, granted map[string]bool) {
 	}
 }
 
-// left says whether a tool, or one tool of a server, matches tools and not
-// exclude_tools. What a server has that is not pinned can be whatever the
-// patterns name.
+// left reports whether a tool, or one tool of a server, matches tools and not
+// exclude_tools. Tools of a server that are not pinned can have any name.
 func left(t *dsl.Tool, tools, excludes []dsl.Value) bool {
 	admitted := func(name string) bool {
 		return (tools == nil || matches(tools, name)) && !matches(excludes, name)
@@ -95,7 +95,7 @@ func left(t *dsl.Tool, tools, excludes []dsl.Value) bool {
 	return named && !all
 }
 
-// excluded looks at exclude_tools; emptied says that nothing is left.
+// excluded checks exclude_tools. emptied reports whether no tool is left.
 func excluded(p *dsl.Pass, n part) (emptied bool) {
 	e, ok := n.entry("exclude_tools")
 	if !ok || len(p.Tools) == 0 {
@@ -117,7 +117,8 @@ func excluded(p *dsl.Pass, n part) (emptied bool) {
 	return false
 }
 
-// idle says whether a pattern matches no tool that is there without it.
+// idle reports whether a pattern matches none of the tools that are left without
+// it.
 func idle(p *dsl.Pass, tools, before []dsl.Value, v dsl.Value) bool {
 	one := []dsl.Value{v}
 	return !slices.ContainsFunc(p.Tools, func(t dsl.Tool) bool {
@@ -134,7 +135,7 @@ func idle(p *dsl.Pass, tools, before []dsl.Value, v dsl.Value) bool {
 	})
 }
 
-// covers says whether a name or a pattern may mean the tool, or a tool of the
+// covers reports whether a name or pattern can match the tool, or a tool of the
 // server.
 func covers(t *dsl.Tool, pattern string) bool {
 	if !t.Server {

@@ -10,10 +10,11 @@ import (
 	"github.com/pexctl/pex/dsl/language"
 )
 
-// Unmentioned finds required fields of output.schema of which a model learns no
-// more than the name, although other fields are explained: the field was
-// added to the schema and forgotten in the prompts. The schema itself reaches the
-// model whole, so that one which explains none of its fields may explain itself.
+// Unmentioned finds required fields of output.schema of which a model sees only
+// the name although other fields are explained: typically a field that was added
+// to the schema but not to the prompts. A schema without any explanation is not
+// reported, because the model receives the whole schema and its names may be
+// clear enough.
 var Unmentioned = dsl.Analyzer{Name: "unmentioned", Codes: []diag.Code{diag.UnmentionedTool}, Run: func(p *dsl.Pass) {
 	prompts := saidIn(p)
 	if prompts == "" {
@@ -33,17 +34,18 @@ var Unmentioned = dsl.Analyzer{Name: "unmentioned", Codes: []diag.Code{diag.Unme
 	}
 }}
 
-// maxSchemaDepth bounds how deep fields are looked for.
+// maxSchemaDepth limits the search for fields.
 const maxSchemaDepth = 16
 
-// field is a field of the schema, and what is said of all that it is within.
+// field is a field of the schema, with the descriptions of everything that
+// contains it.
 type field struct {
 	dsl.Entry
 	around string
 }
 
-// requiredFields are the fields that an answer must have and that hold a value,
-// those within lists and objects too.
+// requiredFields returns the fields that an answer must have and that hold a
+// value, including those within lists and objects.
 func requiredFields(schema dsl.Value, around string, depth int) (out []field) {
 	around += schema.Get("title").Text() + "\n" + schema.Get("description").Text() + "\n"
 	if items := schema.Get("items"); items.IsMapping() && depth < maxSchemaDepth {
@@ -66,14 +68,14 @@ func requiredFields(schema dsl.Value, around string, depth int) (out []field) {
 	return out
 }
 
-// described says whether a schema says more of a field than its type.
+// described reports whether a schema has more about a field than its type.
 func described(field dsl.Value) bool {
 	return slices.ContainsFunc([]string{"description", "title", "enum", "const", "examples", "format", "pattern", "$ref", "anyOf", "oneOf"},
 		func(key string) bool { return field.Get(key).Exists() })
 }
 
-// saidIn is what the author wrote for the models: the prompts and templates of
-// roles, nodes and llms, and the named ones that are used.
+// saidIn returns the text that the author wrote for models: the prompts and
+// templates of roles, nodes and LLMs, and the named prompts that are used.
 func saidIn(p *dsl.Pass) string {
 	var b strings.Builder
 	tree := p.Spec.Tree()
@@ -88,8 +90,8 @@ func saidIn(p *dsl.Pass) string {
 	return b.String()
 }
 
-// shownTo is what else models see of the spec: the question if there is none,
-// and what tools are for.
+// shownTo returns the other parts of the spec that models see: the default
+// question and the descriptions of tools.
 func shownTo(p *dsl.Pass) string {
 	var b strings.Builder
 	for _, e := range p.Spec.Tree().Get("parameters").Entries() {
@@ -101,7 +103,7 @@ func shownTo(p *dsl.Pass) string {
 	return b.String()
 }
 
-// gather adds the texts of a value that are prompts.
+// gather appends the texts of a value that are prompts.
 func gather(b *strings.Builder, v dsl.Value, prompt bool) {
 	if prompt && v.IsText() {
 		b.WriteString(v.Text() + "\n")
@@ -116,9 +118,9 @@ func gather(b *strings.Builder, v dsl.Value, prompt bool) {
 	}
 }
 
-// named says whether the words of a name are in a text one after the other:
-// unit_price, unitPrice, unit-price and "unit price" are one name, and so is the
-// plural.
+// named reports whether the words of a name occur in a text one after the other.
+// unit_price, unitPrice, unit-price and "unit price" are the same name, and so is
+// the plural.
 func named(words, name string) bool {
 	inner := strings.TrimSpace(wordsOf(name))
 	forms := []string{inner, inner + "s", inner + "es", strings.TrimSuffix(inner, "s"), strings.TrimSuffix(inner, "es")}
@@ -131,7 +133,8 @@ func named(words, name string) bool {
 	return slices.ContainsFunc(forms, func(form string) bool { return strings.Contains(words, " "+form+" ") })
 }
 
-// wordsOf is a text as its words in small letters, a blank before and behind each.
+// wordsOf returns the words of a text in lower case, with a space before and
+// after each.
 func wordsOf(s string) string {
 	var b strings.Builder
 	b.WriteByte(' ')

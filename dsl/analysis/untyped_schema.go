@@ -6,8 +6,8 @@ import (
 	"github.com/pexctl/pex/dsl/schema"
 )
 
-// UntypedSchema finds an output.schema that names no type for the answer. Most
-// of its keywords then check only values of one kind and accept all others.
+// UntypedSchema finds an output.schema without a type. Most of its keywords then
+// check only values of one kind and accept all others.
 var UntypedSchema = dsl.Analyzer{Name: "untyped_schema", Codes: []diag.Code{diag.UntypedSchema}, Run: func(p *dsl.Pass) {
 	out := p.Program.Output
 	if out == nil || out.Schema.IsZero() {

@@ -9,14 +9,13 @@ import (
 	"github.com/pexctl/pex/dsl/language"
 )
 
-// question is the parameter that every agent has, whether a text asks for it or
-// not.
+// question is the parameter that every agent has, even if no text refers to it.
 const question = "question"
 
-// Unused finds llms, prompts and parameters that nothing refers to. What a file
-// shares with others may be there for them.
+// Unused finds LLMs, prompts and parameters that nothing refers to. It ignores
+// files shared by several specs, because another spec may use them.
 var Unused = dsl.Analyzer{Name: "unused", Codes: []diag.Code{diag.Unused}, Run: func(p *dsl.Pass) {
-	if p.Spec.Agent == "" { // what agents within a file share is the file's
+	if p.Spec.Agent == "" { // what agents of a file share belongs to the file
 		unusedLLMs(p)
 		unusedPrompts(p)
 	}
@@ -37,7 +36,7 @@ func unusedLLMs(p *dsl.Pass) {
 	}
 }
 
-// derived says whether a role uses an llm with keys of its own over it.
+// derived reports whether a role uses an LLM with keys of its own over it.
 func derived(p *dsl.Pass, llm string) bool {
 	for name := range p.Uses {
 		if strings.HasPrefix(name, "llms."+llm+"+") {

@@ -9,11 +9,11 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// Columns are what rows of a dataset have: what ${case.x} may name.
+// Columns are the columns of a dataset, which ${case.x} may name.
 type Columns struct {
 	Names   []string
 	None    bool // there is no dataset
-	Partial bool // only some rows were looked at
+	Partial bool // only some rows were read
 }
 
 // Add adds the keys of a row.
@@ -25,7 +25,7 @@ func (k *Columns) Add(row *syntax.Node) {
 	}
 }
 
-// Lacks says that no row has a column.
+// Lacks reports whether no row has a column.
 func (k *Columns) Lacks(name string) bool {
 	return k != nil && !k.Partial && !slices.Contains(k.Names, name)
 }
@@ -34,7 +34,7 @@ func (k *Columns) knowledge(name string) prompt.Knowledge {
 	return prompt.Knowledge{Declared: k.Partial || slices.Contains(k.Names, name), Names: k.Names}
 }
 
-// schema is that of a row.
+// schema returns the JSON Schema of a row.
 func (k *Columns) schema() any {
 	properties := map[string]any{}
 	for _, name := range k.Names {
@@ -43,7 +43,7 @@ func (k *Columns) schema() any {
 	return map[string]any{"type": "object", "properties": properties, "additionalProperties": k.Partial}
 }
 
-// hint says what there is, for a column that is not.
+// hint lists the columns, for an unknown one.
 func (k *Columns) hint(known diag.Advice) diag.Advice {
 	switch {
 	case k.None:
@@ -54,8 +54,8 @@ func (k *Columns) hint(known diag.Advice) diag.Advice {
 	return diag.Advice{Hint: "the dataset has the columns " + strings.Join(k.Names, ", ")}
 }
 
-// warnUnknownColumns warns about the columns of a template that none of the rows that
-// were looked at has.
+// warnUnknownColumns warns about columns of a template that none of the rows read
+// has.
 func (c *Decoder) warnUnknownColumns(v *syntax.Node, names []string) {
 	if c.Columns == nil || !c.Columns.Partial {
 		return

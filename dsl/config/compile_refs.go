@@ -17,13 +17,13 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// template compiles a text with the namespaces of its tag and reports what is
-// wrong with it at its place. It is never nil.
+// template compiles a text with the namespaces of its tag and reports mistakes at
+// their positions. It never returns nil.
 func (c *Decoder) template(v *syntax.Node, tag reflect.StructTag) *prompt.Template {
 	return c.templateOf(v, c.scope(tag.Get("vars")))
 }
 
-// templateOf is template with a scope that is known.
+// templateOf is like template, with known options.
 func (c *Decoder) templateOf(v *syntax.Node, o prompt.Options) *prompt.Template {
 	o.Source = v.Position.String()
 	t, problems := prompt.Parse(v.Text, o)
@@ -47,8 +47,8 @@ var (
 	referredCase = regexp.MustCompile(`^\$[{<]\s*case\s*\.`)
 )
 
-// nameAdvice is the hint for an engine's name in a template that does not have
-// it: where it is. For a column it is what there is.
+// nameAdvice returns the hint for an engine name in a template that does not have
+// it: the templates that do. For a column it lists the columns.
 func (c *Decoder) nameAdvice(ref string, known diag.Advice) diag.Advice {
 	if c.Columns != nil && referredCase.MatchString(ref) {
 		return c.Columns.hint(known)
@@ -86,8 +86,8 @@ func templateCode(p prompt.Problem) (diag.Code, diag.Severity) {
 	return diag.BadTemplate, severity
 }
 
-// scope reads a vars tag: namespaces, and with @ a template whose engine names
-// the namespace parameters has too.
+// scope parses a vars tag: namespaces and, after @, a template whose engine names
+// also belong to the namespace parameters.
 func (c *Decoder) scope(vars string) prompt.Options {
 	var o prompt.Options
 	var own []string
@@ -109,10 +109,10 @@ func (c *Decoder) scope(vars string) prompt.Options {
 	return o
 }
 
-// engineText is what each of the engine's own names holds.
+// engineText is the schema of each engine name.
 var engineText = map[string]any{"type": "string"}
 
-// knowledge is what is known of a name of a template at compile time.
+// knowledge returns what is known about a name of a template at compile time.
 func (c *Decoder) knowledge(ns, name string, own []string) prompt.Knowledge {
 	if ns == "case" && c.Columns != nil {
 		return c.Columns.knowledge(name)
@@ -145,8 +145,9 @@ func (c *Decoder) guardRef(v *syntax.Node, tag reflect.StructTag, g *component.G
 	c.CompileExpression(v, env, Words(tag.Get("words")), g)
 }
 
-// CompileExpression compiles an expression in an environment, binds it and reports
-// what is wrong with it. alternatives are the words that may be in its place.
+// CompileExpression compiles and binds an expression in an environment and
+// reports mistakes. alternatives are words that are allowed instead of an
+// expression.
 func (c *Decoder) CompileExpression(v *syntax.Node, env guard.Env, alternatives []string, g *component.GuardRef) {
 	compiled, p := guard.Compile(v.Text, env)
 	if p == nil {
@@ -165,8 +166,8 @@ func (c *Decoder) CompileExpression(v *syntax.Node, env guard.Env, alternatives 
 	}
 }
 
-// noteParameters notes the parameters that a template refers to, those with a default
-// after :- too, which are not checked for a declaration.
+// noteParameters records the parameters that a template refers to. Those with a
+// default after :- are included, and need no declaration.
 func (c *Decoder) noteParameters(names []string) {
 	for _, name := range names {
 		for i := range c.Parameters {
@@ -178,7 +179,7 @@ func (c *Decoder) noteParameters(names []string) {
 	}
 }
 
-// noteExpression notes the parameters that an expression asks for.
+// noteExpression records the parameters that an expression reads.
 func (c *Decoder) noteExpression(source string) {
 	names, all := guard.Names(source, "parameters")
 	for _, name := range names {
@@ -189,7 +190,7 @@ func (c *Decoder) noteExpression(source string) {
 	}
 }
 
-// environment reads an env tag: a place of DESIGN section 4, or declarations.
+// environment parses an env tag: the name of a place, or declarations.
 func (c *Decoder) environment(tag string) (guard.Env, bool) {
 	if place, ok := strings.CutPrefix(tag, "@"); ok {
 		return c.GuardEnv(place)
@@ -201,7 +202,7 @@ func (c *Decoder) environment(tag string) (guard.Env, bool) {
 	return env, true
 }
 
-// GuardEnv is the environment of a place with the spec's parameters.
+// GuardEnv returns the environment of a place, with the spec's parameters.
 func (c *Decoder) GuardEnv(place string) (guard.Env, bool) {
 	if other, ok := c.GuardPlaces[place]; ok {
 		place = other
@@ -223,7 +224,7 @@ func (c *Decoder) GuardEnv(place string) (guard.Env, bool) {
 	return env, ok
 }
 
-// BindSchema compiles a schema and reports what is wrong with it.
+// BindSchema compiles a schema and reports mistakes.
 func (c *Decoder) BindSchema(v *syntax.Node, s *component.SchemaRef) {
 	compiled, err := schema.Compile(s.JSON)
 	var problems schema.Problems
@@ -254,8 +255,8 @@ func (c *Decoder) filterRef(v *syntax.Node, f *component.FilterRef) {
 	}
 }
 
-// cutByComment warns when a # without a blank behind it ended a plain text: it
-// may have been meant to belong to it.
+// cutByComment warns if a # without a space after it ends a plain scalar, because
+// it may be intended as part of the text.
 func (c *Decoder) cutByComment(v *syntax.Node, what string) {
 	if v.Style != syntax.Plain || len(v.Comment) < 2 || v.Comment[0] != '#' || v.Comment[1] == ' ' || v.Source.Kind == syntax.Resolved {
 		return

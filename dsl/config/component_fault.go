@@ -8,13 +8,13 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// Fault reports a fault of a component at its place in its entry.
+// Fault reports a component's fault at its position in the entry v.
 func (u *Unit) Fault(v *syntax.Node, f component.Fault) {
 	u.Report.Error(diag.BadConfig, v.PointedAt(f.At), "%s", f.Message).Hint = f.Hint
 }
 
-// Refused reports why a component cannot be made: faults at their places in its
-// entry v, anything else at the given place.
+// Refused reports why a component cannot be built: faults at their positions in
+// its entry v, any other error at at.
 func (u *Unit) Refused(v *syntax.Node, at syntax.Position, what string, err error) {
 	faults, ok := errors.AsType[component.Faults](err)
 	if !ok {

@@ -10,9 +10,9 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// Decode fills structs that are at one level from a mapping, strictly: a key
-// that none of them has is reported. References in them are compiled on the
-// way, those of defaults too. path is the YAML path, for messages and origins.
+// Decode decodes a mapping into structs that share one level. It reports every
+// key that none of them has, and compiles the references in them, including those
+// of defaults. path is the YAML path, for messages and origins.
 func (c *Decoder) Decode(v *syntax.Node, path string, into ...any) {
 	targets := make([]reflect.Value, len(into))
 	for i, p := range into {
@@ -38,7 +38,7 @@ func (c *Decoder) fields(v *syntax.Node, path string, targets ...reflect.Value) 
 	for _, f := range fields {
 		switch {
 		case f.Value.Type() == ModelRefType:
-		case v.Find(f.Key) == nil && slices.Contains(meant, f.Key): // a key that was told of stands for it
+		case v.Find(f.Key) == nil && slices.Contains(meant, f.Key): // a reported key replaces it
 			c.useDefault(f, Join(path, f.Key))
 		default:
 			c.field(v, f, path)
@@ -50,7 +50,8 @@ func (c *Decoder) fields(v *syntax.Node, path string, targets ...reflect.Value) 
 	slices.SortStableFunc(v.Entries, func(a, b *syntax.Entry) int { return order(fields, a.Key) - order(fields, b.Key) })
 }
 
-// order is the position of a key in the canonical form; unknown ones come last.
+// order returns the position of a key in the canonical form; unknown keys are
+// last.
 func order(fields []Field, key string) int {
 	for _, f := range fields {
 		if f.Key == key {
@@ -60,8 +61,8 @@ func order(fields []Field, key string) int {
 	return len(fields)
 }
 
-// known reports the keys that no field takes, with the fields that they are taken
-// for, and returns those that override the llm named beside them.
+// known reports keys without a field, with the likely field, and returns those
+// that override the LLM named beside them.
 func (c *Decoder) known(v *syntax.Node, path string, fields []Field, rest reflect.Value) (overrides *syntax.Node, meant []string) {
 	overrides = &syntax.Node{Position: v.Position, Kind: syntax.Map}
 	model := ModelField(fields)
@@ -106,7 +107,7 @@ func (c *Decoder) leftOver(left []*syntax.Entry, path string, rest reflect.Value
 	}
 }
 
-// field decodes one key, or binds its default when it is not written.
+// field decodes one key, or binds its default if it is not written.
 func (c *Decoder) field(v *syntax.Node, f Field, path string) {
 	e := v.Find(f.Key)
 	if e == nil || e.Value.Kind == syntax.Null && !takesNull(f.Value.Type()) {
@@ -130,7 +131,7 @@ func (c *Decoder) field(v *syntax.Node, f Field, path string) {
 	c.DecodeValue(e.Value, Join(path, f.Key), f.Tag, f.Value)
 }
 
-// takesNull says whether a null means an empty mapping or list.
+// takesNull reports whether null means an empty mapping or list.
 func takesNull(t reflect.Type) bool {
 	switch t {
 	case PromptRefType, TemplateType, SchemaRefType, GuardRefType, FilterRefType, AgentRefType, ModelRefType, ValueType:
@@ -139,7 +140,8 @@ func takesNull(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct || t.Implements(reflect.TypeFor[Optional]())
 }
 
-// useDefault keeps a default: its references are compiled, and Explain shows it.
+// useDefault applies a default: it compiles its references and records it for
+// Explain.
 func (c *Decoder) useDefault(f Field, path string) {
 	c.BindDefaults(f.Value, f.Tag)
 	if !c.Quiet {
@@ -165,7 +167,7 @@ func (c *Decoder) showDefaults(v reflect.Value, path string) {
 	}
 }
 
-// Join is the path of a key below a path.
+// Join returns the path of a key below a path.
 func Join(path, key string) string {
 	if path == "" {
 		return key
@@ -173,7 +175,8 @@ func Join(path, key string) string {
 	return path + "." + key
 }
 
-// TitleOf is what messages call a path: that of the whole file is its title.
+// TitleOf returns the name of a path in messages. The name of the whole file is
+// its title.
 func (c *Decoder) TitleOf(path string) string {
 	if path == "" {
 		return c.Title
@@ -181,7 +184,7 @@ func (c *Decoder) TitleOf(path string) string {
 	return path
 }
 
-// WrongType reports a value of another type than the one that a path wants.
+// WrongType reports a value that does not have the type of its path.
 func (c *Decoder) WrongType(v *syntax.Node, path, wants string) *diag.Diagnostic {
 	d := c.Report.Error(diag.WrongType, v.Position, "%s must be %s, got %s", c.TitleOf(path), wants, v.Describe())
 	if wants == "a boolean" && syntax.BoolWords[strings.ToLower(v.Text)] != "" {

@@ -9,28 +9,29 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// Unit is what one load shares between its phases.
+// Unit holds what the phases of one load share.
 type Unit struct {
 	Report *syntax.Report
 	Files  *specfs.Reader // nil until the file is open
-	Read   []string       // the files that were read: absolute paths, in order
+	Read   []string       // absolute paths of the files read, in order
 }
 
-// Language is what a decoder asks about the file that it decodes.
+// Language answers a decoder's questions about the file that it decodes.
 type Language interface {
-	// ModelRef gives a struct with a ModelRef its llm; overrides are the keys of an
-	// llm beside it.
+	// ModelRef resolves the LLM of a struct with a ModelRef. overrides are the LLM
+	// keys beside it.
 	ModelRef(v *syntax.Node, f Field, overrides *syntax.Node, path string)
-	// ModelKeys are the keys that are allowed next to a ModelRef.
+	// ModelKeys returns the keys that are allowed beside a ModelRef.
 	ModelKeys() []string
 	// AgentRef compiles the spec that a value names.
 	AgentRef(v *syntax.Node, path string, a *component.AgentRef)
-	// KeyAdvice suggests what to write for a key that does not exist.
+	// KeyAdvice returns a suggestion for an unknown key.
 	KeyAdvice(e *syntax.Entry, path string, all []string) diag.Advice
-	// NamedPrompts are the prompts that {use: name} may name; nil = none.
+	// NamedPrompts returns the prompts that {use: name} may name, or nil if there
+	// are none.
 	NamedPrompts() *syntax.Node
-	// Library reports whether the file is a Library, whose texts are compiled
-	// without knowing the parameters.
+	// Library reports whether the file is a Library. Its texts are compiled without
+	// knowing the parameters.
 	Library() bool
 }
 
@@ -39,27 +40,27 @@ type Language interface {
 type Decoder struct {
 	*Unit
 	Language   Language
-	Dir        string   // the folder that relative paths start from
-	AllowPaths []string // folders outside of the root that may be read
-	Strict     bool     // a key with required:"vet" is an error
-	Title      string   // what messages call the file
+	Dir        string   // the folder of relative paths
+	AllowPaths []string // folders outside the root that may be read
+	Strict     bool     // a key tagged required:"vet" is an error
+	Title      string   // the name of the file in messages
 
 	Parameters    []engine.Parameter
 	Properties    map[string]any // the JSON Schema properties of Parameters
 	envs          map[string]guard.Env
-	AnyParameter  bool              // any parameter may be used: the declarations are not known
-	Columns       *Columns          // what ${case.x} may name; nil = anything
-	GuardPlaces   map[string]string // places of expressions that have the names of another
-	InlinePrompts bool              // {use: name} is replaced by its text, for a digest
+	AnyParameter  bool              // allow any parameter: the declarations are not known
+	Columns       *Columns          // the columns that ${case.x} may name; nil means any
+	GuardPlaces   map[string]string // places of expressions that have the names of another place
+	InlinePrompts bool              // replace {use: name} by its text, for a digest
 
-	Used     map[string]bool // references: "prompts.x", "parameters.x"; "parameters" = any
-	Intended map[string]bool // paths of keys that a misspelt key is taken for
+	Used     map[string]bool // references: "prompts.x", "parameters.x"; "parameters" means any
+	Intended map[string]bool // paths of the likely keys for misspelt ones
 	Defaults []Origin
 	Quiet    bool // record no defaults
 }
 
-// NewDecoder makes a Decoder that has no Language yet. dir is the folder that
-// relative paths start from.
+// NewDecoder returns a Decoder without a Language. dir is the folder of relative
+// paths.
 func NewDecoder(u *Unit, dir string) *Decoder {
 	return &Decoder{
 		Unit: u, Dir: dir, Title: "the spec",
@@ -67,7 +68,7 @@ func NewDecoder(u *Unit, dir string) *Decoder {
 	}
 }
 
-// Refuse reports a file that is not read.
+// Refuse reports a file that may not be read.
 func (u *Unit) Refuse(at syntax.Position, no *specfs.Refusal) {
 	u.Report.Error(no.Code, at, "%s", no.Message).Advice = no.Advice
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// Field is one key that a struct takes.
+// Field is one key of a struct.
 type Field struct {
 	Key   string
 	Tag   reflect.StructTag
@@ -17,8 +17,9 @@ type Field struct {
 	order int // across all targets, for the canonical order of keys
 }
 
-// Fields lists the keys of structs that are at one level; the first struct
-// that has a key takes it. rest is the map for keys left over, if there is one.
+// Fields returns the keys of structs that share one level. If several structs
+// have a key, the first one gets it. rest is the map for unknown keys, if there
+// is one.
 func Fields(targets []reflect.Value) (fields []Field, rest reflect.Value) {
 	seen := map[string]bool{}
 	for _, t := range targets {
@@ -38,7 +39,7 @@ func Fields(targets []reflect.Value) (fields []Field, rest reflect.Value) {
 	return fields, rest
 }
 
-// FieldKeys lists the keys that structs take.
+// FieldKeys returns the keys of fields.
 func FieldKeys(fields []Field) []string {
 	out := make([]string, len(fields))
 	for i, f := range fields {
@@ -47,10 +48,10 @@ func FieldKeys(fields []Field) []string {
 	return out
 }
 
-// Struct is the struct that a pointer points to.
+// Struct returns the struct that p points to.
 func Struct(p any) reflect.Value { return reflect.ValueOf(p).Elem() }
 
-// The types that the decoder knows by name.
+// Types that the decoder handles by name.
 var (
 	ModelRefType  = reflect.TypeFor[component.ModelRef]()
 	PromptRefType = reflect.TypeFor[component.PromptRef]()
@@ -64,7 +65,8 @@ var (
 	ValueType     = reflect.TypeFor[*syntax.Node]()
 )
 
-// ModelField finds the ModelRef of a struct, which takes all llm keys beside it.
+// ModelField returns the ModelRef of a struct, which takes all LLM keys beside
+// it.
 func ModelField(fields []Field) *Field {
 	for i := range fields {
 		if fields[i].Value.Type() == ModelRefType {
@@ -77,7 +79,7 @@ func ModelField(fields []Field) *Field {
 // Optional is a section that is off unless it is written, and then has defaults.
 type Optional interface{ SetDefaults() }
 
-// New is a pointer to a new value of a type, with its defaults.
+// New returns a pointer to a new value of a type, with its defaults.
 func New(t reflect.Type) reflect.Value {
 	p := reflect.New(t)
 	if o, ok := reflect.TypeAssert[Optional](p); ok {
@@ -86,7 +88,7 @@ func New(t reflect.Type) reflect.Value {
 	return p
 }
 
-// KeysOf lists the keys of a struct, given as a value of its type.
+// KeysOf returns the keys of a struct, given a value of its type.
 func KeysOf(s any) []string {
 	p := reflect.New(reflect.TypeOf(s))
 	fields, _ := Fields([]reflect.Value{p.Elem()})

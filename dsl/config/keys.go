@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Key is one key that a Config takes: its dotted path, what it takes in a few
-// words of Markdown, its default ("" = none), and what it is for.
+// Key is one key of a Config: its dotted path, a short description of its type in
+// Markdown, its default ("" if none), and its documentation.
 type Key struct {
 	Key      string `json:"key"`
 	Value    string `json:"value"`
@@ -15,8 +15,8 @@ type Key struct {
 	Doc      string `json:"doc"`
 }
 
-// Keys lists the keys of a Config, given as a pointer to its defaults, those of
-// structs in it too, in the order of its fields.
+// Keys returns the keys of a Config, given a pointer to its defaults, including
+// those of nested structs, in the order of its fields.
 func Keys(config any) []Key { return addKeys(nil, "", Struct(config)) }
 
 func addKeys(keys []Key, path string, v reflect.Value) []Key {
@@ -31,7 +31,7 @@ func addKeys(keys []Key, path string, v reflect.Value) []Key {
 	return keys
 }
 
-// addKeysBelow lists the keys of a struct behind a pointer or in a list, too.
+// addKeysBelow also handles the keys of a struct behind a pointer or in a list.
 func addKeysBelow(keys []Key, path string, v reflect.Value) []Key {
 	t := v.Type()
 	switch {
@@ -47,7 +47,7 @@ func addKeysBelow(keys []Key, path string, v reflect.Value) []Key {
 	return keys
 }
 
-// IsReference says that the decoder knows a type by name.
+// IsReference reports whether the decoder handles a type by name.
 func IsReference(t reflect.Type) bool {
 	switch t {
 	case PromptRefType, SchemaRefType, GuardRefType, TemplateType, FilterRefType, AgentRefType, ModelRefType, DurationType, ValueType, RawType, AnyValueType:
@@ -56,7 +56,7 @@ func IsReference(t reflect.Type) bool {
 	return false
 }
 
-// kindOf says in a few words what a key takes.
+// kindOf returns a short description of the type of a key.
 func kindOf(f Field) string {
 	if enum := f.Tag.Get("enum"); enum != "" {
 		return "`" + strings.ReplaceAll(enum, "|", "`, `") + "`"

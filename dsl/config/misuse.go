@@ -6,8 +6,8 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// ReportMisuses reports misuses in an expression. untyped reports a server whose tools
-// are not known.
+// ReportMisuses reports misuses in an expression. untyped reports a server whose
+// tools are not known.
 func (u *Unit) ReportMisuses(v *syntax.Node, misuses []interval.Misuse, untyped func(at syntax.Position, server string)) {
 	for _, m := range misuses {
 		at := v.PositionAt(m.Offset)

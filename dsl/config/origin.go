@@ -14,16 +14,16 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// Origin says where a value of a spec came from.
+// Origin is the source of a value of a spec.
 type Origin struct {
 	Path   string `json:"path"`   // limits.max_steps
-	Value  string `json:"value"`  // in short
+	Value  string `json:"value"`  // shortened
 	Origin string `json:"origin"` // spec.yaml:12:5, include lib.yaml:3:1, --set, PEX_SET_X or default
-	// Whole is all of a default of which Value shows only a part; else "".
+	// Whole is the full default if Value is shortened; otherwise "".
 	Whole string `json:"-"`
 }
 
-// Origins lists the values of a tree, and defaults, sorted by path.
+// Origins returns the values of a tree and the defaults, sorted by path.
 func Origins(tree *syntax.Node, defaults []Origin) []Origin {
 	if tree == nil {
 		return nil
@@ -51,9 +51,9 @@ func addOrigins(v *syntax.Node, path string, out []Origin) []Origin {
 	return append(out, Origin{Path: path, Value: Brief(maskedText(v, path)), Origin: originOf(v)})
 }
 
-// maskedText is the value at a path, without what looks like a secret.
+// maskedText returns the value at a path with secrets masked.
 func maskedText(v *syntax.Node, path string) string {
-	const most = 4096 // bytes that are shown in part
+	const most = 4096 // bytes of a shortened value
 	s := textOrJSON(v)
 	key, _, _ := strings.Cut(path[strings.LastIndexByte(path, '.')+1:], "[")
 	return (&syntax.Report{}).Mask(s[:min(len(s), most)], key)
@@ -79,15 +79,15 @@ func originOf(v *syntax.Node) string {
 	}
 }
 
-// Brief is a text on one line, shortened.
+// Brief returns a text on one line, shortened.
 func Brief(s string) string {
 	return text.ClipRunes(text.OneLine(s), 80)
 }
 
-// DefaultText shows a default in short; "" = there is none worth showing.
+// DefaultText returns a default, shortened, or "" if there is none worth showing.
 func DefaultText(v reflect.Value) string { return Brief(wholeDefault(v)) }
 
-// wholeDefault is all of a default; "" = there is none worth showing.
+// wholeDefault returns a full default, or "" if there is none worth showing.
 func wholeDefault(v reflect.Value) string {
 	if v.IsZero() {
 		return ""

@@ -10,20 +10,20 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// maxPartials bounds the named prompts that are within one, theirs included,
-// and maxFile the bytes of them all.
+// maxPartials is the maximum number of named prompts within one, at any depth;
+// maxFile limits their total size in bytes.
 const maxPartials = 256
 
-// partials are the named prompts on the way into one: ${prompts.tone} stands for
-// the text of prompts.tone, whose references are those of the prompt around it.
+// partials tracks the nesting of named prompts: ${prompts.tone} inserts the text
+// of prompts.tone, which sees the same names as the prompt around it.
 type partials struct {
 	chain    []string // the names that lead here
-	texts    []string // what was put in, in order
-	bytes    int      // of them all
-	reported bool     // that they are too many, or too large
+	texts    []string // inserted texts, in order
+	bytes    int      // their total size
+	reported bool     // set once their number or size was reported
 }
 
-// promptTemplate compiles a text in which ${prompts.name} may be.
+// promptTemplate compiles a text that may contain ${prompts.name}.
 func (c *Decoder) promptTemplate(v *syntax.Node, tag reflect.StructTag, names *partials) *prompt.Template {
 	o := c.scope(tag.Get("vars"))
 	o.Partial = func(name string, offset int) *prompt.Template {
@@ -32,7 +32,8 @@ func (c *Decoder) promptTemplate(v *syntax.Node, tag reflect.StructTag, names *p
 	return c.templateOf(v, o)
 }
 
-// partial compiles a named prompt that is within another; nil = reported.
+// partial compiles a named prompt within another. It returns nil after reporting
+// an error.
 func (c *Decoder) partial(name string, at syntax.Position, tag reflect.StructTag, names *partials) *prompt.Template {
 	e := c.Language.NamedPrompts().Find(name)
 	switch {
@@ -60,7 +61,7 @@ func (c *Decoder) partial(name string, at syntax.Position, tag reflect.StructTag
 	return c.promptTemplate(e.Value, tag, names)
 }
 
-// inlined is a text with what was put into it, for a digest.
+// inlined returns a text with the named prompts inserted, for a digest.
 func (n *partials) inlined(v *syntax.Node) *syntax.Node {
 	out := *v
 	if len(n.texts) > 0 {

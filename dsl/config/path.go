@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// rebase makes a path that another file of the spec names, which is relative to
-// that file's folder, relative to the folder of the spec.
+// rebase makes a path in another file of the spec, which is relative to that
+// file's folder, relative to the spec's folder.
 func (c *Decoder) rebase(v *syntax.Node) {
 	if v.Source == nil || !v.Source.IsFile() || v.Text == "" || filepath.IsAbs(v.Text) || strings.HasPrefix(v.Text, "~") || v.Source.Dir() == c.Dir {
 		return
@@ -21,7 +21,8 @@ func (c *Decoder) rebase(v *syntax.Node) {
 	}
 }
 
-// rebaseProgram is rebase for a program that is a path, not a name to look up.
+// rebaseProgram is like rebase, for a program that is a path and not a name to
+// look up.
 func (c *Decoder) rebaseProgram(v *syntax.Node) {
 	if v.Kind == syntax.List && len(v.Items) > 0 {
 		v = v.Items[0]
@@ -34,9 +35,9 @@ func (c *Decoder) rebaseProgram(v *syntax.Node) {
 	}
 }
 
-// filePath reports a path of a Config to a file that is not there, or that may
-// not be read. Files of a run's stored program are not checked here: the code that
-// reads such a file reports what is wrong with it.
+// filePath reports a path of a Config to a file that does not exist or may not be
+// read. It does not check the stored program of a run: the code that reads the
+// file reports the error.
 func (c *Decoder) filePath(v *syntax.Node) {
 	if v.Source == nil || v.Source.Kind == syntax.Resolved {
 		return
@@ -70,13 +71,15 @@ func (c *Decoder) filePath(v *syntax.Node) {
 	c.Refuse(v.Position, outside)
 }
 
-// SpecFile is the absolute path of a spec that a value names; "" = reported.
+// SpecFile returns the absolute path of a spec that a value names, or "" after
+// reporting an error.
 func (c *Decoder) SpecFile(v *syntax.Node, written string) string {
 	return c.File(v, written, specfs.SpecFile)
 }
 
-// File is the absolute path of a file that a value names and that is there;
-// inside is what a folder stands for. "" = reported.
+// File returns the absolute path of an existing file that a value names, or ""
+// after reporting an error. If the path is a folder, File uses the file named
+// inside in it.
 func (c *Decoder) File(v *syntax.Node, written, inside string) string {
 	abs, ok := c.Path(v, written)
 	if !ok {
@@ -90,8 +93,8 @@ func (c *Decoder) File(v *syntax.Node, written, inside string) string {
 	return abs
 }
 
-// Path is the absolute path that a value names. It need not exist, but must
-// not leave the root.
+// Path returns the absolute path that a value names. The path need not exist, but
+// must be within the root.
 func (c *Decoder) Path(v *syntax.Node, written string) (string, bool) {
 	abs, no := c.Files.Resolve(v.Source, written)
 	if no == nil {

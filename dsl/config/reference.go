@@ -12,11 +12,12 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// RawType is the type of fields that take any value as JSON.
+// RawType is the type of fields that accept any value as JSON.
 var RawType = reflect.TypeFor[json.RawMessage]()
 
-// reference decodes the types that the decoder knows by name; false = this is
-// none of them. A ModelRef is decoded by its struct, with the keys beside it.
+// reference decodes the types that the decoder handles by name, and reports
+// whether this is one of them. The struct decodes a ModelRef, with the keys
+// beside it.
 func (c *Decoder) reference(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) bool {
 	switch to.Type() {
 	case ValueType:
@@ -56,8 +57,8 @@ func (c *Decoder) reference(v *syntax.Node, path string, tag reflect.StructTag, 
 	return true
 }
 
-// promptRef reads a prompt: text, {file: ...} or {use: name}. A file's text
-// takes its place in the tree, so that the resolved spec needs no file.
+// promptRef decodes a prompt: text, {file: ...} or {use: name}. The text of a
+// file replaces the value in the tree, so that the resolved spec needs no file.
 func (c *Decoder) promptRef(v *syntax.Node, path string, tag reflect.StructTag, p *component.PromptRef) {
 	*p = component.PromptRef{}
 	source, names := v, partials{}
@@ -89,7 +90,8 @@ func (c *Decoder) promptRef(v *syntax.Node, path string, tag reflect.StructTag, 
 	p.Bind(t.Render, t.Names())
 }
 
-// AsPrompt makes a value the text of a prompt, or reports that it is none.
+// AsPrompt converts a value to the text of a prompt, or reports that it is not
+// one.
 func (c *Decoder) AsPrompt(v *syntax.Node, path string) bool {
 	if v.Kind != syntax.Map {
 		if v.Kind == syntax.Text && fileLike.MatchString(v.Text) {
@@ -102,10 +104,10 @@ func (c *Decoder) AsPrompt(v *syntax.Node, path string) bool {
 	return false
 }
 
-// fileLike is a text that is no prompt, but the name of a file with one.
+// fileLike matches a text that is probably the name of a file with a prompt.
 var fileLike = regexp.MustCompile(`^[\w./-]+\.(?:md|markdown|txt|prompt|j2|jinja2?|tmpl|mustache)$`)
 
-// Pointer recognises {file: x} and {use: x}.
+// Pointer returns the key and name of {file: x} and {use: x}.
 func Pointer(v *syntax.Node) (key, name string) {
 	if v.Kind != syntax.Map || len(v.Entries) != 1 {
 		return "", ""
@@ -117,7 +119,7 @@ func Pointer(v *syntax.Node) (key, name string) {
 	return "", ""
 }
 
-// InlineFile puts the text of a file in a value's place.
+// InlineFile replaces a value by the text of a file.
 func (c *Decoder) InlineFile(v *syntax.Node, name string) bool {
 	src := c.Open(v.Entries[0].Value, name)
 	if src == nil {
@@ -127,7 +129,8 @@ func (c *Decoder) InlineFile(v *syntax.Node, name string) bool {
 	return true
 }
 
-// Open reads a file that a value names, or reports why not. It must be UTF-8.
+// Open reads a file that a value names, or reports why it cannot. The file must
+// be UTF-8.
 func (c *Decoder) Open(v *syntax.Node, name string) *syntax.Source {
 	src, no := c.Files.Read(v.Source, name)
 	if no != nil {
@@ -144,7 +147,8 @@ func (c *Decoder) Open(v *syntax.Node, name string) *syntax.Source {
 	return src
 }
 
-// namedPrompt finds an entry of prompts, its file read; nil = reported.
+// namedPrompt returns an entry of prompts with its file read, or nil after
+// reporting an error.
 func (c *Decoder) namedPrompt(v *syntax.Node, name string) *syntax.Node {
 	e := c.Language.NamedPrompts().Find(name)
 	if e == nil {
@@ -158,7 +162,7 @@ func (c *Decoder) namedPrompt(v *syntax.Node, name string) *syntax.Node {
 	return e.Value
 }
 
-// schemaRef reads a JSON Schema: inline, {file: ...} or {use: name}.
+// schemaRef decodes a JSON Schema: inline, {file: ...} or {use: name}.
 func (c *Decoder) schemaRef(v *syntax.Node, path string, s *component.SchemaRef) {
 	source := v
 	switch key, name := Pointer(v); key {
@@ -191,12 +195,12 @@ func (c *Decoder) schemaRef(v *syntax.Node, path string, s *component.SchemaRef)
 	c.BindSchema(source, s)
 }
 
-// textOf is the text of a value as a source of its own.
+// textOf returns the text of a value as a separate source.
 func textOf(v *syntax.Node) *syntax.Source {
 	return &syntax.Source{Name: v.Source.Name, Path: v.Source.Path, Kind: v.Source.Kind, Text: []byte(v.Text)}
 }
 
-// AsExpression is asText for an expression, where `true` is one too.
+// AsExpression is like AsText, for an expression, which may be the literal true.
 func (c *Decoder) AsExpression(v *syntax.Node, path string) bool {
 	if v.Kind == syntax.Bool {
 		v.Kind = syntax.Text
@@ -208,7 +212,7 @@ func (c *Decoder) AsExpression(v *syntax.Node, path string) bool {
 	return c.AsText(v, path)
 }
 
-// BindDefaults compiles the references that a Config's defaults hold.
+// BindDefaults compiles the references in the defaults of a Config.
 func (c *Decoder) BindDefaults(to reflect.Value, tag reflect.StructTag) {
 	switch to.Type() {
 	case PromptRefType:
@@ -251,14 +255,13 @@ func (c *Decoder) BindDefaults(to reflect.Value, tag reflect.StructTag) {
 	}
 }
 
-// BuiltIn is a text that no author wrote.
+// BuiltIn returns a node for a text that is not in any file.
 func (c *Decoder) BuiltIn(s string) *syntax.Node {
 	return &syntax.Node{Position: syntax.Position{Source: &syntax.Source{Name: "built in", Kind: syntax.Resolved}}, Kind: syntax.Text, Text: s}
 }
 
-// inlineFiles reads the file that a field tagged file:"key" names, and puts
-// what it holds beside it: a list under that key, behind what is there, or the
-// keys of a mapping.
+// inlineFiles reads the file of a field tagged file:"key" and merges its content:
+// a list is appended under that key, a mapping adds its keys.
 func (c *Decoder) inlineFiles(v *syntax.Node, path string, fields []Field) {
 	for _, f := range fields {
 		key := f.Tag.Get("file")
@@ -301,7 +304,7 @@ func (c *Decoder) mergeBeside(v, tree *syntax.Node, path string) {
 	}
 }
 
-// Words are the alternatives of a tag.
+// Words returns the alternatives of a tag.
 func Words(tag string) []string {
 	if tag == "" {
 		return nil

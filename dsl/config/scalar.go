@@ -15,8 +15,8 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// DecodeValue decodes one value by the type of its target; tag is the field's, whose
-// rules hold for the elements of lists and mappings too.
+// DecodeValue decodes one value by the type of its target. tag is the field's;
+// its rules also apply to the elements of lists and mappings.
 func (c *Decoder) DecodeValue(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
 	if c.reference(v, path, tag, to) {
 		return
@@ -79,7 +79,7 @@ func (c *Decoder) list(v *syntax.Node, path string, tag reflect.StructTag, to re
 	}
 }
 
-// flowWords are words as a list between brackets takes them.
+// flowWords returns words as items of a flow sequence.
 func flowWords(words []string) []string {
 	out := slices.Clone(words)
 	for i, w := range out {
@@ -90,7 +90,8 @@ func flowWords(words []string) []string {
 	return out
 }
 
-// WithoutBounds is a list's tag for its elements: min and max count elements.
+// WithoutBounds returns the tag of a list for its elements: without min and max,
+// which count elements.
 func WithoutBounds(tag reflect.StructTag) reflect.StructTag {
 	s := string(tag)
 	s = strings.ReplaceAll(s, `min:"`, `least:"`)
@@ -110,7 +111,7 @@ func (c *Decoder) mapping(v *syntax.Node, path string, tag reflect.StructTag, to
 	}
 }
 
-// text takes any scalar but a boolean or null; a number keeps its digits.
+// text accepts any scalar except a boolean or null. A number keeps its digits.
 func (c *Decoder) text(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
 	if !c.AsText(v, path) {
 		return
@@ -128,7 +129,7 @@ func (c *Decoder) text(v *syntax.Node, path string, tag reflect.StructTag, to re
 	}
 }
 
-// replacement is what replaces a word that was removed: gone:"word: hint|word: hint".
+// replacement returns the hint for a removed word: gone:"word: hint|word: hint".
 func replacement(tag reflect.StructTag, word string) string {
 	for entry := range strings.SplitSeq(tag.Get("gone"), "|") {
 		if hint, found := strings.CutPrefix(entry, word+": "); found {
@@ -147,7 +148,7 @@ func has(words, word string) bool {
 	return false
 }
 
-// AsText makes a scalar text, or reports that it is none.
+// AsText converts a scalar to text, or reports that it is not one.
 func (c *Decoder) AsText(v *syntax.Node, path string) bool {
 	switch v.Kind {
 	case syntax.Text:
@@ -179,7 +180,7 @@ func (c *Decoder) number(v *syntax.Node, path string, tag reflect.StructTag, to 
 		c.bounds(v, path, tag, func(limit string) float64 { l, _ := strconv.ParseFloat(limit, 64); return f - l })
 	default:
 		if t := strings.TrimLeft(v.Text, "0"); v.Kind == syntax.Text && v.Style == syntax.Plain && syntax.IntForm.MatchString(t) {
-			v.Kind, v.Text = syntax.Int, t // 010 is ten in YAML 1.2, and text where nothing says that it is a number
+			v.Kind, v.Text = syntax.Int, t // YAML 1.2 reads 010 as ten; it is text unless a number is expected
 		}
 		n, err := strconv.ParseInt(string(numberIf(v, syntax.Int)), 10, 64)
 		if err != nil || to.OverflowInt(n) {
@@ -191,14 +192,14 @@ func (c *Decoder) number(v *syntax.Node, path string, tag reflect.StructTag, to 
 	}
 }
 
-// numberWithin is a number with something around it: a currency, a unit, strokes
-// between its digits.
+// numberWithin matches a number with a currency, a unit or digit separators.
 var numberWithin = regexp.MustCompile(`^[^\d-]{0,4}?(-?\d[\d_, ]*(?:\.\d+)?)\s*(\D{0,12})$`)
 
-// multiples are units that are a part of the number.
+// multiples are unit suffixes that scale the number.
 var multiples = map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "%": 0.01}
 
-// bareNumber is the hint for a text that holds a number; "" = it holds none.
+// bareNumber returns the hint for a text that contains a number, or "" if it
+// contains none.
 func bareNumber(v *syntax.Node) string {
 	m := numberWithin.FindStringSubmatch(v.Text)
 	if v.Kind != syntax.Text || m == nil {
@@ -216,7 +217,7 @@ func bareNumber(v *syntax.Node) string {
 	return "write only the number: " + digits
 }
 
-// trimZeros is a number without zeros that lead it.
+// trimZeros removes leading zeros from a number.
 func trimZeros(s string) string {
 	for len(s) > 1 && s[0] == '0' && s[1] != '.' {
 		s = s[1:]
@@ -224,7 +225,7 @@ func trimZeros(s string) string {
 	return s
 }
 
-// numberIf is the number of a value of a kind, else nothing.
+// numberIf returns the number of a value of the given kind, or "".
 func numberIf(v *syntax.Node, k syntax.Kind) json.Number {
 	if v.Kind != k {
 		return ""
@@ -247,7 +248,8 @@ func (c *Decoder) duration(v *syntax.Node, path string, tag reflect.StructTag) t
 	return d
 }
 
-// bounds checks a value by its distance from the limits of its tag.
+// bounds checks a value against the limits of its tag. from returns the distance
+// from a limit.
 func (c *Decoder) bounds(v *syntax.Node, path string, tag reflect.StructTag, from func(limit string) float64) {
 	least, hasLeast := tag.Lookup("min")
 	below, hasBelow := tag.Lookup("over")
@@ -274,7 +276,7 @@ func (c *Decoder) bounds(v *syntax.Node, path string, tag reflect.StructTag, fro
 	}
 }
 
-// entries counts the entries of a list, in words.
+// entries formats a number of list entries.
 func entries(n string) string {
 	if n == "1" {
 		return "1 entry"
@@ -287,8 +289,8 @@ func atoi(s string) int {
 	return n
 }
 
-// RejectRounded reports a whole number that the values of a run cannot hold. A run that
-// an earlier version made with one continues as it began.
+// RejectRounded reports a whole number that the values of a run cannot represent.
+// It accepts such a number in a run that an earlier version started.
 func (c *Decoder) RejectRounded(v *syntax.Node, what string, code diag.Code) bool {
 	n := v.FirstTooLarge()
 	if n == nil || n.IsResolved() {

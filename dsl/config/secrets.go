@@ -6,8 +6,8 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// FindSecrets reports literals of a tree that look like keys, without showing them.
-// Agents that are embedded in the tree were checked in their own files.
+// FindSecrets reports literals of a tree that look like keys, without showing
+// them. Agents embedded in the tree are checked in their own files.
 func (u *Unit) FindSecrets(tree *syntax.Node) {
 	u.secrets(tree, "", tree.Source != nil && tree.Source.Kind != syntax.Resolved)
 }
@@ -40,7 +40,7 @@ func (u *Unit) secrets(v *syntax.Node, key string, skipResolved bool) {
 				d.Hint = "set it in an environment variable and write the variable's name: api_key_env: OPENAI_API_KEY"
 			}
 		}
-	default: // a number is no secret
+	default: // a number is not a secret
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// Section is a section of named entries; nothing when it is not written or no
-// mapping.
+// Section returns a section of named entries, or nil if it is not written or not
+// a mapping.
 func (c *Decoder) Section(path string, v *syntax.Node) *syntax.Node {
 	switch {
 	case v == nil || v.Kind == syntax.Null:
@@ -24,8 +24,8 @@ func (c *Decoder) Section(path string, v *syntax.Node) *syntax.Node {
 	return &syntax.Node{Kind: syntax.Map}
 }
 
-// asNames is a list as the mapping that was meant: of its texts, and of the keys
-// of its mappings.
+// asNames returns a list as the intended mapping: its texts and the keys of its
+// mappings.
 func asNames(v *syntax.Node) string {
 	var names []string
 	for _, it := range v.Items {
@@ -61,8 +61,8 @@ func (c *Decoder) CheckNameBy(e *syntax.Entry, what string, pattern *regexp.Rege
 	return false
 }
 
-// NamePattern is what the name of an entry matches.
+// NamePattern matches the name of an entry.
 var NamePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
-// MaxName bounds the length of a name.
+// MaxName is the maximum length of a name.
 const MaxName = 64

@@ -8,7 +8,7 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// ValueRef reads any value, whose texts are templates.
+// ValueRef decodes any value and compiles its texts as templates.
 func (c *Decoder) ValueRef(v *syntax.Node, tag reflect.StructTag, to *component.Value) {
 	to.JSON = v.AppendJSON(nil)
 	fill, where := c.compileValue(v, tag), v.Position.String()
@@ -22,7 +22,7 @@ func (c *Decoder) ValueRef(v *syntax.Node, tag reflect.StructTag, to *component.
 }
 
 // textIn counts the bytes of the texts in a value. Values share texts, so the
-// count may be larger than the memory they take.
+// count may exceed the memory they use.
 func textIn(v any) int {
 	n := 0
 	switch v := v.(type) {
@@ -40,7 +40,8 @@ func textIn(v any) int {
 	return n
 }
 
-// compileValue compiles the templates in a value; what it gives fills them.
+// compileValue compiles the templates in a value and returns a function that
+// renders them.
 func (c *Decoder) compileValue(v *syntax.Node, tag reflect.StructTag) func(component.Lookup) any {
 	switch v.Kind {
 	case syntax.Text:

@@ -13,21 +13,22 @@ type Input struct {
 	// executor: the id in that call, or "*" if the file has the id or is the only
 	// one.
 	Agent string
-	// As is the name of the new spec; "" = the name in the source.
+	// As is the name of the new spec; "" for the name in the source.
 	As string
 	// Found is set if the file was found in a project folder, and so need not
 	// belong to the project.
 	Found bool
-	// Open reads a file that this one refers to, by its path relative to the
-	// folder of this one; nil = there is none to read.
+	// Open reads a file that this one refers to, by its path relative to the folder
+	// of this one, or is nil if no
+	// other file can be read.
 	Open func(path string) ([]byte, error)
 }
 
 // MaxFile is the maximum size of a file in bytes.
 const MaxFile = 4 << 20
 
-// BaseName is the name of the file without folder and extension, or fallback for
-// standard input.
+// BaseName returns the name of the file without folder and extension, or fallback
+// for standard input.
 func (in *Input) BaseName(fallback string) string {
 	base := path.Base(in.Name)
 	if name := strings.TrimSuffix(base, path.Ext(base)); name != "" && name != "stdin" && name != "." && name != "/" {

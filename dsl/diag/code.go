@@ -1,10 +1,11 @@
 package diag
 
-// Code names a kind of mistake for ever: a number is never used again.
+// Code identifies a kind of mistake. A number is never reused.
 type Code string
 
-// The codes: reading files, the shape of YAML, the language, names, templates,
-// expressions, schemas and paths, the graph, policy, slips of YAML, what is doubtful.
+// Codes by subject: reading files, the shape of YAML, the language, names,
+// templates, expressions, schemas and paths, the graph, policy, YAML pitfalls,
+// likely mistakes.
 const (
 	Unreadable    Code = "PEX001"
 	OutsideRoot   Code = "PEX002"
@@ -24,7 +25,7 @@ const (
 	IncludeClash  Code = "PEX016"
 	Cycle         Code = "PEX017"
 	BadOverride   Code = "PEX018"
-	// PEX019 was a key that an early version did not know yet.
+	// PEX019 was a key not yet supported by an early version.
 	UnknownModel    Code = "PEX020"
 	UnknownType     Code = "PEX021"
 	UnknownPrompt   Code = "PEX022"
@@ -71,7 +72,7 @@ const (
 	NoEffect        Code = "PEX096"
 	HistoryNotShown Code = "PEX097"
 	UntypedSchema   Code = "PEX098"
-	// TooMany counts the diagnostics that a list leaves out. It is neither an
-	// error nor a warning of its own.
+	// TooMany counts the diagnostics that a list omits. It is neither an error nor
+	// a warning itself.
 	TooMany Code = "PEX099"
 )

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// Severity says whether a diagnostic makes a spec unusable.
+// Severity reports whether a diagnostic makes a spec unusable.
 type Severity string
 
-// The severities.
+// Severities.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
 )
 
-// Diagnostic is one mistake. Line and Column count from 1, columns in
-// characters; Line 0 means the file as a whole. EndColumn is the one after the
-// word or text at the place, in the same line; 0 means it is not known.
+// Diagnostic is one mistake. Line and Column count from 1, columns in characters;
+// Line 0 means the file as a whole. EndColumn is the column after the word or
+// text, in the same line; 0 if unknown.
 type Diagnostic struct {
 	File      string   `json:"file"`
 	Line      int      `json:"line"`
@@ -27,22 +27,22 @@ type Diagnostic struct {
 	Severity  Severity `json:"severity"`
 	Message   string   `json:"message"`
 	Advice
-	Snippet string `json:"-"` // the source line, or a part of a long one, for the text form; secrets are masked
-	// SnippetColumn is the column at which Snippet begins; 0 = 1.
+	Snippet string `json:"-"` // the source line, or a part of a long one, for the text form, with secrets masked
+	// SnippetColumn is the column at which Snippet starts; 0 means 1.
 	SnippetColumn int `json:"-"`
 }
 
-// Advice is how to repair a mistake.
+// Advice describes how to fix a mistake.
 type Advice struct {
-	Hint string `json:"hint"` // for people; "" = none known
+	Hint string `json:"hint"` // for humans; "" if unknown
 	Fix  Fix    `json:"-"`    // the change that the hint suggests, for editors
 }
 
-// Fix replaces a misspelled word. Old is at the place of the diagnostic, or
+// Fix replaces a misspelled word. Old is at the position of the diagnostic, or
 // after it in the same line. The zero Fix changes nothing.
 type Fix struct{ Old, New string }
 
-// DidYouMean suggests a word in place of another. more, if any, is added to the
+// DidYouMean suggests a replacement for a word. more, if any, is appended to the
 // hint.
 func DidYouMean(old, word, more string) Advice {
 	a := Advice{Hint: "did you mean " + word + "?", Fix: Fix{Old: old, New: word}}
@@ -52,17 +52,17 @@ func DidYouMean(old, word, more string) Advice {
 	return a
 }
 
-// Ignored is a warning that a comment in its file ignores, and why.
+// Ignored is a warning that a comment in its file suppresses, with the reason.
 type Ignored struct {
 	Diagnostic Diagnostic
 	Reason     string
 }
 
-// List is diagnostics. The zero List is empty and ready to use.
+// List is a list of diagnostics. The zero List is empty and ready to use.
 type List []Diagnostic
 
-// Sort puts a list in the order of files (the first reported first), lines and
-// columns, and drops what was reported twice.
+// Sort sorts a list by file (in order of first report), line and column, and
+// removes duplicates.
 func (l List) Sort() List {
 	order := map[string]int{}
 	for _, d := range l {
@@ -80,7 +80,8 @@ func (l List) Sort() List {
 	return slices.Compact(l)
 }
 
-// tooMany is 1 for the entry that counts what a list leaves out: it comes last.
+// tooMany returns 1 for the entry that counts omitted diagnostics, which sorts
+// last.
 func tooMany(d Diagnostic) int {
 	if d.Code == TooMany {
 		return 1
@@ -88,13 +89,13 @@ func tooMany(d Diagnostic) int {
 	return 0
 }
 
-// Errors counts the errors.
+// Errors returns the number of errors.
 func (l List) Errors() int { return l.count(Error) }
 
-// Warnings counts the warnings.
+// Warnings returns the number of warnings.
 func (l List) Warnings() int { return l.count(Warning) }
 
-// Failed says whether there is an error.
+// Failed reports whether the list has an error.
 func (l List) Failed() bool { return l.Errors() > 0 }
 
 func (l List) count(s Severity) int {
@@ -107,7 +108,7 @@ func (l List) count(s Severity) int {
 	return n
 }
 
-// MarshalJSON gives {diagnostics, errors, warnings}, the form of `-o json`.
+// MarshalJSON returns {diagnostics, errors, warnings}, the format of `-o json`.
 func (l List) MarshalJSON() ([]byte, error) {
 	all := []Diagnostic(l)
 	if all == nil {

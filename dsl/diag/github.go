@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// Annotation marks a place of a file for who looks at a pull request: a command
-// in the log of a step of GitHub Actions.
+// Annotation marks a place of a file in a pull request: a workflow command in the
+// log of a GitHub Actions step.
 type Annotation struct {
 	Level   string // error, warning or notice
-	File    string // from the root of what was checked out; "" = none
-	Line    int    // 0 = the file as a whole
-	Column  int    // 0 = the line as a whole
-	End     int    // the column after the last one; 0 = not known
+	File    string // relative to the root of the checkout; "" if none
+	Line    int    // 0 for the file as a whole
+	Column  int    // 0 for the line as a whole
+	End     int    // the column after the last one; 0 if unknown
 	Title   string
 	Message string // may have several lines
 }
 
-// String is the command on a line of its own. No text can end it, or begin
-// another one; making the texts fit to be shown is the caller's.
+// String returns the workflow command as one line. Escaping keeps texts from
+// ending the command or starting another one. The caller must make the texts safe
+// to display.
 func (a Annotation) String() string {
 	var properties []string
 	add := func(name, value string) { properties = append(properties, name+"="+githubProperty.Replace(value)) }
@@ -39,15 +40,16 @@ func (a Annotation) String() string {
 	return fmt.Sprintf("::%s %s::%s\n", a.Level, strings.Join(properties, ","), githubMessage.Replace(a.Message))
 }
 
-// Texts of commands end at a line, properties at a comma or a colon as well.
+// A line break ends the text of a command; a comma or a colon also ends a
+// property.
 var (
 	githubMessage  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	githubProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// GitHub is a list as annotations, the errors first: GitHub shows ten of a kind
-// of each step, and has all of them in the log. file gives the path of a file
-// from the root of what was checked out; "" = it is no file.
+// GitHub returns a list as annotations, errors first: GitHub displays ten of each
+// level per step, and all of them in the log. file returns the path of a file
+// relative to the root of the checkout, or "" if it is not a file.
 func (l List) GitHub(file func(string) string) string {
 	var b strings.Builder
 	for _, level := range []Severity{Error, Warning} {
@@ -76,7 +78,7 @@ func (d Diagnostic) annotation(file func(string) string) Annotation {
 	return a
 }
 
-// used lists the codes of lists, each once and sorted.
+// used returns the codes of lists, sorted and without duplicates.
 func used(lists ...List) []Code {
 	var out []Code
 	for _, l := range lists {

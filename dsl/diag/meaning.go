@@ -10,22 +10,22 @@ import (
 	"sync"
 )
 
-// CodeDoc is a code's entry in the reference: one file of codes/.
+// CodeDoc is the documentation of a code: one file of codes/.
 type CodeDoc struct {
 	Code    Code    `json:"code"`
-	Title   string  `json:"title"`   // what is wrong, in a line
-	Meaning string  `json:"meaning"` // why it matters and the way out
+	Title   string  `json:"title"`   // the mistake in one line
+	Meaning string  `json:"meaning"` // why it matters and how to fix it
 	Wrong   Example `json:"wrong"`   // reports the code
 	Right   Example `json:"right"`   // reports nothing
 }
 
-// Example is files that lie beside each other; the first is vetted.
+// Example is a set of files in one folder. The first one is vetted.
 type Example struct {
 	Files   []File `json:"files"`
-	Command string `json:"command"` // where vetting it takes flags; else ""
+	Command string `json:"command"` // if vetting needs flags; otherwise ""
 }
 
-// File is one of an example.
+// File is a file of an example.
 type File struct {
 	Name     string `json:"name"` // with slashes
 	Language string `json:"language"`
@@ -35,13 +35,14 @@ type File struct {
 //go:embed codes/*.md
 var pages embed.FS
 
-// codes are read when first asked for: most commands explain nothing.
+// codes are read on first use, because most commands do not need them.
 var codes = sync.OnceValue(readCodes)
 
-// Codes lists every code that is documented, in order.
+// Codes returns every documented code, sorted.
 func Codes() []CodeDoc { return slices.Clone(codes()) }
 
-// Explain gives the entry of a code; ok is false when there is no such code.
+// Explain returns the documentation of a code. ok is false if there is no such
+// code.
 func Explain(code string) (m CodeDoc, ok bool) {
 	i, ok := slices.BinarySearchFunc(codes(), code, func(m CodeDoc, code string) int { return cmp.Compare(string(m.Code), code) })
 	if !ok {
@@ -50,10 +51,10 @@ func Explain(code string) (m CodeDoc, ok bool) {
 	return codes()[i], true
 }
 
-// readCodes reads all pages. They are part of the program, and a test reads
-// each: what is not well formed is left empty.
+// readCodes reads all pages. They are embedded and a test reads each one, so
+// malformed parts are left empty.
 func readCodes() []CodeDoc {
-	names, _ := fs.Glob(pages, "codes/*.md") // sorted; the pattern is well formed
+	names, _ := fs.Glob(pages, "codes/*.md") // sorted; the pattern is valid
 	out := make([]CodeDoc, 0, len(names))
 	for _, name := range names {
 		text, _ := pages.ReadFile(name)
@@ -64,7 +65,7 @@ func readCodes() []CodeDoc {
 	return out
 }
 
-// readMeaning reads one page: a title, a paragraph, and the sections Wrong and
+// readMeaning parses one page: a title, a paragraph, and the sections Wrong and
 // Right.
 func readMeaning(page string) CodeDoc {
 	head, sections, _ := strings.Cut(page, "\n## Wrong\n")
@@ -76,7 +77,7 @@ func readMeaning(page string) CodeDoc {
 	}
 }
 
-// readExample reads the fenced blocks of a section: ```yaml NAME is a file,
+// readExample parses the fenced blocks of a section: ```yaml NAME is a file,
 // ```sh the command.
 func readExample(section string) (e Example) {
 	for block := range strings.SplitSeq("\n"+section, "\n```") {
@@ -92,7 +93,7 @@ func readExample(section string) (e Example) {
 	return e
 }
 
-// Body returns what a page says below its title, in Markdown: the meaning and both
+// Body returns a page without its title, in Markdown: the meaning and both
 // examples.
 func (m CodeDoc) Body() string {
 	var b strings.Builder
@@ -119,7 +120,7 @@ func (e Example) markdown() string {
 	return b.String()
 }
 
-// text is an example without any marks.
+// text returns an example as plain text.
 func (e Example) text() string {
 	var b strings.Builder
 	for _, f := range e.Files {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Suggest is the advice for a misspelled word: the nearest candidate, and the
-// list of all candidates while it is short.
+// Suggest returns advice for a misspelled word: the nearest candidate, or else
+// all candidates if they are few.
 func Suggest(word string, candidates []string) Advice {
 	const short = 12
 	names := "none are defined"
@@ -29,8 +29,8 @@ func Suggest(word string, candidates []string) Advice {
 	}
 }
 
-// SuggestNear is the advice for a misspelled word: the nearest candidate, or
-// otherwise where there is none.
+// SuggestNear returns advice for a misspelled word: the nearest candidate, or
+// otherwise if there is none.
 func SuggestNear(word string, candidates []string, otherwise string) Advice {
 	if near := Nearest(word, candidates); near != "" {
 		return DidYouMean(word, near, "")
@@ -38,10 +38,10 @@ func SuggestNear(word string, candidates []string, otherwise string) Advice {
 	return Advice{Hint: otherwise}
 }
 
-// Nearest is the candidate that a misspelt word most likely stands for, for a
-// hint; "" = none is near. Case, - and _ make no difference. Of equally near
-// ones the first is taken; without one, the only candidate that begins or ends
-// with the word: api_key_env for api_key, calculator for calc.
+// Nearest returns the candidate that a misspelled word most likely means, or ""
+// if none is near. It ignores case, - and _. Of equally near candidates it
+// returns the first. If none is near, it returns the only candidate that starts
+// or ends with the word: api_key_env for api_key, calculator for calc.
 func Nearest(word string, candidates []string) string {
 	const longest = 100
 	if len(word) > longest {
@@ -67,8 +67,9 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// longer is the one candidate that begins or ends with a word and an underscore,
-// else the one that a word of some length is the begin of; "" = none, or several.
+// longer returns the only candidate that starts or ends with a word and an
+// underscore, or else the only one that a longer word is a prefix of. It returns
+// "" if there are none or several.
 func longer(word string, candidates []string) string {
 	found := only(candidates, func(c string) bool { return strings.HasPrefix(c, word+"_") || strings.HasSuffix(c, "_"+word) })
 	if found == "" && len(word) > 3 {
@@ -77,7 +78,7 @@ func longer(word string, candidates []string) string {
 	return found
 }
 
-// only is the one candidate that fits; "" = none, or several.
+// only returns the only candidate that fits, or "" if there are none or several.
 func only(candidates []string, fits func(string) bool) string {
 	found := ""
 	for _, c := range candidates {
@@ -92,13 +93,13 @@ func only(candidates []string, fits func(string) bool) string {
 	return found
 }
 
-// joiners are what people mistake most between the parts of a name.
+// joiners removes the separators that are confused most often.
 var joiners = strings.NewReplacer("-", "", "_", "")
 
 func bare(s string) string { return strings.ToLower(joiners.Replace(s)) }
 
-// edits counts what makes one word of another: a byte more, less or changed,
-// or two neighbours swapped.
+// edits returns the edit distance of two words, where swapping two neighbors
+// counts as one edit.
 func edits(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

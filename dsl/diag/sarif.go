@@ -13,18 +13,18 @@ import (
 	"unicode"
 )
 
-// URL is the address of the page that explains a code.
+// URL returns the address of the page that explains a code.
 func (c Code) URL() string {
 	return "https://github.com/pexctl/pex/blob/main/docs/reference/diagnostics/" + string(c) + ".md"
 }
 
-// Log is what was found, for tools that read SARIF 2.1.0.
+// Log is a list of diagnostics for tools that read SARIF 2.1.0.
 type Log struct {
 	Version string // of this program
 	Found   List
-	Ignored []Ignored // become results that are suppressed in the source
-	// File gives the path of a file from the root of the sources, with slashes, or
-	// an address; "" = it is no file.
+	Ignored []Ignored // reported as suppressed in the source
+	// File returns the path of a file relative to the root of the sources, with
+	// slashes, or a URL, or "" if it is not a file.
 	File func(string) string
 }
 
@@ -91,7 +91,7 @@ type (
 	}
 )
 
-// MarshalJSON gives the log in SARIF 2.1.0: one run, the rules that it names,
+// MarshalJSON returns the log as SARIF 2.1.0: one run, the rules that it uses,
 // paths relative to %SRCROOT%, columns in characters.
 func (l Log) MarshalJSON() ([]byte, error) {
 	s := sarifWriter{log: l, seen: map[string]int{}}
@@ -108,7 +108,7 @@ func (l Log) MarshalJSON() ([]byte, error) {
 	}
 	for _, d := range l.Found {
 		r := s.result(d)
-		if len(l.Ignored) > 0 { // then each result says whether it is
+		if len(l.Ignored) > 0 { // then each result needs suppressions
 			r.Suppressions = &[]sarifSuppression{}
 		}
 		run.Results = append(run.Results, r)
@@ -130,7 +130,7 @@ func ruleOf(code Code) sarifRule {
 	}
 }
 
-// pascal is a title as one word: ARequiredKeyIsMissing.
+// pascal returns a title in Pascal case: DuplicateKey.
 func pascal(title string) string {
 	var b strings.Builder
 	for word := range strings.FieldsFuncSeq(title, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -143,7 +143,7 @@ func pascal(title string) string {
 type sarifWriter struct {
 	log   Log
 	codes []Code
-	seen  map[string]int // how often there was a fingerprint
+	seen  map[string]int // the number of occurrences of a fingerprint
 }
 
 func (s *sarifWriter) result(d Diagnostic) sarifResult {
@@ -165,7 +165,8 @@ func (s *sarifWriter) result(d Diagnostic) sarifResult {
 	return r
 }
 
-// artifact is where a file is: relative ones are below the root of the sources.
+// artifact returns the location of a file. Relative paths are relative to the
+// root of the sources.
 func artifact(file string) sarifArtifact {
 	switch {
 	case strings.Contains(file, "://"):
@@ -176,14 +177,14 @@ func artifact(file string) sarifArtifact {
 	return sarifArtifact{(&url.URL{Path: file}).String(), "%SRCROOT%"}
 }
 
-// fingerprint tells a mistake apart from others, and stays when lines above it
-// come or go: it is of the line's text, not of its number.
+// fingerprint identifies a mistake. It depends on the text of the line and not on
+// its number, so it is stable when lines above are added or removed.
 func (s *sarifWriter) fingerprint(d Diagnostic) string {
 	text := strings.Join(strings.Fields(d.Snippet), " ")
 	if text == "" {
 		text = d.Message
 	}
-	file := cmp.Or(s.log.File(d.File), d.File) // where it was looked at from says nothing
+	file := cmp.Or(s.log.File(d.File), d.File) // without a dependence on the working directory
 	sum := sha256.Sum256([]byte(string(d.Code) + "\x00" + file + "\x00" + text))
 	hash := hex.EncodeToString(sum[:8])
 	s.seen[hash]++

@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// officialSchema is that of the standard, as OASIS publishes it.
+// officialSchema returns the schema that OASIS publishes.
 func officialSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	text, err := os.ReadFile("testdata/sarif-schema-2.1.0.json")
@@ -33,7 +33,7 @@ func officialSchema(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// inSources is the File of logs here: flags are no files.
+// inSources implements Log.File of these tests: flags are not files.
 func inSources(file string) string {
 	if strings.HasPrefix(file, "--") {
 		return ""
@@ -58,7 +58,7 @@ func sarifOf(t *testing.T, l diag.Log) map[string]any {
 	return v
 }
 
-// at goes down keys and indexes.
+// at returns the value at a path of keys and indexes.
 func at(v any, path ...any) any {
 	for _, p := range path {
 		switch p := p.(type) {
@@ -121,8 +121,8 @@ func TestSARIFFitsTheStandard(t *testing.T) {
 	}
 }
 
-// Every code can be a rule, and a result that is not suppressed says so where
-// others are.
+// Every code can be a rule, and if some results are suppressed, every result has
+// suppressions.
 func TestSARIFHasARuleForEachCode(t *testing.T) {
 	var l diag.Log
 	for _, m := range diag.Codes() {
@@ -147,7 +147,8 @@ func TestSARIFHasARuleForEachCode(t *testing.T) {
 	}
 }
 
-// A finding stays the same one when lines come above it, and two alike are two.
+// A fingerprint does not change when lines are added above, and two equal
+// findings have different fingerprints.
 func TestSARIFFingerprintsStay(t *testing.T) {
 	d := func(file string, line int, text string) diag.Diagnostic {
 		return diag.Diagnostic{File: file, Line: line, Column: 3, Code: diag.Unused, Severity: diag.Warning, Message: "m", Snippet: text}

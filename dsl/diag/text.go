@@ -7,13 +7,13 @@ import (
 	"unicode"
 )
 
-// maxLine bounds the part of a source line that is shown, in characters.
+// maxLine is the maximum number of characters shown of a source line.
 const maxLine = 120
 
-// Part is a part of the text form of a diagnostic, for colors.
+// Part is a part of a formatted diagnostic, for colors.
 type Part int
 
-// The parts of a diagnostic.
+// Parts of a diagnostic.
 const (
 	PartPlace Part = iota
 	PartError
@@ -24,17 +24,17 @@ const (
 	PartHint
 )
 
-// Write prints a list for people: place, severity, code and message, the source
-// line with a caret under the column, and the hint.
+// Write writes a list as text: place, severity, code and message, the source line
+// with a caret under the column, and the hint.
 func (l List) Write(w io.Writer) error {
 	_, err := io.WriteString(w, l.String())
 	return err
 }
 
-// String is what Write prints.
+// String returns the text that Write writes.
 func (l List) String() string { return l.Format(unpainted) }
 
-// Format is String with each part as paint returns it.
+// Format is like String, with paint applied to each part.
 func (l List) Format(paint func(Part, string) string) string {
 	var b strings.Builder
 	for _, d := range l {
@@ -43,7 +43,7 @@ func (l List) Format(paint func(Part, string) string) string {
 	return b.String()
 }
 
-// String is the diagnostic on its lines.
+// String returns the diagnostic as text.
 func (d Diagnostic) String() string { return List{d}.String() }
 
 func unpainted(_ Part, text string) string { return text }
@@ -73,9 +73,9 @@ func (d Diagnostic) place() string {
 	return fmt.Sprintf("%s:%d:%d", file, d.Line, d.Column)
 }
 
-// pointed gives the part of a line around a column, and the space that puts a
-// caret under it. Tabs are kept in both, so that they line up at any tab width;
-// wide characters take two columns.
+// pointed returns the part of a line around a column, and the white space before
+// a caret under it. Both keep tabs, so that they line up at any tab width. Wide
+// characters take two columns.
 func pointed(line string, column int) (shown, space string) {
 	runes := []rune(strings.TrimRight(line, "\r\n"))
 	at := min(max(column-1, 0), len(runes))
@@ -105,8 +105,7 @@ func pointed(line string, column int) (shown, space string) {
 	return shown, space
 }
 
-// plain shows control characters, so that a spec cannot drive the terminal of
-// who vets it.
+// plain escapes control characters, so that a spec cannot control the terminal.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -123,7 +122,7 @@ func plain(s string) string {
 	}, s)
 }
 
-// wide says whether terminals give a character two columns.
+// wide reports whether terminals show a character in two columns.
 func wide(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) ||
 		r >= 0xFF01 && r <= 0xFF60 || r >= 0x1F300 && r <= 0x1FAFF || r >= 0x3000 && r <= 0x303E

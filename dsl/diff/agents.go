@@ -6,11 +6,11 @@ import (
 	"github.com/pexctl/pex/dsl"
 )
 
-// meet notes where an agent is called. That it is called by another name is no
-// difference by itself: what counts is what it does.
+// meet records a call of an agent. Calling it under another name is not a
+// difference; only its behavior counts.
 func (c *comparison) meet(path string, a, b dsl.Value) {
 	x := call{path, called(a), called(b)}
-	if x.old == "" && a.Exists() || x.now == "" && b.Exists() { // it was, or is, no agent
+	if x.old == "" && a.Exists() || x.now == "" && b.Exists() { // it was or is not an agent
 		c.leafOf(path, a, b, first(x.old, shown(a)), first(x.now, shown(b)))
 	}
 	c.calls = append(c.calls, x)
@@ -22,7 +22,7 @@ func (c *comparison) leafOf(path string, a, b dsl.Value, before, after string) {
 	c.add(x)
 }
 
-// meetIn notes the agents of an entry that is new or gone.
+// meetIn records the agents of an added or removed entry.
 func (c *comparison) meetIn(path string, a, b dsl.Value) {
 	for _, v := range []dsl.Value{a, b} {
 		for _, e := range v.Entries() {
@@ -33,8 +33,8 @@ func (c *comparison) meetIn(path string, a, b dsl.Value) {
 	}
 }
 
-// agents compares the agents that are called, each once, and those in the file
-// that nothing calls.
+// agents compares the agents that are called, each once, and the agents of the
+// file that nothing calls.
 func (c *comparison) agents(r *Report) {
 	if !c.within {
 		c.uncalled()
@@ -62,15 +62,15 @@ func (c *comparison) agents(r *Report) {
 	}
 }
 
-// elsewhere says that an agent, which is new or gone here, stays one that others
-// call.
+// elsewhere reports whether an agent that is added or removed here is still
+// called by others.
 func (c *comparison) elsewhere(x call) bool {
 	return slices.ContainsFunc(c.calls, func(y call) bool {
 		return x.old == "" && x.now == y.now && y.old != "" || x.now == "" && x.old == y.old && y.now != ""
 	})
 }
 
-// uncalled adds the agents of the file that were not met.
+// uncalled adds the agents of the file that nothing calls.
 func (c *comparison) uncalled() {
 	a, b := c.old.tree.Get("agents"), c.now.tree.Get("agents")
 	for _, name := range keysOf(a, b) {
@@ -84,7 +84,7 @@ func (c *comparison) uncalled() {
 	}
 }
 
-// own is what an agent of the file is called by; "" = there is none.
+// own returns the key of an agent of the file, or "" if there is none.
 func (s *side) own(name string) string {
 	if s.spec == nil {
 		return ""
@@ -97,8 +97,9 @@ func (s *side) own(name string) string {
 	return ""
 }
 
-// absorb takes out of the report on an agent what is already reported: agents of a
-// file share its llms and prompts. The agents that refer to it are added to the report.
+// absorb removes what is already reported from the report on an agent, because
+// agents of a file share its LLMs and prompts. It adds the agents that it calls
+// to the report.
 func (r *Report) absorb(path string, inner *Report) {
 	left := []Section{}
 	for _, s := range inner.Sections {
@@ -116,7 +117,7 @@ func (r *Report) absorb(path string, inner *Report) {
 	inner.Same = len(inner.Sections) == 0 && len(inner.Agents) == 0
 }
 
-// knows finds a change that was reported, here or for an earlier agent.
+// knows finds a change that was already reported, here or for an earlier agent.
 func (r *Report) knows(path string, x Change) bool {
 	for _, s := range r.Sections {
 		for i := range s.Changes {
@@ -131,7 +132,7 @@ func (r *Report) knows(path string, x Change) bool {
 	return slices.ContainsFunc(r.Agents, func(a Agent) bool { return a.Report.knows(path, x) })
 }
 
-// of says that a change is of the same place of the same files.
+// of reports whether a change is at the same place of the same files.
 func (y *Change) of(x Change) bool {
 	return y.Path == x.Path && y.What == x.What && y.Old == x.Old && y.New == x.New && y.Diff == x.Diff &&
 		y.At == x.At && y.Was == x.Was && x.At+x.Was != ""

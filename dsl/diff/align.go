@@ -7,15 +7,14 @@ import (
 	"github.com/pexctl/pex/dsl"
 )
 
-// pair is an entry of a list before and now, by their indexes; -1 = there is
-// none.
+// pair holds the old and the new index of a list entry; -1 if there is none.
 type pair struct{ old, now int }
 
-// mostCells bounds the table of align. What is larger is paired by its place.
+// mostCells limits the table of align. Larger lists are paired by position.
 const mostCells = 1 << 20
 
-// align pairs the entries of two lists without changing their order, so that
-// what is paired has as much in common as can be.
+// align pairs the entries of two lists without changing their order, and
+// maximizes what the pairs have in common.
 func align(a, b []dsl.Value) []pair {
 	from, end := 0, 0
 	for from < len(a) && from < len(b) && bytes.Equal(canonical(a[from]), canonical(b[from])) {
@@ -43,7 +42,7 @@ func align(a, b []dsl.Value) []pair {
 	return out
 }
 
-// contents are entries as their keys with values.
+// contents returns entries as maps of keys to values.
 func contents(items []dsl.Value) []map[string]string {
 	out := make([]map[string]string, len(items))
 	for i, it := range items {
@@ -55,12 +54,12 @@ func contents(items []dsl.Value) []map[string]string {
 	return out
 }
 
-// between aligns what is not the same at both ends.
+// between aligns the entries between a common prefix and a common suffix.
 func between(a, b []map[string]string) []pair {
 	if (len(a)+1)*(len(b)+1) > mostCells {
 		return byPlace(len(a), len(b))
 	}
-	best := make([][]int, len(a)+1) // of the rest of both lists
+	best := make([][]int, len(a)+1) // best result for the remaining entries of both lists
 	for i := range best {
 		best[i] = make([]int, len(b)+1)
 	}
@@ -90,7 +89,7 @@ func between(a, b []map[string]string) []pair {
 	return append(out, rest(i, len(a), j, len(b))...)
 }
 
-// rest are the entries behind those that were paired.
+// rest returns the entries after the last pair.
 func rest(i, oldEnd, j, nowEnd int) (out []pair) {
 	for ; i < oldEnd; i++ {
 		out = append(out, pair{i, -1})
@@ -109,12 +108,12 @@ func byPlace(old, now int) (out []pair) {
 	return append(out, rest(both, old, both, now)...)
 }
 
-// same is what two entries have in common that are the same: more than any two
-// others.
+// same is the score of two equal entries: higher than that of any two different
+// ones.
 const same = 1000
 
-// common is how much two entries have in common: values under the same keys, or
-// at least the keys; 0 = they are not to be paired.
+// common returns a score for what two entries have in common: values of the same
+// keys, or at least the keys. Entries with the score 0 are not paired.
 func common(a, b map[string]string) int {
 	keys, values := 0, 0
 	for key, value := range a {

@@ -7,32 +7,31 @@ import (
 
 // Options of Compare.
 type Options struct {
-	// Unified makes the diff of two long texts; nil = none is wanted.
+	// Unified returns the diff of two long texts; nil for no diffs.
 	Unified func(before, after string) string
-	// Context is how many tokens fit into a request, as far as that is known.
+	// Context is the context window in tokens, if known.
 	Context int
 }
 
-// Compare says how a spec differs from an earlier one. Both have been loaded
-// without an error; nil = there was none, or there is none any more. Both being
-// nil is no difference.
+// Compare returns the differences between a spec and an earlier version. Both
+// were loaded without errors. A nil spec does not exist; two nil specs are equal.
 func Compare(before, now *dsl.Spec, o Options) Report {
 	c := newComparison(before, now, o)
 	return c.report()
 }
 
-// comparison is the state of comparing two specs.
+// comparison is the state of one comparison.
 type comparison struct {
 	options  Options
 	old, now *side
-	changes  []Change // of the section that is looked at
-	calls    []call   // agents that were met on the way
-	unread   []Unread // folders that tools work in
-	within   bool     // an agent within: those of its file are looked at there
-	lender   *side    // the file that a new agent of it shares llms with, as it was; nil = none
+	changes  []Change // of the current section
+	calls    []call   // agents called so far
+	unread   []Unread // folders that tools use
+	within   bool     // an agent within; agents of its file are compared there
+	lender   *side    // for an added agent, the old version of the file whose LLMs it shares; otherwise nil
 }
 
-// call is where agents are called: the names that they have on both sides.
+// call is a place that calls agents, with their names on both sides.
 type call struct{ path, old, now string }
 
 func newComparison(before, now *dsl.Spec, o Options) *comparison {
@@ -40,7 +39,7 @@ func newComparison(before, now *dsl.Spec, o Options) *comparison {
 	return &comparison{options: o, old: newSide(before, most), now: newSide(now, most)}
 }
 
-// section is a part of a spec, and how it is looked at.
+// section is a part of a spec and the function that compares it.
 type section struct {
 	name, title string
 	look        func(*comparison)
@@ -79,8 +78,8 @@ func (c *comparison) report() Report {
 	return r
 }
 
-// add takes a change over. Of a spec that is new or gone nothing became safer
-// or breaks; what it may do is worth a look all the same.
+// add adds a change. In an added or removed spec, nothing is safer or breaking,
+// but what is looser still needs a review.
 func (c *comparison) add(x Change) {
 	if c.whole() && (x.Effect != Looser || c.now.spec == nil) {
 		x.Effect = ""
@@ -91,10 +90,11 @@ func (c *comparison) add(x Change) {
 	c.changes = append(c.changes, x)
 }
 
-// whole says that one of the two is no spec: all of the other is new, or gone.
+// whole reports whether one of the specs does not exist: everything in the other
+// is added or removed.
 func (c *comparison) whole() bool { return c.old.spec == nil || c.now.spec == nil }
 
-// llmsBefore are the llms that there were, for a new agent in a file those of the
+// llmsBefore returns the old LLMs; for an added agent of a file, those of the
 // file.
 func (c *comparison) llmsBefore() *side {
 	if c.old.spec == nil && c.lender != nil {
@@ -103,7 +103,8 @@ func (c *comparison) llmsBefore() *side {
 	return c.old
 }
 
-// agent is what says who the agent is, and what is true of all its prompts.
+// agent compares the name and description of the agent, and settings of all its
+// prompts.
 func (c *comparison) agent() {
 	if a, b := c.old.tree.Get("kind"), c.now.tree.Get("kind"); a.Exists() && b.Exists() {
 		c.walk("kind", a, b)
@@ -113,7 +114,7 @@ func (c *comparison) agent() {
 	}
 }
 
-// memory is how conversations are kept.
+// memory compares how conversations are stored.
 func (c *comparison) memory() {
 	c.walk("memory", c.old.tree.Get("memory"), c.now.tree.Get("memory"))
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// The specs of these tests are libraries: llms, tools and prompts, without nodes.
-// How whole agents differ is in testdata/diff, with the components that ship.
+// The specs of these tests are libraries: LLMs, tools and prompts, without nodes.
+// testdata/diff tests complete agents with the components of pexctl.
 
 type anyConfig struct {
 	Deep map[string]any `yaml:"deep" doc:"Anything."`
@@ -42,7 +42,7 @@ var catalog = engine.Catalog{
 	},
 }
 
-// load loads a library with these sections.
+// load loads a library with sections.
 func load(t *testing.T, sections string) *dsl.Spec {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "lib.yaml")
@@ -56,7 +56,7 @@ func load(t *testing.T, sections string) *dsl.Spec {
 	return s
 }
 
-// told is each change in a line.
+// told formats each change on one line.
 func told(r diff.Report) []string {
 	var out []string
 	for _, s := range r.Sections {
@@ -163,8 +163,8 @@ func TestShiftsTellHowMuch(t *testing.T) {
 	}
 }
 
-// FuzzPrompts holds prompts with named ones within against themselves, and
-// against what they come to.
+// FuzzPrompts compares prompts that contain named prompts with themselves, and
+// with their expansion.
 func FuzzPrompts(f *testing.F) {
 	f.Add("Hi. ${prompts.b}", "Be ${prompts.c|indent 2}.", "brief\nand kind")
 	f.Add("$${prompts.b} ${parameters.x:-${prompts.b}}", "$<prompts.c>", "}")

@@ -1,16 +1,16 @@
-// Package diff says in words how two specs differ in what they mean.
+// Package diff describes how two specs differ in meaning.
 //
 //	*dsl.Spec, *dsl.Spec --Compare--> Report{sections of changes, agents within, worst case}
 //
-// Two things are compared: the resolved trees of the specs, for
-// what was changed and where it is, and their Programs, for what a run makes
-// of it (graph, effects of tools, worst case). What is written otherwise and
-// means the same is no change: the order of keys, a default written out, a text
-// that moved into a file, a named prompt, a library or a base. Tests and suites
-// do not change what an agent does, and are not looked at.
+// It compares two things: the resolved trees of the specs, to find what changed
+// and where, and their Programs, to find the effect on a run (graph, effects of
+// tools, worst case). A different notation with the same meaning is not a change:
+// the order of keys, an explicit default, a text moved to a file, a named prompt,
+// a library or a base. Tests and suites do not affect an agent and are not
+// compared.
 //
-// A change says whether runs become looser or safer by it, or whether who calls
-// the agent or reads its answer has to follow.
+// A change states whether it makes runs looser or safer, or breaks callers or
+// readers of the answer.
 //
-// It must not know files, commits, flags, or how a report is shown.
+// The package must not know files, commits, flags, or how a report is shown.
 package diff

@@ -13,22 +13,22 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// mostFiles is how many files of a folder are compared, and mostWithin how many
-// bytes of them.
+// mostFiles is the maximum number of files of a folder to compare, mostWithin
+// their maximum total size in bytes.
 const (
 	mostFiles  = 2000
 	mostWithin = 64 << 20
 )
 
-// File is a file of a folder that is not as it was.
+// File is a file of a folder that differs.
 type File struct {
-	Path string `json:"path"` // from the folder
+	Path string `json:"path"` // relative to the folder
 	What What   `json:"what"` // added, removed, changed
 }
 
-// folder compares what lies in a folder that a tool reads in, file by file: what
-// the spec is made of is looked at by its meaning, and what the tool excludes not
-// at all. A folder is reported once, however many tools use it.
+// folder compares the files in a folder that a tool reads. It skips files of the
+// spec, which are compared by meaning, and files that the tool excludes. A folder
+// is reported once, even if several tools use it.
 func (c *comparison) folder(at, name string, v, tool dsl.Value) {
 	if i := slices.IndexFunc(c.changes, func(x Change) bool { return len(x.Files) > 0 && x.folder == path.Clean(name) }); i >= 0 {
 		c.changes[i].Reaches = append(c.changes[i].Reaches, at)
@@ -53,7 +53,8 @@ func (c *comparison) folder(at, name string, v, tool dsl.Value) {
 	}
 }
 
-// within lists a folder, by its path from the spec's; why it is not compared, or "".
+// within lists a folder by its path relative to the spec. why explains why it
+// cannot be compared, or is "".
 func (s *side) within(name string, exclude []string) (out []specfs.Listed, why string) {
 	dir := filepath.Join(s.spec.Dir, filepath.FromSlash(name))
 	if filepath.IsAbs(name) {
@@ -71,7 +72,7 @@ func (s *side) within(name string, exclude []string) (out []specfs.Listed, why s
 	}), ""
 }
 
-// excluded says that a pattern leaves a file out, or a folder on the way to it.
+// excluded reports whether a pattern excludes a file, or a folder above it.
 func excluded(name string, patterns []string) bool {
 	return slices.ContainsFunc(strings.Split(strings.ToLower(name), "/"), func(part string) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool {
@@ -80,7 +81,7 @@ func excluded(name string, patterns []string) bool {
 	})
 }
 
-// differing are the files of two lists, both sorted, that are not the same.
+// differing returns the files that differ between two sorted lists.
 func (c *comparison) differing(dir string, was, is []specfs.Listed) (out []File, why string) {
 	left := int64(mostWithin)
 	for len(was)+len(is) > 0 {
@@ -109,7 +110,7 @@ func (c *comparison) differing(dir string, was, is []specfs.Listed) (out []File,
 	return out, ""
 }
 
-// tally counts what happened to files: 2 added, 1 changed.
+// tally counts the changed files by kind: 2 added, 1 changed.
 func tally(files []File) string {
 	var out []string
 	for _, what := range []What{Added, Changed, Removed} {

@@ -10,12 +10,12 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// callable says that a node may call a tool, as far as the spec can tell: what
-// is in it only for others, an agent of the file or a spec that extends it,
-// is called by none.
+// callable reports whether a node may call a tool, as far as the spec shows. A
+// tool that is only for an agent of the file or for a spec that extends this one
+// is not callable.
 func (s *side) callable(name string) bool {
 	if s.program == nil {
-		return true // of a Library anybody may use it
+		return true // anyone may use tools of a Library
 	}
 	nodes := s.tree.Get("graph", "nodes").Items()
 	if len(nodes) == 0 {
@@ -37,8 +37,8 @@ func (s *side) callable(name string) bool {
 	})
 }
 
-// grants says that a list of names and globs holds a tool, or one of a server's;
-// without a list all tools are granted.
+// grants reports whether a list of names and globs contains a tool, or a tool of
+// a server. Without a list, all tools are granted.
 func grants(tools dsl.Value, name string) bool {
 	if !tools.Exists() || len(tools.Items()) == 0 {
 		return true

@@ -8,11 +8,11 @@ import (
 	"github.com/pexctl/pex/engine/graph"
 )
 
-// wiring are the keys that decide what the default graph is.
+// wiring are the keys that determine the default graph.
 var wiring = []string{"strategy", "when", "triggers"}
 
-// graph is how nodes follow each other: what is written, and the edges that come
-// of it.
+// graph compares the order of nodes: the keys as written, and the resulting
+// edges.
 func (c *comparison) graph() {
 	for _, key := range wiring {
 		c.walk(language.Reflector+"."+key, c.old.tree.Get(language.Reflector, key), c.now.tree.Get(language.Reflector, key))
@@ -29,7 +29,7 @@ func (c *comparison) graph() {
 	c.edges()
 }
 
-// node compares what is written of a node. One of another type is another node.
+// node compares the keys of a node. A node of another type is another node.
 func (c *comparison) node(path string, a, b dsl.Value) {
 	if !a.Exists() || !b.Exists() {
 		c.meetIn(path, a, b)
@@ -42,11 +42,11 @@ func (c *comparison) node(path string, a, b dsl.Value) {
 	}
 }
 
-// nodes are those that came into the graph, or left it.
+// nodes reports added and removed nodes.
 func (c *comparison) nodes(a, b []dsl.Entry) {
 	was, is := c.old.nodes(), c.now.nodes()
 	if (was == nil || is == nil) && len(a)+len(b) == 0 {
-		return // the default graph of a spec that is new, or gone
+		return // the default graph of an added or removed spec
 	}
 	for _, n := range is {
 		if !slices.Contains(was, n) {
@@ -95,9 +95,9 @@ func (s *side) ways() []way {
 	return out
 }
 
-// edges are those that came and went, and nodes whose edges are tried in another
-// order. Those of a new spec are not listed: they are the default, or are in
-// the file.
+// edges reports added and removed edges, and nodes whose edges are evaluated in
+// another order. It does not list the edges of an added spec, which are the
+// default or in the file.
 func (c *comparison) edges() {
 	if c.old.program == nil || c.now.program == nil {
 		return
@@ -118,7 +118,7 @@ func (c *comparison) edges() {
 	}
 }
 
-// edge is where an edge is written; "" = the default graph has it.
+// edge returns the path of an edge; "" if it is part of the default graph.
 func (s *side) edge(i int) string {
 	if items := s.tree.Get("graph", "edges").Items(); i < len(items) {
 		return placeOf(items[i].Place())
@@ -136,7 +136,7 @@ func leaving(all []way, id string) []string {
 	return out
 }
 
-// roles is what else is said of the nodes that are always there.
+// roles compares the other settings of the nodes that always exist.
 func (c *comparison) roles() {
 	for _, role := range language.Roles {
 		a, b := c.old.tree.Get(role), c.now.tree.Get(role)
@@ -151,8 +151,8 @@ func (c *comparison) roles() {
 	}
 }
 
-// grants tells whether the executor may use more tools than before, and whether
-// a person sees less.
+// grants determines whether the executor may use more tools than before, and
+// whether approvals are asked less often.
 func (c *comparison) grants(x *Change) {
 	if c.old.spec == nil || c.now.spec == nil {
 		return
@@ -179,8 +179,8 @@ func never(verify string) string {
 	return verify
 }
 
-// wider says whether a list grew or shrank; all = one that is not there is of
-// everything, otherwise of nothing.
+// wider reports whether a list grew or shrank. all means that a missing list
+// stands for everything, not for nothing.
 func wider(a, b dsl.Value, all bool) Effect {
 	come, gone := len(without(texts(b), texts(a))) > 0, len(without(texts(a), texts(b))) > 0
 	if all && !a.Exists() {
@@ -195,12 +195,12 @@ func wider(a, b dsl.Value, all bool) Effect {
 	case gone && !come:
 		return Safer
 	case come:
-		return Looser // what came is what a reviewer looks for
+		return Looser // the added entries matter to a reviewer
 	}
 	return ""
 }
 
-// asking says whether a person is asked less or more.
+// asking reports whether a human is asked less or more often.
 func asking(before, after string) Effect {
 	rank := map[string]int{"never": -1, "always": 1}
 	switch {

@@ -7,8 +7,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 )
 
-// guards are the rules, told apart by their names: the order in which they are
-// tried counts, the number of one does not.
+// guards compares the guards by name. Their order matters, their indexes do not.
 func (c *comparison) guards() {
 	a, b := byName(c.old.tree.Get("guards")), byName(c.now.tree.Get("guards"))
 	for _, e := range b {
@@ -35,7 +34,7 @@ func (c *comparison) guards() {
 	c.order("guards", "the order changed", names(a), names(b), c.now.tree.Get("guards"))
 }
 
-// holds says that a rule keeps a run from going on.
+// holds reports whether a guard can stop a run.
 func holds(rule dsl.Value) bool {
 	return slices.Contains([]string{"stop", "fail", "interrupt", "deny"}, rule.Get("do").Text())
 }
@@ -44,7 +43,7 @@ func rule(v dsl.Value) string {
 	return brief(fmt.Sprintf("%s: %s when %s", v.Get("at").Text(), v.Get("do").Text(), v.Get("when").Text()))
 }
 
-// byName are the items of a list by their names, or ids.
+// byName returns the items of a list by their names or ids.
 func byName(v dsl.Value) []dsl.Entry {
 	var out []dsl.Entry
 	for _, it := range v.Items() {

@@ -6,7 +6,8 @@ import (
 	"github.com/pexctl/pex/dsl"
 )
 
-// inputs are the parameters. The question is there without being declared.
+// inputs compares the parameters. The question always exists, even if it is not
+// declared.
 func (c *comparison) inputs() {
 	c.pairs(c.old.tree.Get("parameters"), c.now.tree.Get("parameters"), func(name string, a, b dsl.Entry) {
 		path := "parameters." + name
@@ -21,7 +22,7 @@ func (c *comparison) inputs() {
 	})
 }
 
-// input is a parameter that is new or gone.
+// input returns the change for an added or removed parameter.
 func input(path string, a, b dsl.Entry) Change {
 	v := b.Value
 	if !v.Exists() {
@@ -39,7 +40,7 @@ func input(path string, a, b dsl.Entry) Change {
 
 func needed(v dsl.Value) bool { return v.Get("required").Text() == "true" }
 
-// input holds a parameter against what it was.
+// input compares a parameter with its old version.
 func (c *comparison) input(path string, a, b dsl.Value) {
 	s := shape{c, path, Breaking}
 	if was, is := needed(a), needed(b); was != is {
@@ -63,8 +64,7 @@ func needs(required bool) string {
 	return "optional"
 }
 
-// question compares a question that is declared with the one that is there
-// anyway: a text that has to be given.
+// question compares a declared question with the implicit one: a required text.
 func (c *comparison) question(path string, a, b dsl.Entry) {
 	v := first(a.Value.Get("type").Text(), b.Value.Get("type").Text(), "string")
 	declared := a.Value
@@ -90,11 +90,11 @@ func (c *comparison) question(path string, a, b dsl.Entry) {
 	c.add(x)
 }
 
-// shape compares JSON Schemas: what callers give, or readers get.
+// shape compares JSON Schemas of what callers pass or readers receive.
 type shape struct {
 	*comparison
 	root    string // the path of the schema
-	narrows Effect // of another type
+	narrows Effect // the effect of a type change
 }
 
 // schema compares two schemas.
@@ -110,7 +110,7 @@ func (s shape) schema(path string, a, b dsl.Value) {
 	}
 }
 
-// key compares what two schemas have under a key.
+// key compares the values of a keyword in two schemas.
 func (s shape) key(path, key string, a, b dsl.Value) {
 	x, y := a.Get(key), b.Get(key)
 	switch key {
@@ -125,7 +125,7 @@ func (s shape) key(path, key string, a, b dsl.Value) {
 			change := s.placed(path+"."+key, x, y)
 			change.Old, change.New = brief(shown(x)), brief(shown(y))
 			if change.Effect = s.narrows; !y.Exists() || key == "enum" && len(without(texts(x), texts(y))) == 0 && x.Exists() {
-				change.Effect = "" // it is wider than before
+				change.Effect = "" // it accepts more than before
 			}
 			s.add(change)
 		}
@@ -134,7 +134,7 @@ func (s shape) key(path, key string, a, b dsl.Value) {
 	}
 }
 
-// fields compares the fields of two objects.
+// fields compares the properties of two objects.
 func (s shape) fields(path string, a, b dsl.Value) {
 	s.pairs(a.Get("properties"), b.Get("properties"), func(name string, x, y dsl.Entry) {
 		at := path + "." + name
@@ -154,7 +154,7 @@ func (s shape) fields(path string, a, b dsl.Value) {
 	})
 }
 
-// required reports the fields in both whose being required changed.
+// required reports properties in both schemas that became required or optional.
 func (s shape) required(path string, a, b dsl.Value) {
 	input := strings.HasPrefix(s.root, "parameters.")
 	for _, e := range b.Get("properties").Entries() {
@@ -182,7 +182,7 @@ func requires(object dsl.Value, name string) bool {
 	return false
 }
 
-// property is a schema in short: string, required.
+// property returns a short form of a schema: string, required.
 func property(v dsl.Value, required bool) string {
 	out := first(shown(v.Get("type")), "any type")
 	if v.Get("enum").Exists() {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// limits are the bounds of a run, with the direction in which they went.
+// limits compares the limits of a run and reports whether they rose or fell.
 func (c *comparison) limits() {
 	c.walk("limits", c.old.tree.Get("limits"), c.now.tree.Get("limits"))
 	if c.whole() {
@@ -27,7 +27,7 @@ func (c *comparison) limits() {
 	}
 }
 
-// direction is where a limit went.
+// direction returns the direction in which a limit changed.
 func direction(before, after string) string {
 	a, known := amount(before)
 	b, known2 := amount(after)
@@ -44,7 +44,7 @@ func direction(before, after string) string {
 	return "lowered"
 }
 
-// amount is a number, or the seconds of a duration.
+// amount returns a number, or the seconds of a duration.
 func amount(text string) (float64, bool) {
 	if n, err := strconv.ParseFloat(text, 64); err == nil {
 		return n, true

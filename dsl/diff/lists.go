@@ -7,14 +7,14 @@ import (
 	"github.com/pexctl/pex/dsl"
 )
 
-// mappings says that a value is a list of mappings, and not an empty one.
+// mappings reports whether a value is a non-empty list of mappings.
 func mappings(v dsl.Value) bool {
 	items := v.Items()
 	return len(items) > 0 && !slices.ContainsFunc(items, func(it dsl.Value) bool { return !it.IsMapping() || called(it) != "" })
 }
 
-// entries compares two lists of mappings entry by entry: those with names by
-// their names, others by what they have in common, in their order.
+// entries compares two lists of mappings entry by entry. Entries with names are
+// paired by name, others by similarity, in order.
 func (c *comparison) entries(path string, a, b dsl.Value) {
 	was, is := byName(a), byName(b)
 	if !named(was) || !named(is) {
@@ -36,13 +36,13 @@ func (c *comparison) entries(path string, a, b dsl.Value) {
 	c.order(path, "the order changed", names(was), names(is), b)
 }
 
-// named says that each entry has a name of its own.
+// named reports whether each entry has a unique name.
 func named(all []dsl.Entry) bool {
 	return !slices.Contains(names(all), "") && !repeats(names(all))
 }
 
-// aligned compares lists whose entries have no names. One that is gone here and
-// there again, unchanged, has moved.
+// aligned compares lists whose entries have no names. An entry removed in one
+// place and added unchanged in another was moved.
 func (c *comparison) aligned(path string, a, b []dsl.Value) {
 	gone, come := []int{}, []int{}
 	for _, p := range align(a, b) {

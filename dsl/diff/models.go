@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// models are the llms, with who uses them, and what they cost.
+// models compares the LLMs, their users and their prices.
 func (c *comparison) models() {
 	c.pairs(c.llmsBefore().tree.Get("llms"), c.now.tree.Get("llms"), func(name string, a, b dsl.Entry) {
 		path, from := "llms."+name, len(c.changes)
@@ -36,8 +36,8 @@ func llm(v dsl.Value) string {
 	return strings.TrimSpace(v.Get("provider").Text() + " " + v.Get("model").Text())
 }
 
-// price reports the price of the LLM if the spec does not set it: the model is
-// another one, or the list of prices.
+// price reports a changed price of an LLM that the spec does not set: its model
+// or the price list changed.
 func (c *comparison) price(path, name string, at dsl.Entry, from int) {
 	before, after := priceOf(c.old.model(name)), priceOf(c.now.model(name))
 	told := slices.ContainsFunc(c.changes[from:], func(x Change) bool { return strings.HasPrefix(x.Path, path+".cost") })
@@ -61,7 +61,7 @@ func priceOf(m *engine.ModelSpec) string {
 	return text + " per million tokens"
 }
 
-// used reports that an LLM has other users than before.
+// used reports that the users of an LLM changed.
 func (c *comparison) used(path, name string, at dsl.Entry) {
 	before, after := c.old.users(name), c.now.users(name)
 	if slices.Equal(before, after) || c.old.program == nil || c.now.program == nil {
@@ -79,7 +79,7 @@ func usedBy(users []string) string {
 	return "used by " + strings.Join(users, ", ")
 }
 
-// users are who uses an llm now, or did before it was removed.
+// users returns the users of an LLM, or its old users if it was removed.
 func (c *comparison) users(name string) []string {
 	if out := c.now.users(name); len(out) > 0 || c.now.model(name) != nil {
 		return out
@@ -87,8 +87,9 @@ func (c *comparison) users(name string) []string {
 	return c.old.users(name)
 }
 
-// users are the nodes and tools that ask an llm, and the llms that fall back to
-// it, sorted. A role's overrides make an llm of their own, named after it.
+// users returns the nodes and tools that call an LLM, and the LLMs that fall back
+// to it, sorted. A role's overrides form an LLM of their own, named after the
+// role.
 func (s *side) users(name string) []string {
 	var out []string
 	add := func(user string) {

@@ -12,16 +12,16 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// mostOpened is how much of a file that a component opens is compared, and
-// mostShown of how long a program a diff is made.
+// mostOpened is the maximum size of an opened file to compare, mostShown the
+// maximum size of a program to show as a diff.
 const (
 	mostOpened = 64 << 20
 	mostShown  = 64 << 10
 )
 
-// opened compares the files that a component opens by itself, a recording, a
-// database, a program, and the files of the folders that it reads in, where both
-// specs name the same one. What a tool writes is not looked at.
+// opened compares the files that a component opens itself (a recording, a
+// database, a program) and the files of folders that it reads, if both specs name
+// the same one. It skips what a tool writes.
 func (c *comparison) opened(path string, a, b dsl.Value) {
 	each(b, path, func(at string, v dsl.Value) {
 		key, program := openedBy(at, path)
@@ -44,8 +44,8 @@ func (c *comparison) opened(path string, a, b dsl.Value) {
 	})
 }
 
-// openedBy is the key under which a path may be, and whether it is one of a
-// command's words; "" = none does there.
+// openedBy returns the key whose value is a path, and whether it is part of a
+// command. It returns "" if there is none.
 func openedBy(at, path string) (key string, program bool) {
 	key, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimPrefix(at, path+"."), "options."), "[")
 	switch key {
@@ -57,7 +57,7 @@ func openedBy(at, path string) (key string, program bool) {
 	return "", false
 }
 
-// valuesAt are the texts that an entry has at a path.
+// valuesAt returns the texts of an entry at a path.
 func valuesAt(v dsl.Value, path, want string) (out []string) {
 	each(v, path, func(at string, v dsl.Value) {
 		if at == want {
@@ -67,7 +67,8 @@ func valuesAt(v dsl.Value, path, want string) (out []string) {
 	return out
 }
 
-// file compares a file of both sides; what is none on either side is a word.
+// file compares a file of both sides. A name without a file on either side is an
+// ordinary word.
 func (c *comparison) file(at, name string, v dsl.Value, program bool) {
 	before, was := c.old.open(name)
 	after, is := c.now.open(name)
@@ -84,8 +85,8 @@ func (c *comparison) file(at, name string, v dsl.Value, program bool) {
 	c.add(x)
 }
 
-// open reads a file by its path from the spec's folder; false = there is none
-// that can be read.
+// open reads a file by its path relative to the spec's folder. It returns false
+// if it cannot be read.
 func (s *side) open(name string) ([]byte, bool) {
 	if filepath.IsAbs(name) {
 		return nil, false
@@ -94,7 +95,7 @@ func (s *side) open(name string) ([]byte, bool) {
 	return text, err == nil
 }
 
-// extent is how long a file is, in lines where it is text.
+// extent returns the size of a file, in lines if it is text.
 func extent(file []byte, known bool) string {
 	switch {
 	case !known:

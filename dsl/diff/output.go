@@ -2,7 +2,7 @@ package diff
 
 import "github.com/pexctl/pex/dsl"
 
-// output is what a final answer must be.
+// output compares the requirements for the final answer.
 func (c *comparison) output() {
 	a, b := c.old.tree.Get("output"), c.now.tree.Get("output")
 	for _, key := range keysOf(a, b) {
@@ -18,8 +18,8 @@ func (c *comparison) output() {
 	}
 }
 
-// schema compares the schemas of the answer. One that is among the prompts
-// is a text; then both are reported as texts.
+// schema compares the schemas of the answer. If one of them is a named prompt, it
+// compares both as texts.
 func (c *comparison) schema(a, b dsl.Value) {
 	const path = "output.schema"
 	switch {
@@ -43,7 +43,7 @@ func (c *comparison) schema(a, b dsl.Value) {
 	shape{c, path, Breaking}.schema("output", a, b)
 }
 
-// conditionsEffect is the effect of a change of output.ensures.
+// conditionsEffect returns the effect of a change of output.ensures.
 func conditionsEffect(a, b dsl.Value) Effect {
 	removed, added := without(texts(a), texts(b)), without(texts(b), texts(a))
 	switch {

@@ -12,10 +12,10 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// prompted are the parts of a spec that hold prompts.
+// prompted are the parts of a spec that contain prompts.
 var prompted = []string{"planner.", "executor.", "reflector.", "finalizer.", "graph.nodes.", "llms.", "memory.compaction"}
 
-// isPrompt says that a prompt is at a path.
+// isPrompt reports whether a path is that of a prompt.
 func isPrompt(path string) bool {
 	if !slices.ContainsFunc(prompted, func(p string) bool { return strings.HasPrefix(path, p) }) || strings.Contains(path, ".options.") {
 		return false
@@ -24,24 +24,25 @@ func isPrompt(path string) bool {
 	return strings.HasSuffix(key, "prompt") || strings.HasSuffix(key, "template") || key == "question"
 }
 
-// expanded is a prompt with the named prompts within it in their places.
+// expanded is a prompt with its named prompts inserted.
 type expanded struct {
 	text  string
-	names []string // of those, theirs included
+	names []string // of the named prompts, at any depth
 }
 
-// written is a prompt as it is written: its text, or the name of one.
+// written is a prompt as written: a text, or the name of one.
 type written struct {
-	at   dsl.Value // where the text is
+	at   dsl.Value // the place of the text
 	text string
 	use  string
-	// builtIn says that it is not written: it is the default, or what the section
-	// of a node's role says.
+	// builtIn is set if it is not written: it is the default, or comes from the
+	// section of the node's role.
 	builtIn bool
 	expanded
 }
 
-// holds is the prompt that holds at a path, be it written there or not.
+// holds returns the prompt in effect at a path, whether or not it is written
+// there.
 func (s *side) holds(path string, v dsl.Value) written {
 	w := s.prompt(v)
 	if !v.Exists() {
@@ -50,7 +51,7 @@ func (s *side) holds(path string, v dsl.Value) written {
 	return w
 }
 
-// prompt reads a prompt; of nothing it is empty.
+// prompt reads a prompt; that of a missing value is empty.
 func (s *side) prompt(v dsl.Value) written {
 	w := written{at: v, text: v.Text(), use: v.Get("use").Text()}
 	if w.use == "" {
@@ -64,7 +65,7 @@ func (s *side) prompt(v dsl.Value) written {
 	return w
 }
 
-// named is a named prompt, expanded once. chain is the names on the way to it.
+// named returns an expanded named prompt. chain holds the names on the way to it.
 func (s *side) named(name string, chain []string) expanded {
 	if e, ok := s.texts[name]; ok || slices.Contains(chain, name) {
 		return e
@@ -74,8 +75,7 @@ func (s *side) named(name string, chain []string) expanded {
 	return e
 }
 
-// expand puts named prompts in the places of their references. Other references
-// stay as they are written.
+// expand inserts named prompts. Other references stay as written.
 func (s *side) expand(text string, chain []string) expanded {
 	var out expanded
 	var b strings.Builder
@@ -96,7 +96,7 @@ func (s *side) expand(text string, chain []string) expanded {
 	return out
 }
 
-// filtered is the text of a named prompt as a reference to it gives it.
+// filtered applies the filters of a reference to the text of a named prompt.
 func filtered(reference, text string) string {
 	_, filters, some := strings.Cut(reference[:len(reference)-1], "|")
 	if !some {
@@ -106,7 +106,7 @@ func filtered(reference, text string) string {
 	return t.Text(func(string, string) (any, bool) { return text, true })
 }
 
-// promptsOf are the paths of the prompts of a spec, in its order.
+// promptsOf returns the paths of the prompts of a spec, in order.
 func (s *side) promptsOf() []string {
 	var out []string
 	for _, section := range append(slices.Clone(language.Roles), "llms", "memory") {
@@ -131,7 +131,7 @@ func collect(v dsl.Value, path string, out []string) []string {
 	return out
 }
 
-// at is the value that a path of promptsOf leads to.
+// at returns the value at a path of promptsOf.
 func (s *side) at(path string) dsl.Value {
 	if rest, ok := strings.CutPrefix(path, "graph.nodes."); ok {
 		id, keys, _ := strings.Cut(rest, ".")
@@ -156,12 +156,12 @@ func item(v dsl.Value, index string) dsl.Value {
 	return dsl.Value{}
 }
 
-// prompts are the texts sent to models, after named prompts
-// are in their places. A named prompt that several hold is reported once.
+// prompts compares the texts sent to models, after inserting named prompts. A
+// named prompt used by several of them is reported once.
 func (c *comparison) prompts() {
 	paths := c.now.promptsOf()
 	paths = append(paths, without(c.old.promptsOf(), paths)...)
-	reaches := map[string][]string{} // named prompts that changed, and who holds them
+	reaches := map[string][]string{} // changed named prompts, and who uses them
 	for _, path := range paths {
 		if whole := c.wholeEntry(path); !whole {
 			c.prompt(path, reaches)
@@ -174,8 +174,8 @@ func (c *comparison) prompts() {
 	}
 }
 
-// wholeEntry says that a prompt belongs to an llm that is new or gone, which is
-// reported as a whole.
+// wholeEntry reports whether a prompt belongs to an added or removed LLM, which
+// is reported as a whole.
 func (c *comparison) wholeEntry(path string) bool {
 	rest, ok := strings.CutPrefix(path, "llms.")
 	name, _, _ := strings.Cut(rest, ".")
@@ -208,14 +208,14 @@ func (c *comparison) prompt(path string, reaches map[string][]string) {
 func (c *comparison) shared(name string, reaches []string) {
 	v, w := c.old.tree.Get("prompts", name), c.now.tree.Get("prompts", name)
 	if v.Text() == w.Text() || c.old.named(name, nil).text == c.now.named(name, nil).text {
-		return // what it holds changed, and is told of by itself
+		return // a named prompt within it changed, which is reported separately
 	}
 	x := c.placed("prompts."+name, v, w)
 	x.Before, x.After, x.Reaches = v.Text(), w.Text(), reaches
 	c.addPromptChange(&x, written{at: v, text: v.Text()}, written{at: w, text: w.Text()})
 }
 
-// addPromptChange adds the change of a prompt, at the first place that is not as it was.
+// addPromptChange adds the change of a prompt, at the first difference.
 func (c *comparison) addPromptChange(x *Change, a, b written) {
 	if w := b.at; w.Exists() {
 		x.At = placeOf(w.Within(differs(a.text, b.text)))
@@ -238,8 +238,8 @@ func (c *comparison) addPromptChange(x *Change, a, b written) {
 	c.add(*x)
 }
 
-// differs is where two texts part, as an offset in the second, at the beginning
-// of a line of it.
+// differs returns the start of the line of the first difference, as an offset in
+// the second text.
 func differs(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -251,7 +251,7 @@ func differs(a, b string) int {
 	return strings.LastIndexByte(b[:n], '\n') + 1
 }
 
-// unixed is a text with the ends of lines that most files have.
+// unixed returns a text with Unix line ends.
 func unixed(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 func lineEnds(text string) string {
@@ -271,7 +271,7 @@ func lines(s string) string {
 	return text.Count(1+strings.Count(strings.TrimRight(s, "\n"), "\n"), "line")
 }
 
-// indented is JSON with one value a line.
+// indented returns JSON with one value per line.
 func indented(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/dsl/language"
 )
 
-// reach is what runs come to reach: programs and hosts of tools, places that
-// prompts are sent to, variables of the environment.
+// reach compares what runs can access: programs and hosts of tools, endpoints
+// that receive prompts, environment variables.
 func (c *comparison) reach() {
 	c.pairs(c.old.tree.Get("tools"), c.now.tree.Get("tools"), func(name string, a, b dsl.Entry) {
 		c.lines("tools."+name, c.old.toolReach(name), c.now.toolReach(name), a, b)
@@ -32,7 +32,7 @@ func (c *comparison) reach() {
 	}
 }
 
-// lines reports what is reached now and was not before, and the reverse.
+// lines reports added and removed access.
 func (c *comparison) lines(path string, before, after []string, a, b dsl.Entry) {
 	come, gone := without(after, before), without(before, after)
 	if len(come) == 1 && len(gone) == 1 {
@@ -58,8 +58,8 @@ func (s *side) toolReach(name string) []string {
 	return nil
 }
 
-// modelReach is where prompts of an llm go. Which model is asked there is told
-// among the models.
+// modelReach returns the endpoints that receive prompts of an LLM. The model
+// itself is compared by models.
 func (s *side) modelReach(name string) []string {
 	m := s.model(name)
 	if m == nil || len(s.users(name)) == 0 {
@@ -72,7 +72,7 @@ func (s *side) modelReach(name string) []string {
 	return []string{line}
 }
 
-// variable is where a variable of the environment is named.
+// variable is a reference to an environment variable.
 type variable struct {
 	name string
 	at   dsl.Place
@@ -80,12 +80,13 @@ type variable struct {
 
 func (v variable) same(w variable) bool { return v.name == w.name }
 
-// keyNames are the keys under which the bare name of a variable is.
+// keyNames are the keys whose values are names of environment variables.
 var keyNames = []string{"api_key_env", "password_env", "token_env", "client_secret_env"}
 
 var inTemplate = regexp.MustCompile(`\$[{<]\s*env\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)`)
 
-// variables are those that a spec names, each once, where it does so first.
+// variables returns the environment variables that a spec names, each with its
+// first place.
 func variables(tree dsl.Value) []variable {
 	var out []variable
 	add := func(name string, at dsl.Place) {
@@ -106,7 +107,7 @@ func variables(tree dsl.Value) []variable {
 	return out
 }
 
-// each calls f for every scalar of a value. Agents within are left out.
+// each calls f for every scalar of a value, except those of agents within.
 func each(v dsl.Value, path string, f func(path string, v dsl.Value)) {
 	switch {
 	case called(v) != "":

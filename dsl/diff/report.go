@@ -7,43 +7,43 @@ import (
 	"github.com/pexctl/pex/engine/costbound"
 )
 
-// Report is how a spec differs from an earlier one. Nothing in it depends on
-// the order of keys.
+// Report describes how a spec differs from an earlier version. It does not depend
+// on the order of keys.
 type Report struct {
-	// Same says that no difference affects a run.
+	// Same is set if no difference affects a run.
 	Same     bool       `json:"same"`
-	Sections []Section  `json:"sections"` // those with changes, in a fixed order
-	Agents   []Agent    `json:"agents"`   // the agents within that differ
+	Sections []Section  `json:"sections"` // sections with changes, in a fixed order
+	Agents   []Agent    `json:"agents"`   // agents within that differ
 	Worst    *WorstCase `json:"worst_case,omitempty"`
-	// Unread are the folders that tools read in whose files were not compared,
-	// those of the agents within included.
+	// Unread are folders of tools whose files were not compared, including those of
+	// agents within.
 	Unread []Unread `json:"not_compared,omitempty"`
 }
 
 // Unread is a folder that was not compared.
 type Unread struct {
 	Path   string `json:"path"`   // tools.read_file.root
-	Folder string `json:"folder"` // as the spec has it
+	Folder string `json:"folder"` // as written in the spec
 	Why    string `json:"why"`
 }
 
-// Section is the changes of one part of a spec.
+// Section holds the changes of one part of a spec.
 type Section struct {
 	Name    string   `json:"name"`  // inputs, models, ...
-	Title   string   `json:"title"` // for people
+	Title   string   `json:"title"` // for humans
 	Changes []Change `json:"changes"`
 }
 
-// Agent is how an agent within differs.
+// Agent describes how an agent within differs.
 type Agent struct {
-	Path   string `json:"path"` // who calls it: tools.research; agents.x for one that nobody calls
+	Path   string `json:"path"` // the caller: tools.research; agents.x if nothing calls it
 	Report Report `json:"report"`
 }
 
-// What is what happened to a part of a spec.
+// What is the kind of a change.
 type What string
 
-// What happens to parts.
+// Kinds of changes.
 const (
 	Added     What = "added"
 	Removed   What = "removed"
@@ -51,51 +51,52 @@ const (
 	Reordered What = "reordered"
 )
 
-// Effect is what a change does to runs, as far as that is known.
+// Effect is the effect of a change on runs, if known.
 type Effect string
 
-// The effects.
+// Effects.
 const (
-	Looser   Effect = "looser"   // a run may do more than before, or does it with less asking
-	Safer    Effect = "safer"    // less, or with more asking
-	Breaking Effect = "breaking" // callers have to give more, or readers of the answer find less
+	Looser   Effect = "looser"   // a run may do more than before, or asks less often
+	Safer    Effect = "safer"    // a run may do less, or asks more often
+	Breaking Effect = "breaking" // callers must pass more, or the answer contains less
 )
 
-// Change is one thing that is not as it was.
+// Change is one difference.
 type Change struct {
 	Path    string   `json:"path"` // dotted: tools.write_file.approval
 	What    What     `json:"what"`
-	Old     string   `json:"old,omitempty"`     // in short, as the spec has it
+	Old     string   `json:"old,omitempty"`     // shortened, as written in the spec
 	New     string   `json:"new,omitempty"`     // likewise
-	Note    string   `json:"note,omitempty"`    // what that means
-	Effect  Effect   `json:"effect,omitempty"`  // "" = neither, or nobody can tell
-	At      string   `json:"at,omitempty"`      // where it is in the new files: spec.yaml:12:3
-	Was     string   `json:"was,omitempty"`     // where it stood, of what was removed
-	Reaches []string `json:"reaches,omitempty"` // who uses it: roles of an llm, templates of a named prompt
-	Diff    string   `json:"diff,omitempty"`    // unified, of long texts
-	Files   []File   `json:"files,omitempty"`   // of a folder: those that are not as they were
+	Note    string   `json:"note,omitempty"`    // what it means
+	Effect  Effect   `json:"effect,omitempty"`  // "" if neither or unknown
+	At      string   `json:"at,omitempty"`      // place in the new files: spec.yaml:12:3
+	Was     string   `json:"was,omitempty"`     // old place of what was removed
+	Reaches []string `json:"reaches,omitempty"` // its users: roles of an LLM, templates of a named prompt
+	Diff    string   `json:"diff,omitempty"`    // unified diff of long texts
+	Files   []File   `json:"files,omitempty"`   // files of a folder that differ
 
-	// Before and After are the long texts themselves; Diff is theirs.
+	// Before and After are the long texts of Diff.
 	Before string `json:"-"`
 	After  string `json:"-"`
 	folder string // of Files
 }
 
-// WorstCase is the most that a run can ask of models, before and now.
+// WorstCase compares the worst case of a run.
 type WorstCase struct {
 	Calls  Shift[int]     `json:"calls"`
 	Tokens Shift[int]     `json:"tokens"`
 	Cost   Shift[float64] `json:"cost_usd"`
 }
 
-// Shift is a figure before and now. Of a spec that is new, or gone, one is nil.
+// Shift is a figure before and after. One of them is nil for an added or removed
+// spec.
 type Shift[T int | float64] struct {
 	Old *costbound.Quantity[T] `json:"old,omitempty"`
 	New *costbound.Quantity[T] `json:"new,omitempty"`
 }
 
-// Percent is by how many percent the figure rose, and false where one of the
-// two is not known or was nothing.
+// Percent returns the increase in percent, and false if one of the figures is
+// unknown or zero.
 func (s Shift[T]) Percent() (float64, bool) {
 	if s.Old == nil || s.New == nil || !s.Old.Known() || !s.New.Known() || s.Old.Most == 0 {
 		return 0, false
@@ -103,7 +104,7 @@ func (s Shift[T]) Percent() (float64, bool) {
 	return 100 * (float64(s.New.Most) - float64(s.Old.Most)) / float64(s.Old.Most), true
 }
 
-// Changed says that the figure is another one.
+// Changed reports whether the figure changed.
 func (s Shift[T]) Changed() bool {
 	if s.Old == nil || s.New == nil {
 		return s.Old != s.New
@@ -111,7 +112,7 @@ func (s Shift[T]) Changed() bool {
 	return s.Old.Known() != s.New.Known() || s.Old.Most != s.New.Most
 }
 
-// MarshalJSON adds the percent.
+// MarshalJSON adds the percentage.
 func (s Shift[T]) MarshalJSON() ([]byte, error) {
 	type plain Shift[T]
 	out := struct {
@@ -124,8 +125,8 @@ func (s Shift[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// Effects are the changes that have an effect, the agents within included, those
-// of one kind after those of another: looser, breaking, safer.
+// Effects returns the changes with an effect, including those of agents within,
+// grouped by effect: looser, breaking, safer.
 func (r *Report) Effects() []Change {
 	var out []Change
 	for _, effect := range []Effect{Looser, Breaking, Safer} {
@@ -149,8 +150,8 @@ func (r *Report) effects(effect Effect, within string, out []Change) []Change {
 	return out
 }
 
-// Folders are those that were not compared, each once, with the paths that name
-// them.
+// Folders returns the folders that were not compared, without duplicates, with
+// the paths that name them.
 func (r *Report) Folders() []Unread {
 	var out []Unread
 	for _, u := range r.Unread {
@@ -164,7 +165,7 @@ func (r *Report) Folders() []Unread {
 	return out
 }
 
-// Count is how many changes there are, the agents within included.
+// Count returns the number of changes, including those of agents within.
 func (r *Report) Count() int {
 	n := 0
 	for _, s := range r.Sections {

@@ -11,13 +11,13 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// side is one of the two specs; of none there is nothing.
+// side is one of the two specs. It is empty if the spec does not exist.
 type side struct {
 	spec     *dsl.Spec
 	tree     dsl.Value
-	program  *engine.Program   // nil = it is a Library, or there is no spec
-	defaults map[string]string // in short, as they are shown
-	whole    map[string]string // those of which that is only a part
+	program  *engine.Program   // nil if it is a Library or does not exist
+	defaults map[string]string // shortened, as shown
+	whole    map[string]string // full text of shortened defaults
 	estimate costbound.Estimate
 	texts    map[string]expanded // of named prompts
 }
@@ -43,7 +43,7 @@ func newSide(s *dsl.Spec, o costbound.Options) *side {
 	return out
 }
 
-// known adds what holds where nothing is written and no default says so.
+// known adds implicit values that are not recorded as defaults.
 func (s *side) known() {
 	if o := s.program.Output; o != nil {
 		s.defaults["output.repair.max_attempts"] = number(o.MaxAttempts)
@@ -72,8 +72,8 @@ func (s *side) known() {
 	}
 }
 
-// byDefault is all of what holds at a path where nothing is written there: for a
-// node, first what its role's section says.
+// byDefault returns the full value in effect at a path where nothing is written.
+// For a node it first looks in the section of its role.
 func (s *side) byDefault(path string) (text string, known bool) {
 	if rest, ok := strings.CutPrefix(path, "graph.nodes."); ok {
 		id, key, _ := strings.Cut(rest, ".")
@@ -89,7 +89,7 @@ func (s *side) byDefault(path string) (text string, known bool) {
 	return text, known
 }
 
-// tool is a tool of the program; nil = there is none of that name.
+// tool returns the tool of the program with a name, or nil.
 func (s *side) tool(name string) *tool.Spec {
 	if s.program == nil {
 		return nil
@@ -102,7 +102,7 @@ func (s *side) tool(name string) *tool.Spec {
 	return nil
 }
 
-// model is an llm of the program; nil = there is none of that name.
+// model returns the LLM of the program with a name, or nil.
 func (s *side) model(name string) *engine.ModelSpec {
 	if s.program == nil {
 		return nil
@@ -115,7 +115,7 @@ func (s *side) model(name string) *engine.ModelSpec {
 	return nil
 }
 
-// agent is the spec of an agent that is called by this name, and nil.
+// agent returns the spec of the agent that is called by this name, or nil.
 func (s *side) agent(file string) *dsl.Spec {
 	if s.spec == nil {
 		return nil
@@ -128,7 +128,7 @@ func (s *side) agent(file string) *dsl.Spec {
 	return nil
 }
 
-// nameOf is how an agent is called in the resolved spec.
+// nameOf returns the name of an agent in the resolved spec.
 func (s *side) nameOf(a *dsl.Spec) string {
 	rel, err := filepath.Rel(s.spec.Dir, a.File)
 	if err != nil {
@@ -137,8 +137,8 @@ func (s *side) nameOf(a *dsl.Spec) string {
 	return filepath.ToSlash(rel) + strings.TrimPrefix(a.Path(), a.File)
 }
 
-// called is the file of an agent whose resolved spec is at this place; "" =
-// the value is none.
+// called returns the file of an agent whose resolved spec is this value, or "" if
+// it is not one.
 func called(v dsl.Value) string {
 	if len(v.Entries()) == 2 && v.Get("spec", "apiVersion").Exists() {
 		return v.Get("file").Text()

@@ -8,14 +8,14 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// tools are what a run may call.
+// tools compares the tools that a run may call.
 func (c *comparison) tools() {
 	c.pairs(c.old.tree.Get("tools"), c.now.tree.Get("tools"), func(name string, a, b dsl.Entry) {
 		path := "tools." + name
 		was, is := c.old.tool(name), c.now.tool(name)
 		switch {
 		case !a.Value.Exists() && !c.now.callable(name), !b.Value.Exists() && !c.old.callable(name):
-			c.meetIn(path, a.Value, b.Value) // it is there for others, who are looked at
+			c.meetIn(path, a.Value, b.Value) // for other agents, which are compared themselves
 		case !a.Value.Exists() || b.Value.Exists() && free(is) && !c.old.callable(name) && c.now.callable(name):
 			x := entry(path, a, b, about(name, b.Value, is))
 			if free(is) {
@@ -33,7 +33,7 @@ func (c *comparison) tools() {
 	})
 }
 
-// about is a tool in short: write http, approval always.
+// about describes a tool: write http, approval always.
 func about(name string, v dsl.Value, t *tool.Spec) string {
 	text := first(v.Get("use").Text(), v.Get("type").Text(), name)
 	if t == nil {
@@ -50,13 +50,13 @@ func about(name string, v dsl.Value, t *tool.Spec) string {
 
 func approvalOf(t *tool.Spec) string { return first(t.Approval.Source, "never") }
 
-// free says that a tool writes and needs no approval.
+// free reports whether a tool writes without approval.
 func free(t *tool.Spec) bool {
 	return t != nil && t.Effect == tool.WriteEffect && approvalOf(t) == "never"
 }
 
-// tool holds a tool against what it was. Effect and approval are compared as
-// they hold, not as they are written.
+// tool compares a tool with its old version. It compares the resulting effect and
+// approval, not their notation.
 func (c *comparison) tool(path string, a, b dsl.Entry, was, is *tool.Spec) {
 	for _, key := range keysOf(a.Value, b.Value) {
 		if was == nil || is == nil || key != "effect" && key != "approval" && key != "on_unknown" {
@@ -89,7 +89,7 @@ func (c *comparison) tool(path string, a, b dsl.Entry, was, is *tool.Spec) {
 	c.reviewing(path, was, is, b)
 }
 
-// reviewing compares what happens to writes whose outcome is unknown.
+// reviewing compares what happens to writes with an unknown outcome.
 func (c *comparison) reviewing(path string, was, is *tool.Spec, b dsl.Entry) {
 	before, after := first(string(was.OnUnknown), string(tool.ReviewUnknown)), first(string(is.OnUnknown), string(tool.ReviewUnknown))
 	if before == after {
@@ -103,7 +103,8 @@ func (c *comparison) reviewing(path string, was, is *tool.Spec, b dsl.Entry) {
 	c.add(x)
 }
 
-// settingChange is the change of a tool's effective setting, written or default.
+// settingChange returns the change of a tool's effective setting, written or
+// default.
 func (c *comparison) settingChange(path, before, after string, b dsl.Entry, key string) Change {
 	at := b.Value.Get(key).Place()
 	if at.File == "" {
@@ -112,8 +113,8 @@ func (c *comparison) settingChange(path, before, after string, b dsl.Entry, key 
 	return Change{Path: path, What: Changed, Old: first(before, "the default"), New: first(after, "the default"), At: placeOf(at)}
 }
 
-// declared says whether a tool is trusted with more than before: what is said to
-// read is repeated and runs without a second thought.
+// declared reports whether a tool is trusted more than before: a tool declared as
+// reading is retried and runs without approval.
 func declared(before, after tool.Effect) Effect {
 	rank := map[tool.Effect]int{tool.ReadEffect: 1, tool.IdempotentEffect: 2, tool.WriteEffect: 3}
 	switch {
@@ -125,8 +126,7 @@ func declared(before, after tool.Effect) Effect {
 	return Safer
 }
 
-// setting compares one key of a tool, and says what it means where that is
-// known.
+// setting compares one key of a tool, and explains the effect if it is known.
 func (c *comparison) setting(path, key string, a, b dsl.Value) {
 	from := len(c.changes)
 	switch key {
@@ -164,8 +164,8 @@ func (c *comparison) meaning(x *Change, key string, a, b dsl.Value) {
 	}
 }
 
-// reached is what calls of a tool start and connect to; of one that does not say
-// it, its type.
+// reached returns what calls of a tool start and connect to, or its type if it
+// does not declare it.
 func reached(t *tool.Spec) []string {
 	if r, ok := t.Config.(tool.AccessDescriber); ok {
 		return r.Access()

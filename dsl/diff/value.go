@@ -14,8 +14,8 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// alike says that two values mean the same: written otherwise, or one of them
-// is not written and the other is what holds then.
+// alike reports whether two values have the same meaning: in another notation, or
+// because a missing value has the other one as its default.
 func (c *comparison) alike(path string, a, b dsl.Value) bool {
 	switch {
 	case !a.Exists():
@@ -28,7 +28,7 @@ func (c *comparison) alike(path string, a, b dsl.Value) bool {
 	return bytes.Equal(canonical(a), canonical(b))
 }
 
-// byDefault says that a value is what the other side has without writing it.
+// byDefault reports whether a value is the default on the other side.
 func (c *comparison) byDefault(path string, v dsl.Value, other *side) bool {
 	if known, ok := other.byDefault(path); ok {
 		return scalar(v) && sameText(v.Text(), known)
@@ -36,7 +36,7 @@ func (c *comparison) byDefault(path string, v dsl.Value, other *side) bool {
 	return empty(v) || scalar(v) && !v.IsText() && v.Text() == "false"
 }
 
-// empty says that a value is as good as none.
+// empty reports whether a value is missing, null or empty.
 func empty(v dsl.Value) bool {
 	switch {
 	case !v.Exists() || v.IsNull():
@@ -51,7 +51,7 @@ func empty(v dsl.Value) bool {
 
 func scalar(v dsl.Value) bool { return v.Exists() && !v.IsMapping() && !v.IsList() }
 
-// sameText says that two scalars are the same text, number or duration.
+// sameText reports whether two scalars are the same text, number or duration.
 func sameText(a, b string) bool {
 	if a == b {
 		return true
@@ -66,7 +66,7 @@ func sameText(a, b string) bool {
 	return err == nil && err2 == nil && p == q
 }
 
-// canonical is a value as JSON whose keys are sorted.
+// canonical returns a value as JSON with sorted keys.
 func canonical(v dsl.Value) []byte {
 	d := json.NewDecoder(bytes.NewReader(v.JSON()))
 	d.UseNumber()
@@ -74,12 +74,12 @@ func canonical(v dsl.Value) []byte {
 	if d.Decode(&x) != nil {
 		return v.JSON()
 	}
-	b, _ := json.Marshal(x) // it was JSON
+	b, _ := json.Marshal(x) // decoded from JSON, so encoding cannot fail
 	return b
 }
 
-// shown is a value as people read it: a text as it is, short lists on one line,
-// other things as indented JSON.
+// shown returns a value for humans: a text as is, short lists on one line, other
+// values as indented JSON.
 func shown(v dsl.Value) string {
 	switch {
 	case !v.Exists() || v.IsNull():
@@ -94,8 +94,8 @@ func shown(v dsl.Value) string {
 	return b.String()
 }
 
-// wide is how many characters of JSON are on a line, and widest how many of any
-// value; what is longer gets a diff.
+// wide is the maximum length in characters of JSON on one line, widest that of
+// any value. Longer values get a diff.
 const (
 	wide   = 80
 	widest = 120
@@ -103,7 +103,7 @@ const (
 
 func long(text string) bool { return len(text) > widest || strings.Contains(text, "\n") }
 
-// size is a long value in short.
+// size describes a long value by its size.
 func size(s string, v dsl.Value) string {
 	switch {
 	case s == "" || !long(s):
@@ -116,12 +116,13 @@ func size(s string, v dsl.Value) string {
 	return text.Count(1+strings.Count(strings.TrimRight(s, "\n"), "\n"), "line")
 }
 
-// brief is a text on one line, cut as config.Origin cuts values.
+// brief returns a text on one line, shortened like the values of config.Origin.
 func brief(s string) string {
 	return text.ClipRunes(text.OneLine(s), wide)
 }
 
-// ended is a text with a line end, so that a diff does not report a missing one.
+// ended returns a text with a final line break, so that a diff does not report a
+// missing one.
 func ended(s string) string {
 	if s == "" || strings.HasSuffix(s, "\n") {
 		return s
@@ -129,8 +130,8 @@ func ended(s string) string {
 	return s + "\n"
 }
 
-// sentences is a text whose long lines are broken behind each sentence: of a
-// paragraph on one line a diff then shows the sentence that changed.
+// sentences breaks long lines after each sentence, so that a diff of a paragraph
+// shows the changed sentence.
 func sentences(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -144,7 +145,7 @@ func sentences(text string) string {
 
 var sentenceEnd = regexp.MustCompile(`([.;:?!])[ \t]+`)
 
-// plainList says that a value is a list of scalars, or nothing.
+// plainList reports whether a value is missing or a list of scalars.
 func plainList(v dsl.Value) bool {
 	return !v.Exists() || v.IsList() && !slices.ContainsFunc(v.Items(), func(it dsl.Value) bool { return !scalar(it) })
 }
@@ -159,7 +160,7 @@ func texts(v dsl.Value) []string {
 
 func list(texts []string) string { return "[" + strings.Join(texts, ", ") + "]" }
 
-// without is what one list has and the other lacks.
+// without returns the entries of some that are not in others.
 func without(some, others []string) []string {
 	var out []string
 	for _, s := range some {
@@ -175,14 +176,14 @@ func repeats(texts []string) bool {
 	return len(slices.Compact(sorted)) < len(texts)
 }
 
-// joined is notes one after another, without the empty ones.
+// joined joins notes and skips empty ones.
 func joined(notes ...string) string {
 	return strings.Join(slices.DeleteFunc(notes, func(n string) bool { return n == "" }), "; ")
 }
 
 func number(n int) string { return strconv.Itoa(n) }
 
-// placeOf is a place as people read it; "" = nowhere.
+// placeOf returns a place for humans, or "" if there is none.
 func placeOf(p dsl.Place) string {
 	switch {
 	case p.File == "":

@@ -7,11 +7,11 @@ import (
 	"github.com/pexctl/pex/dsl"
 )
 
-// walk holds two values against each other, down to what is no mapping, and adds
-// a change for each difference.
+// walk compares two values recursively, down to values that are not mappings, and
+// adds a change for each difference.
 func (c *comparison) walk(path string, a, b dsl.Value) {
 	switch {
-	case !a.Exists() && !b.Exists() || isPrompt(path): // prompts are looked at by themselves
+	case !a.Exists() && !b.Exists() || isPrompt(path): // prompts are compared separately
 	case called(a) != "" || called(b) != "":
 		c.meet(path, a, b)
 	case a.IsMapping() && (b.IsMapping() || empty(b)), b.IsMapping() && empty(a):
@@ -28,7 +28,7 @@ func (c *comparison) walk(path string, a, b dsl.Value) {
 	}
 }
 
-// keysOf are the keys of two mappings, those of the second first.
+// keysOf returns the keys of two mappings, those of the second first.
 func keysOf(a, b dsl.Value) []string {
 	var out []string
 	for _, v := range []dsl.Value{b, a} {
@@ -41,12 +41,12 @@ func keysOf(a, b dsl.Value) []string {
 	return out
 }
 
-// leaf adds the change of a value as a whole. Long ones get a diff.
+// leaf adds the change of a whole value. Long values get a diff.
 func (c *comparison) leaf(path string, a, b dsl.Value) {
 	x := c.placed(path, a, b)
 	before, after := c.text(c.old, path, a), c.text(c.now, path, b)
 	if long(before) || long(after) {
-		if whole := mappings(a) && empty(b) || empty(a) && mappings(b); !whole { // nobody reads a list that is gone
+		if whole := mappings(a) && empty(b) || empty(a) && mappings(b); !whole { // an added or removed list of mappings needs no diff
 			x.Before, x.After = sentences(before), sentences(after)
 		}
 		x.Old, x.New = size(before, a), size(after, b)
@@ -56,7 +56,7 @@ func (c *comparison) leaf(path string, a, b dsl.Value) {
 	c.add(x)
 }
 
-// text is a value for people; where there is none, its default.
+// text returns a value for humans, or its default if there is none.
 func (c *comparison) text(s *side, path string, v dsl.Value) string {
 	if !v.Exists() {
 		return s.defaults[path]
@@ -64,8 +64,8 @@ func (c *comparison) text(s *side, path string, v dsl.Value) string {
 	return shown(v)
 }
 
-// placed is a change of a value with its places. What has a default is never
-// added nor removed.
+// placed returns a change of a value with its places. A value with a default is
+// never added or removed, only changed.
 func (c *comparison) placed(path string, a, b dsl.Value) Change {
 	x := Change{Path: path, What: Changed, At: placeOf(b.Place())}
 	switch {
@@ -80,7 +80,8 @@ func (c *comparison) placed(path string, a, b dsl.Value) Change {
 	return x
 }
 
-// list is the change of a list of scalars: what came and went, or the order.
+// list adds the change of a list of scalars: added and removed items, or the
+// order.
 func (c *comparison) list(path string, a, b dsl.Value) {
 	was, is := texts(a), texts(b)
 	gone, come := without(was, is), without(is, was)
@@ -99,8 +100,8 @@ func (c *comparison) list(path string, a, b dsl.Value) {
 	c.add(x)
 }
 
-// pairs goes over two sections of named entries: those of the new one as it has
-// them, then those that are gone.
+// pairs calls look for the entries of two sections: those of the new one in
+// order, then the removed ones.
 func (c *comparison) pairs(a, b dsl.Value, look func(name string, a, b dsl.Entry)) {
 	find := func(v dsl.Value, name string) dsl.Entry {
 		for _, e := range v.Entries() {
@@ -115,7 +116,7 @@ func (c *comparison) pairs(a, b dsl.Value, look func(name string, a, b dsl.Entry
 	}
 }
 
-// entry is the change of an entry that is new or gone.
+// entry returns the change for an added or removed entry.
 func entry(path string, a, b dsl.Entry, about string) Change {
 	if b.Value.Exists() {
 		return Change{Path: path, What: Added, New: about, At: placeOf(b.Place)}

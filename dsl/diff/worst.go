@@ -2,8 +2,8 @@ package diff
 
 import "github.com/pexctl/pex/engine/costbound"
 
-// worst is the worst case of a run before and now; nil = it is the same, or there
-// is none.
+// worst compares the worst case of a run. It returns nil if it is unchanged or
+// unknown.
 func (c *comparison) worst() *WorstCase {
 	var w WorstCase
 	if c.old.program != nil {

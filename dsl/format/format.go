@@ -13,14 +13,14 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// Source gives a file its canonical layout: keys in the order that the caller
-// gives for a file with these top keys and the text of their values, two blanks a
-// level, no trailing blanks, at most one empty line. Comments stay with what they
-// belong to; what is written between quotes, brackets or braces and in block
-// scalars is kept as it is. Formatting twice changes nothing more.
+// Source formats a file: keys in the caller's order for a file with these
+// top-level keys and the text of their values, two spaces per level, no trailing
+// white space, at most one empty line. Comments stay with their keys. Text in
+// quotes, brackets, braces and block scalars is unchanged. Formatting is
+// idempotent.
 //
-// The source is returned unchanged when it is not YAML (the list says why), and
-// when it cannot be laid out safely, as with anchors.
+// Source returns the source unchanged if it is not YAML (the list contains the
+// reason) or cannot be formatted safely, for example because it has anchors.
 func Source(src []byte, order func(top map[string]string) Order) ([]byte, diag.List) {
 	r := &syntax.Report{}
 	before := syntax.Parse(&syntax.Source{Name: "spec", Text: src}, r)
@@ -39,7 +39,7 @@ func Source(src []byte, order func(top map[string]string) Order) ([]byte, diag.L
 	return out, nil
 }
 
-// same compares values, whatever the order of keys.
+// same compares values, ignoring the order of keys.
 func same(a, b *syntax.Node) bool {
 	if a.Kind != b.Kind || a.IsScalar() && a.Text != b.Text || !slices.Equal(slices.Sorted(slices.Values(a.Keys())), slices.Sorted(slices.Values(b.Keys()))) {
 		return false
@@ -60,7 +60,7 @@ func same(a, b *syntax.Node) bool {
 	return true
 }
 
-// comments lists the comment lines of a source, sorted.
+// comments returns the comment lines of a source, sorted.
 func comments(src []byte) []string {
 	doc, _, err := syntax.DecodeYAML(src)
 	if err != nil || doc == nil {
@@ -88,7 +88,7 @@ func comments(src []byte) []string {
 	return out
 }
 
-// layout does the work; ok is false for what it does not handle.
+// layout formats the source. ok is false if it does not support it.
 func layout(src []byte, order func(top map[string]string) Order) (out []byte, ok bool) {
 	src = bytes.ReplaceAll(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")), []byte("\r\n"), []byte("\n"))
 	doc, second, err := syntax.DecodeYAML(src)
@@ -101,7 +101,7 @@ func layout(src []byte, order func(top map[string]string) Order) (out []byte, ok
 	}
 	f := &formatter{lines: strings.Split(strings.TrimRight(string(src), "\n"), "\n")}
 	defer func() {
-		if recover() != nil { // a position that is not where it should be
+		if recover() != nil { // an unexpected position
 			out, ok = nil, false
 		}
 	}()
@@ -111,7 +111,7 @@ func layout(src []byte, order func(top map[string]string) Order) (out []byte, ok
 	return []byte(strings.Join(f.out, "\n") + "\n"), true
 }
 
-// simple says that a document has no anchors, aliases, tags or merges.
+// simple reports whether a document has no anchors, aliases, tags or merges.
 func simple(n *yaml.Node) bool {
 	if n.Anchor != "" || n.Kind == yaml.AliasNode || n.Style&yaml.TaggedStyle != 0 {
 		return false
@@ -127,7 +127,8 @@ func simple(n *yaml.Node) bool {
 	return true
 }
 
-// topKeys are the keys of the top mapping with the text of their values.
+// topKeys returns the keys of the top-level mapping with the text of their
+// values.
 func topKeys(root *yaml.Node) map[string]string {
 	out := make(map[string]string, len(root.Content)/2)
 	for i := 0; i+1 < len(root.Content); i += 2 {
@@ -136,8 +137,8 @@ func topKeys(root *yaml.Node) map[string]string {
 	return out
 }
 
-// Order is the order of a mapping's keys: first, then the rest as written.
-// below are the orders of the mappings under it, "*" that of all others.
+// Order is the order of a mapping's keys: first, then the rest as written. below
+// holds the orders of the mappings in it, "*" that of all others.
 type Order struct {
 	First []string
 	Below map[string]Order

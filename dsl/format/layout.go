@@ -25,8 +25,9 @@ func indentOf(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 
 func isComment(s string) bool { return strings.HasPrefix(strings.TrimSpace(s), "#") }
 
-// header is what is above the first key and is set off by an empty line, or
-// is for the whole file: it stays on top whatever the keys' order.
+// header returns the lines above the first key that apply to the whole file or
+// are separated by an empty line. They stay at the top whatever the order of the
+// keys.
 func (f *formatter) header(first int) []string {
 	end := 0
 	for n := 1; n < first; n++ {
@@ -41,15 +42,15 @@ func (f *formatter) header(first int) []string {
 	return out
 }
 
-// part is one entry of a mapping or list with the lines it owns.
+// part is one entry of a mapping or list with its lines.
 type part struct {
 	key, val *yaml.Node // key is nil in a list
-	lead     int        // first line: of the comments above
+	lead     int        // first line, including the comments above
 	start    int        // line of the key or dash
 	end      int        // last line
 }
 
-// parts divides the lines from..to among the entries that start at the given
+// parts divides the lines from..to between the entries that start at the given
 // lines, indented by column-1.
 func (f *formatter) parts(p []part, from, to, column int) []part {
 	for i := range p {
@@ -66,7 +67,7 @@ func (f *formatter) parts(p []part, from, to, column int) []part {
 	return p
 }
 
-// above says whether a line belongs to what follows it: it is empty, or a
+// above reports whether a line belongs to the next entry: it is empty, or a
 // comment that is not indented deeper.
 func (f *formatter) above(n, column int) bool {
 	s := f.line(n)
@@ -104,7 +105,7 @@ func (f *formatter) list(n *yaml.Node, from, to, indent int, order Order) {
 	}
 }
 
-// dash finds the line of the dash of a list's item.
+// dash returns the line of the dash of a list item.
 func (f *formatter) dash(it *yaml.Node, column int) int {
 	for n := it.Line; n > 0; n-- {
 		if s := f.line(n); len(s) >= column && s[column-1] == '-' && (blankLine(s[:column-1]) || n == it.Line) {
@@ -114,7 +115,7 @@ func (f *formatter) dash(it *yaml.Node, column int) int {
 	panic("a list's item has no dash")
 }
 
-// lead writes the comments above an entry, and an empty line where there was one.
+// lead writes the comments above an entry, and an empty line if there was one.
 func (f *formatter) lead(e part, indent int, first bool) {
 	for n := e.lead; n < e.start; n++ {
 		s := strings.TrimSpace(f.line(n))
@@ -133,7 +134,7 @@ func (f *formatter) entry(e part, indent int, order Order) {
 	f.value(e, strings.Repeat(" ", indent)+key+":", rest, e.key.Column-1, indent, order)
 }
 
-// keyText is a key as it is written, and what follows its colon on the line.
+// keyText returns a key as written, and the text after its colon on the line.
 func (f *formatter) keyText(k *yaml.Node) (key, rest string) {
 	s := string([]rune(f.line(k.Line))[k.Column-1:])
 	end := len(k.Value)
@@ -147,7 +148,7 @@ func (f *formatter) keyText(k *yaml.Node) (key, rest string) {
 	return key, strings.TrimSpace(rest[1:])
 }
 
-// quoteEnd is the length of the quoted text that a line begins with.
+// quoteEnd returns the length of the quoted text at the start of a line.
 func quoteEnd(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch {
@@ -160,8 +161,8 @@ func quoteEnd(s string) int {
 	panic("a quote is not closed on its line")
 }
 
-// value writes what follows a head ("key:" or "-"): rest is what is on the
-// head's line, old the indentation of the head, indent its new one.
+// value writes what follows a head ("key:" or "-"). rest is the rest of the
+// head's line, old the old indentation of the head, indent the new one.
 func (f *formatter) value(e part, head, rest string, old, indent int, order Order) {
 	v := e.val
 	nested := (v.Kind == yaml.MappingNode || v.Kind == yaml.SequenceNode) && v.Style&yaml.FlowStyle == 0 && len(v.Content) > 0
@@ -180,8 +181,8 @@ func (f *formatter) value(e part, head, rest string, old, indent int, order Orde
 	}
 }
 
-// nested writes a block below a head. Comments behind it that are indented less
-// are its parent's.
+// nested writes a block below a head. Comments after it with less indentation
+// belong to its parent.
 func (f *formatter) nested(v *yaml.Node, from, to, indent int, order Order) {
 	end := to
 	for end > from && (blankLine(f.line(end)) || isComment(f.line(end)) && indentOf(f.line(end)) < v.Column-1) {
@@ -195,7 +196,7 @@ func (f *formatter) nested(v *yaml.Node, from, to, indent int, order Order) {
 	f.tail(end+1, to, indent-2)
 }
 
-// tail writes the comments behind an entry.
+// tail writes the comments after an entry.
 func (f *formatter) tail(from, to, indent int) {
 	for n := from; n <= to; n++ {
 		if s := strings.TrimSpace(f.line(n)); s != "" {
@@ -213,7 +214,7 @@ func withRest(head, rest string) string {
 	return head + " " + rest
 }
 
-// block writes the lines of a block scalar, shifted as a whole.
+// block writes the lines of a block scalar and shifts them as a whole.
 func (f *formatter) block(e part, header string, old, indent int) {
 	content := -1
 	for n := e.start + 1; n <= e.end && content < 0; n++ {
@@ -223,7 +224,7 @@ func (f *formatter) block(e part, header string, old, indent int) {
 	}
 	by := indent + 2 - content
 	if strings.ContainsAny(strings.Fields(header)[0], "123456789") {
-		by = indent - old // the header counts from its parent
+		by = indent - old // relative to its parent
 	}
 	for n := e.start + 1; n <= e.end; n++ {
 		s := f.line(n)
@@ -238,7 +239,7 @@ func (f *formatter) block(e part, header string, old, indent int) {
 	}
 }
 
-// continued writes further lines of a text or of a collection in brackets.
+// continued writes the remaining lines of a text or of a flow collection.
 func (f *formatter) continued(e part, old, indent int) {
 	end := e.end
 	for end > e.start && (blankLine(f.line(end)) || isComment(f.line(end))) {

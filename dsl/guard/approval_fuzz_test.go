@@ -12,21 +12,21 @@ import (
 	"github.com/pexctl/pex/engine/exprenv"
 )
 
-// term is a part of a random approval: its source, and what it means by an
-// evaluator of its own, which shares nothing with the one under test.
+// term is a part of a random approval: its source, and its meaning according to
+// an independent evaluator.
 type term struct {
 	src  string
 	eval func(arguments) meaning
 }
 
-// meaning is a value: nil, a bool, a text, a *big.Rat or a list. undecided says
-// that there is none.
+// meaning is a value: nil, a bool, a string, a *big.Rat or a list. undecided is
+// set if there is none.
 type meaning struct {
 	value     any
 	undecided bool
 }
 
-// arguments are those of a call; a name that is missing is not in it.
+// arguments are those of a call, without missing ones.
 type arguments map[string]any
 
 var noMeaning = meaning{undecided: true}
@@ -43,14 +43,14 @@ func ratOf(s string) *big.Rat {
 	return r
 }
 
-// author writes random approvals.
+// author generates random approvals.
 type author struct{ *rand.Rand }
 
 func choose[T any](a author, of ...T) T { return of[a.IntN(len(of))] }
 
 var argumentNames = []string{"amount", "limit", "order", "flag", "tags", "gone"}
 
-// value is an argument, a literal, or an argument with a default.
+// value returns an argument, a literal, or an argument with a default.
 func (a author) value() term {
 	name := choose(a, argumentNames...)
 	arg := term{choose(a, "tool.args."+name, `tool.args["`+name+`"]`, "tool.args?."+name, "[tool.args][0]."+name, "first([tool.args])."+name), func(m arguments) meaning { return meaning{value: m[name]} }}
@@ -75,7 +75,7 @@ func (a author) constant() term {
 	return choose(a, literal(n, ratOf(n)), literal(n, ratOf(n)), literal(`"`+s+`"`, s), literal("true", true))
 }
 
-// equalMeanings compares two values of one kind; both must be there.
+// equalMeanings compares two values of one kind; both must exist.
 func equalMeanings(l, r any) meaning {
 	switch x := l.(type) {
 	case string:
@@ -105,7 +105,8 @@ func equalMeanings(l, r any) meaning {
 	return noMeaning
 }
 
-// comparison is a condition on two values, at least one of them an argument.
+// comparison returns a comparison of two values, at least one of them an
+// argument.
 func (a author) comparison() term {
 	l, r := a.value(), a.value()
 	for !strings.Contains(l.src+r.src, "tool") || !strings.Contains(l.src, "tool") && strings.Contains(l.src, "true") {
@@ -153,7 +154,7 @@ func (a author) comparison() term {
 	}}
 }
 
-// membership is a condition with `in`, on nil, or on a list.
+// membership returns a condition with `in`, on nil or on a list.
 func (a author) membership() term {
 	name := choose(a, argumentNames...)
 	switch a.IntN(4) {
@@ -175,7 +176,8 @@ func (a author) membership() term {
 	}}
 }
 
-// overAll is all, any or none of a list's elements being a value.
+// overAll applies all, any or none to the comparison of a list's elements with a
+// value.
 func overAll(function string, of, want any) meaning {
 	list, ok := of.([]any)
 	if !ok {
@@ -195,7 +197,7 @@ func overAll(function string, of, want any) meaning {
 	return meaning{value: function != "any"}
 }
 
-// condition is a boolean, or undecided.
+// condition returns a boolean term, possibly undecided.
 func (a author) condition(depth int) term {
 	if depth == 0 {
 		if a.IntN(3) == 0 {
@@ -230,7 +232,8 @@ func (a author) condition(depth int) term {
 	return term{"(" + l.src + ") " + choose(a, "||", "or") + " (" + r.src + ")", junction(l, r, true)}
 }
 
-// junction is `or`, which true decides, or `and`, which false does.
+// junction combines two terms with `or`, which true decides, or with `and`, which
+// false decides.
 func junction(l, r term, decides bool) func(arguments) meaning {
 	return func(m arguments) meaning {
 		x := l.eval(m)
@@ -241,7 +244,7 @@ func junction(l, r term, decides bool) func(arguments) meaning {
 	}
 }
 
-// call writes the arguments of a random call, and what they mean.
+// call returns the arguments of a random call, as JSON and as values.
 func (a author) call() (text string, m arguments) {
 	m = arguments{}
 	var members []string
@@ -280,14 +283,14 @@ func (a author) argument() (v any, written string) {
 	return []any{s, ratOf(n)}, `["` + s + `", ` + n + "]"
 }
 
-// approvals counts what became of the calls of random approvals.
+// approvals counts the results for random approvals.
 type approvals struct{ tried, passed, undecided int }
 
-// callsOfEach is how many random calls are tried on each approval.
+// callsOfEach is the number of random calls for each approval.
 const callsOfEach = 5
 
-// agree holds a random approval to the reference, on random calls. A source in
-// which two literals cannot be compared does not compile, and is not counted.
+// agree compares a random approval with the reference on random calls. It skips
+// sources with two literals that cannot be compared, because they do not compile.
 func (n *approvals) agree(t *testing.T, env guard.Env, seed uint64) {
 	t.Helper()
 	a := author{rand.New(rand.NewPCG(seed, 7))}
@@ -312,21 +315,21 @@ func (n *approvals) agree(t *testing.T, env guard.Env, seed uint64) {
 	}
 }
 
-// TestApprovalsPassWhatTheReferencePasses: over 10,000 random approvals and calls,
-// with arguments that are missing, null, of a wrong type or extreme, a call passes
-// only where a second evaluator says so.
+// TestApprovalsPassWhatTheReferencePasses: over 10,000 random approvals and
+// calls, with missing, null, wrongly typed and extreme arguments, a call passes
+// only if a second evaluator agrees.
 func TestApprovalsPassWhatTheReferencePasses(t *testing.T) {
 	env, _ := guard.Place("approval", nil)
 	var n approvals
 	for seed := uint64(0); n.tried < 10_000; seed++ {
 		n.agree(t, env, seed)
 	}
-	if n.passed < 400 || n.undecided < 1_000 || n.tried-n.passed-n.undecided < 400 { // else the test would show nothing
+	if n.passed < 400 || n.undecided < 1_000 || n.tried-n.passed-n.undecided < 400 { // otherwise the test would prove nothing
 		t.Errorf("%+v", n)
 	}
 }
 
-// FuzzApproval is TestApprovalsPassWhatTheReferencePasses for any seed.
+// FuzzApproval runs TestApprovalsPassWhatTheReferencePasses for any seed.
 func FuzzApproval(f *testing.F) {
 	f.Add(uint64(1))
 	env, _ := guard.Place("approval", nil)

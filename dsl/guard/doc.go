@@ -5,17 +5,17 @@
 //	Compile(source, Env) --> *Guard, or a *Problem with its position
 //	Guard.Eval(values) --> true, false, or an error: undecided
 //
-// The evaluation is our own. Numbers are exact: the digits of JSON count, and
-// sums, products and quotients are fractions. Arguments of tool calls are given
-// by a model, so an operation that wants another value than it gets fails: a
-// condition that protects is never decided by what is missing.
+// The package has its own evaluator. Numbers are exact: JSON numbers keep all
+// digits, and sums, products and quotients are fractions. Arguments of tool calls
+// come from a model, so an operation with a value of the wrong kind fails: a
+// missing value never decides a condition that protects something.
 //
-// No expression can hurt its host. Source, nesting and nodes are capped before
-// the library sees them; functions are an allow-list without clock, chance,
-// output or an order that depends on a map; and what could multiply (loops in
-// loops, texts joined to texts) draws on a budget of each evaluation.
+// Expressions cannot harm the host. Source, nesting and nodes are limited before
+// the library parses them. Functions are an allow-list without clock, randomness,
+// output or map order. Operations that could multiply work (nested loops, joined
+// texts) are charged to a budget per evaluation.
 //
-// Below it: exact holds the numbers, interval evaluates expressions on ranges
+// Subpackages: exact has the numbers, interval evaluates expressions on ranges
 // for static checks, complete serves editors, arithmetic is the calculator.
 //
 // The package must not know YAML, files, or what a guard does when it fires.

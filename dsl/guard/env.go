@@ -11,34 +11,36 @@ import (
 	"github.com/expr-lang/expr/types"
 )
 
-// Env is the names an expression may use, and their types. The zero value has
-// none. It is immutable.
+// Env is the set of names that an expression may use, with their types. The zero
+// value has none. It is immutable.
 type Env struct {
 	declared types.Map
 	structs  map[string]reflect.Type // names whose values are structs
-	strict   bool                    // the arguments of calls are given (see given)
+	strict   bool                    // arguments of calls are strict (see strict.go)
 	tools    []Tool                  // see WithTools
 }
 
-// Names lists the environment's names, sorted.
+// Names returns the environment's names, sorted.
 func (e Env) Names() []string { return slices.Sorted(maps.Keys(e.declared)) }
 
-// Type is the type of a name; ok is false where the environment does not have it.
+// Type returns the type of a name. ok is false if the environment does not have
+// it.
 func (e Env) Type(name string) (t types.Type, ok bool) {
 	t, ok = e.declared[name]
 	return t, ok && name != types.Extra
 }
 
-// Struct is the type of a name whose values are structs of the engine.
+// Struct returns the type of a name whose values are engine structs.
 func (e Env) Struct(name string) (t reflect.Type, ok bool) {
 	t, ok = e.structs[name]
 	return t, ok
 }
 
-// Strict says that arguments of calls come from a model: what is missing fails.
+// Strict reports whether arguments of calls come from a model: then a missing
+// argument is an error.
 func (e Env) Strict() bool { return e.strict }
 
-// with is the environment and one more name.
+// with returns the environment with another name.
 func (e Env) with(name string, t types.Type) Env {
 	e.declared = maps.Clone(e.declared)
 	if e.declared == nil {
@@ -48,8 +50,8 @@ func (e Env) with(name string, t types.Type) Env {
 	return e
 }
 
-// withStruct is the environment and one more name whose values have the type
-// Of v.
+// withStruct returns the environment with another name whose values have the type
+// of v.
 func (e Env) withStruct(name string, v any) Env {
 	e = e.with(name, types.TypeOf(v))
 	e.structs = maps.Clone(e.structs)
@@ -60,8 +62,8 @@ func (e Env) withStruct(name string, v any) Env {
 	return e
 }
 
-// option gives the library the environment. Structs are put in by hand: only
-// then does it know the fields of each of them.
+// option configures the library with the environment. It adds structs by hand,
+// because only then does the library know their fields.
 func (e Env) option(c *conf.Config) {
 	c.WithEnv(e.declared)
 	for name, t := range e.structs {
@@ -69,22 +71,21 @@ func (e Env) option(c *conf.Config) {
 	}
 }
 
-// With is the environment and one more name whose values satisfy a JSON Schema.
-// A nil schema is any value.
+// With returns the environment with another name whose values match a JSON
+// Schema. A nil schema allows any value.
 func (e Env) With(name string, schema any) Env {
 	return e.with(name, TypeOf(schema))
 }
 
-// words are the types of a declaration.
+// words maps the type names of declarations.
 var words = map[string]types.Type{
 	"string": types.String, "int": types.Int, "integer": types.Int, "float": types.Float64, "number": types.Float64,
 	"bool": types.Bool, "boolean": types.Bool, "any": types.Any, "list": types.Array(types.Any), "object": types.Map{types.Extra: types.Any},
 	"[]string": types.Array(types.String),
 }
 
-// Declared makes an environment from a component's declaration, such as
-// "call int, step string". The types are string, int, number, bool, any, list,
-// []string and object.
+// Declared parses a component's declaration, such as "call int, step string". The
+// types are string, int, number, bool, any, list, []string and object.
 func Declared(declaration string) (Env, error) {
 	var e Env
 	for part := range strings.SplitSeq(declaration, ",") {
@@ -101,8 +102,8 @@ func Declared(declaration string) (Env, error) {
 	return e, nil
 }
 
-// TypeOf is the type of the values that satisfy a JSON Schema, any where the
-// schema leaves it open.
+// TypeOf returns the type of the values that match a JSON Schema, or any if the
+// schema does not restrict it.
 func TypeOf(schema any) types.Type {
 	s, ok := schema.(map[string]any)
 	if !ok {
@@ -126,7 +127,7 @@ func TypeOf(schema any) types.Type {
 	return types.Any
 }
 
-// ListOf is the type of a list whose elements have a known type.
+// ListOf is the type of a list with a known element type.
 type ListOf struct {
 	types.Type
 	Of types.Type

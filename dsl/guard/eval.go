@@ -10,40 +10,40 @@ import (
 	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
-// evaluation is one run of an expression over values.
+// evaluation is one evaluation of an expression.
 type evaluation struct {
 	values map[string]any
-	strict bool // arguments of calls are given
+	strict bool // arguments of calls are strict
 	locals []local
-	loops  []loopAt // the innermost last
-	cut    bool     // ?. found nothing: the rest of its chain gives nil
+	loops  []loopAt // innermost last
+	cut    bool     // ?. found nothing: the rest of the chain evaluates to nil
 	spent  int      // of maxWork
-	made   int      // elements of lists that were made
+	made   int      // number of list elements created
 	boxes  map[boxKey][]any
 	// patterns are the constant patterns of `matches`.
 	patterns patterns
 }
 
-// local is a name that `let` declares.
+// local is a name declared by `let`.
 type local struct {
 	name  string
 	value any
 }
 
-// loopAt is where a loop is in its list.
+// loopAt is the position of a loop in its list.
 type loopAt struct {
 	elem  any
 	index int
 }
 
-// failure is why an evaluation cannot continue. It is panicked with, and recovered
-// in Value.Eval.
+// failure is the reason why an evaluation cannot continue. It is a panic value,
+// recovered in Value.Eval.
 type failure struct {
 	at            int // in characters
 	message, hint string
 }
 
-// fail ends the evaluation at a node.
+// fail aborts the evaluation at a node.
 func fail(n ast.Node, hint, format string, args ...any) {
 	panic(failure{n.Location().From, fmt.Sprintf(format, args...), hint})
 }
@@ -55,7 +55,7 @@ const (
 	hintText    = "test its type first, or write the condition for the string itself"
 )
 
-// eval is the value of a node.
+// eval returns the value of a node.
 func (e *evaluation) eval(n ast.Node) any {
 	switch n := n.(type) {
 	case *ast.NilNode:
@@ -92,7 +92,7 @@ func (e *evaluation) eval(n ast.Node) any {
 	}
 }
 
-// compound is eval for what holds several other expressions.
+// compound evaluates a node that contains other expressions.
 func (e *evaluation) compound(n ast.Node) (out any) {
 	switch n := n.(type) {
 	case *ast.VariableDeclaratorNode:
@@ -144,7 +144,7 @@ func (e *evaluation) pointer(n *ast.PointerNode) any {
 	return l.elem
 }
 
-// chain is a chain of members, which ?. may end.
+// chain evaluates a chain of members, which ?. may end early.
 func (e *evaluation) chain(n *ast.ChainNode) any {
 	around := e.cut
 	e.cut = false
@@ -153,7 +153,7 @@ func (e *evaluation) chain(n *ast.ChainNode) any {
 	return out
 }
 
-// member is a field of an object or an element of a list.
+// member returns a field of an object or an element of a list.
 func (e *evaluation) member(n *ast.MemberNode) any {
 	base := e.eval(n.Node)
 	if e.cut {
@@ -185,7 +185,7 @@ func (e *evaluation) member(n *ast.MemberNode) any {
 	return nil
 }
 
-// index is a place in a list; negative ones count from its end.
+// index returns an index of a list; negative ones count from its end.
 func (e *evaluation) index(n ast.Node, key any, size int) int {
 	q, ok := exact.Of(key)
 	if !ok {
@@ -201,7 +201,7 @@ func (e *evaluation) index(n ast.Node, key any, size int) int {
 	return i
 }
 
-// missing fails because a value is not there.
+// missing fails because a value does not exist.
 func (e *evaluation) missing(of, at ast.Node, strict bool, otherwise string) {
 	if name := Path(of); strict && name != "" {
 		fail(at, hintMissing, "%s is missing or null", name)
@@ -241,7 +241,7 @@ func (e *evaluation) slice(n *ast.SliceNode) any {
 	return seal(out, strict)
 }
 
-// end is one end of a part, from 0 to size.
+// end returns one bound of a slice, from 0 to size.
 func (e *evaluation) end(n ast.Node, otherwise, size int) int {
 	if n == nil {
 		return otherwise
@@ -253,7 +253,7 @@ func (e *evaluation) end(n ast.Node, otherwise, size int) int {
 	return min(max(i, 0), size)
 }
 
-// truth is the value of a node that must be true or false.
+// truth returns the value of a node that must be a boolean.
 func (e *evaluation) truth(n, at ast.Node) bool {
 	v, strict := open(e.eval(n))
 	b, ok := v.(bool)
@@ -263,7 +263,7 @@ func (e *evaluation) truth(n, at ast.Node) bool {
 	return b
 }
 
-// text is the value of a node that must be text.
+// text returns the value of a node that must be text.
 func (e *evaluation) text(n ast.Node) string {
 	v, strict := open(e.eval(n))
 	s, ok := v.(string)
@@ -273,7 +273,7 @@ func (e *evaluation) text(n ast.Node) string {
 	return s
 }
 
-// quantity is the value of a node that must be a number.
+// quantity returns the value of a node that must be a number.
 func (e *evaluation) quantity(n ast.Node) exact.Number { return e.quantityOf(n, n, e.eval(n)) }
 
 func (e *evaluation) quantityOf(n, at ast.Node, v any) exact.Number {
@@ -285,7 +285,7 @@ func (e *evaluation) quantityOf(n, at ast.Node, v any) exact.Number {
 	return q
 }
 
-// whole is the value of a node that must be a whole number.
+// whole returns the value of a node that must be a whole number.
 func (e *evaluation) whole(n ast.Node) int {
 	q := e.quantity(n)
 	i, ok := exact.Int(q)
@@ -295,7 +295,7 @@ func (e *evaluation) whole(n ast.Node) int {
 	return i
 }
 
-// wrong fails because the value of a node is not of the kind that is needed.
+// wrong fails because the value of a node does not have the required kind.
 func (e *evaluation) wrong(n, at ast.Node, v any, strict bool, need kind) {
 	k := kindOf(v)
 	switch {
@@ -307,7 +307,7 @@ func (e *evaluation) wrong(n, at ast.Node, v any, strict bool, need kind) {
 	fail(at, HintConvert, "%s must be %s, got %s", Subject(n), kindNames[need], kindNames[k])
 }
 
-// Subject names the value of a node in a message.
+// Subject returns the name of a node in messages.
 func Subject(n ast.Node) string {
 	if name := NameOf(n); name != "" {
 		return name

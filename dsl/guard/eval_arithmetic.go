@@ -11,7 +11,8 @@ import (
 	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
-// arithmetic is an operator on two numbers, exact but for powers with fractions.
+// arithmetic applies an operator to two numbers. The result is exact except for
+// powers with fractional exponents.
 func (e *evaluation) arithmetic(n ast.Node, operator string, a, b exact.Number) exact.Number {
 	if !exact.IsFinite(a) || !exact.IsFinite(b) {
 		return e.infinite(n, operator, exact.Float(a), exact.Float(b))
@@ -49,7 +50,8 @@ func (e *evaluation) arithmetic(n ast.Node, operator string, a, b exact.Number) 
 	return checkedSize(n, out)
 }
 
-// infinite is an operator on figures of the engine of which one is not finite.
+// infinite applies an operator to engine figures, at least one of which is not
+// finite.
 func (e *evaluation) infinite(n ast.Node, operator string, a, b float64) exact.Number {
 	switch operator {
 	case "+":
@@ -70,7 +72,7 @@ func abs(i int) int {
 	return max(i, -i)
 }
 
-// checkedSize refuses numbers that would take long to work with.
+// checkedSize rejects numbers that are too large to work with.
 func checkedSize(n ast.Node, r *big.Rat) exact.Number {
 	if r.Num().BitLen() > exact.MaxBits || r.Denom().BitLen() > exact.MaxBits {
 		fail(n, "", "the result has more than 1,200 digits")
@@ -78,7 +80,7 @@ func checkedSize(n ast.Node, r *big.Rat) exact.Number {
 	return exact.FromRat(r)
 }
 
-// remainder is % of whole numbers; it has the sign of its left side.
+// remainder is % of whole numbers; the result has the sign of the left operand.
 func (e *evaluation) remainder(n ast.Node, a, b exact.Number) exact.Number {
 	b2, _ := n.(*ast.BinaryNode)
 	for i, q := range []exact.Number{a, b} {
@@ -97,7 +99,7 @@ func (e *evaluation) remainder(n ast.Node, a, b exact.Number) exact.Number {
 	return exact.FromRat(new(big.Rat).SetInt(new(big.Int).Rem(l, r)))
 }
 
-// power is ** (or ^): exact for whole exponents, else the nearest float64.
+// power is ** (or ^): exact for whole exponents, otherwise the nearest float64.
 func (e *evaluation) power(n ast.Node, a, b exact.Number) exact.Number {
 	k, ok := exact.Int(b)
 	if !ok {
@@ -126,7 +128,7 @@ func (e *evaluation) power(n ast.Node, a, b exact.Number) exact.Number {
 	return checkedSize(n, out)
 }
 
-// ofNumbers is a function of numbers and of lists of them.
+// ofNumbers evaluates a function of numbers and of lists of them.
 func (e *evaluation) ofNumbers(n *ast.BuiltinNode) any {
 	var all []exact.Number
 	strict := false
@@ -164,10 +166,10 @@ func (e *evaluation) ofNumbers(n *ast.BuiltinNode) any {
 	return e.arithmetic(n, "/", e.arithmetic(n, "+", all[middle-1], all[middle]), 2)
 }
 
-// maxNesting is how deep lists of numbers may lie in each other.
+// maxNesting is the maximum nesting of lists of numbers.
 const maxNesting = 10_000
 
-// numbersIn adds the numbers of a value: its own, or all that lie in a list.
+// numbersIn appends the numbers of a value: itself, or all in a list.
 func (e *evaluation) numbersIn(n ast.Node, v any, all []exact.Number, depth int) []exact.Number {
 	raw, strict := open(v)
 	if kindOf(raw) != kindList {
@@ -182,7 +184,7 @@ func (e *evaluation) numbersIn(n ast.Node, v any, all []exact.Number, depth int)
 	return all
 }
 
-// converted is int or float, of a number or of text that is one.
+// converted evaluates int or float of a number or of text that contains one.
 func (e *evaluation) converted(n *ast.BuiltinNode, arg ast.Node, v any) exact.Number {
 	raw, strict := open(v)
 	q, ok := exact.Of(raw)
@@ -203,7 +205,7 @@ func (e *evaluation) converted(n *ast.BuiltinNode, arg ast.Node, v any) exact.Nu
 	return q
 }
 
-// rounding2 is a function of one number.
+// wholeNumber applies a rounding function to a number.
 func wholeNumber(name string, q exact.Number, n ast.Node) exact.Number {
 	if !exact.IsFinite(q) {
 		switch name {

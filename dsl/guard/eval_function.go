@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
-// builtin is a call of one of the allowed functions.
+// builtin evaluates a call of one of the allowed functions.
 func (e *evaluation) builtin(n *ast.BuiltinNode) any {
 	switch n.Name {
 	case "all", "any", "none", "one", "filter", "map", "count", "sum", "find", "findIndex":
@@ -44,8 +44,8 @@ func (e *evaluation) builtin(n *ast.BuiltinNode) any {
 	return wholeNumber(n.Name, e.quantityOf(arg, n, v), n)
 }
 
-// list is the value of a node that must be a list, with whether it is an
-// argument.
+// list returns the value of a node that must be a list. strict reports whether it
+// is an argument.
 func (e *evaluation) list(n ast.Node) (list any, strict bool) {
 	v := e.eval(n)
 	e.charge(n, v, false)
@@ -56,8 +56,8 @@ func (e *evaluation) list(n ast.Node) (list any, strict bool) {
 	return e.boxed(v), strict
 }
 
-// boxed is a list of the engine's structs whose elements are boxed once, however
-// often loops run over it.
+// boxed converts a list of engine structs to a list of interfaces, once per list,
+// even if several loops run over it.
 func (e *evaluation) boxed(list any) any {
 	r := reflect.ValueOf(list)
 	if r.Type().Elem().Kind() != reflect.Struct {
@@ -78,14 +78,14 @@ func (e *evaluation) boxed(list any) any {
 	return out
 }
 
-// boxKey is which list of the engine it is.
+// boxKey identifies a list of the engine.
 type boxKey struct {
 	of   reflect.Type
 	at   uintptr
 	size int
 }
 
-// overList is a function that runs over a list, most with a predicate.
+// overList evaluates a function of a list, in most cases with a predicate.
 func (e *evaluation) overList(n *ast.BuiltinNode) any {
 	list, strict := e.list(n.Arguments[0])
 	f := folding{e: e, n: n, strict: strict, index: -1}
@@ -104,20 +104,20 @@ func (e *evaluation) overList(n *ast.BuiltinNode) any {
 	return f.result()
 }
 
-// folding is a function on its way through a list.
+// folding is the state of a function that runs over a list.
 type folding struct {
 	e      *evaluation
 	n      *ast.BuiltinNode
-	body   ast.Node // nil = the element itself
+	body   ast.Node // nil for the element itself
 	strict bool     // the list is an argument
 	elem   any
 	out    []any
 	count  int
 	total  exact.Number
-	index  int // of what find looks for
+	index  int // of the element that find looks for
 }
 
-// step looks at one element; done says that the result is known.
+// step evaluates one element. done reports whether the result is known.
 func (f *folding) step(i int) (done bool) {
 	switch f.n.Name {
 	case "map":
@@ -145,7 +145,7 @@ func (f *folding) step(i int) (done bool) {
 		f.e.wrong(at, f.n, v, strict, kindBool)
 	}
 	if f.n.Name == "all" {
-		holds = !holds // it looks for one that does not
+		holds = !holds // it looks for an element that does not match
 	}
 	if !holds {
 		return false
@@ -201,7 +201,7 @@ func (f *folding) result() any {
 	return f.elem
 }
 
-// ofTexts is a function of one or two texts.
+// ofTexts evaluates a function of one or two texts.
 func (e *evaluation) ofTexts(n *ast.BuiltinNode) any {
 	texts := make([]string, len(n.Arguments))
 	for i, a := range n.Arguments {
@@ -257,7 +257,7 @@ func (e *evaluation) length(n ast.Node, v any) int {
 	return 0
 }
 
-// atEnd is the first or the last element; nil where there is none.
+// atEnd returns the first or the last element, or nil of an empty list.
 func (e *evaluation) atEnd(n *ast.BuiltinNode, v any) any {
 	raw, strict := open(v)
 	if raw == nil && strict || kindOf(raw) != kindList && kindOf(raw) != kindNil {
@@ -273,7 +273,7 @@ func (e *evaluation) atEnd(n *ast.BuiltinNode, v any) any {
 	return seal(element(raw, size-1), strict)
 }
 
-// textOf is a value as text.
+// textOf returns a value as text.
 func textOf(v any) string {
 	v, _ = open(v)
 	if s, ok := v.(string); ok {
@@ -285,7 +285,7 @@ func textOf(v any) string {
 	return fmt.Sprint(bare(v))
 }
 
-// fieldNames are the names of an object's fields, sorted.
+// fieldNames returns the names of an object's fields, sorted.
 func fieldNames(object any) []string {
 	if m, ok := object.(map[string]any); ok {
 		return slices.Sorted(maps.Keys(m))

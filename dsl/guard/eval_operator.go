@@ -32,7 +32,7 @@ func (e *evaluation) binary(n *ast.BinaryNode) any {
 			return l
 		}
 		_, strict := open(l)
-		return seal(e.eval(n.Right), strict) // a default of another kind than is needed decides nothing either
+		return seal(e.eval(n.Right), strict) // a default of the wrong kind does not decide anything either
 	}
 	l, r := e.eval(n.Left), e.eval(n.Right)
 	switch n.Operator {
@@ -56,8 +56,8 @@ func (e *evaluation) binary(n *ast.BinaryNode) any {
 	return e.arithmetic(n, n.Operator, e.quantityOf(n.Left, n.Left, l), e.quantityOf(n.Right, n.Right, r))
 }
 
-// same is ==. Whether a value is missing is what a comparison with nil, as it is
-// written, asks; any other comparison of an argument wants two values of a kind.
+// same is ==. A comparison with a literal nil tests whether a value is missing.
+// Any other comparison of an argument requires two values of the same kind.
 func (e *evaluation) same(n *ast.BinaryNode, l, r any) bool {
 	if IsNilNode(n.Left) || IsNilNode(n.Right) {
 		return absent(l) == absent(r)
@@ -68,7 +68,7 @@ func (e *evaluation) same(n *ast.BinaryNode, l, r any) bool {
 	return e.equal(n, l, r)
 }
 
-// constantNode says that a node is a value as it is written.
+// constantNode reports whether a node is a literal.
 func constantNode(n ast.Node) bool {
 	switch n.(type) {
 	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NilNode:
@@ -77,7 +77,7 @@ func constantNode(n ast.Node) bool {
 	return false
 }
 
-// equal compares two values with all they hold.
+// equal compares two values deeply.
 func (e *evaluation) equal(n *ast.BinaryNode, a, b any) bool {
 	l, strict := open(a)
 	r, also := open(b)
@@ -141,7 +141,7 @@ func (e *evaluation) unlike(n *ast.BinaryNode, l, r any) {
 	fail(n, HintConvert, "%s is %s but is compared with %s", Subject(n.Left), kindNames[kindOf(l)], kindNames[kindOf(r)])
 }
 
-// ordered is <, <=, > or >=, of two numbers or of two texts.
+// ordered is <, <=, > or >= of two numbers or two texts.
 func (e *evaluation) ordered(n *ast.BinaryNode, a, b any) bool {
 	l, strict := open(a)
 	r, also := open(b)
@@ -170,7 +170,7 @@ func (e *evaluation) ordered(n *ast.BinaryNode, a, b any) bool {
 	return ok && sign >= 0
 }
 
-// in looks for a value in a list, or for a key in an object.
+// in searches for a value in a list, or for a key in an object.
 func (e *evaluation) in(n *ast.BinaryNode, a, b any) bool {
 	needle, strict := open(a)
 	of, also := open(b)
@@ -206,8 +206,8 @@ func (e *evaluation) in(n *ast.BinaryNode, a, b any) bool {
 	}
 }
 
-// among looks for a value in a list. Where one of them is an argument, a value
-// that is not found must be one that could have been.
+// among searches for a value in a list. If one of them is an argument and the
+// value is not found, its kind must be one that could have been found.
 func (e *evaluation) among(n *ast.BinaryNode, needle, list any, strict, listGiven bool) bool {
 	like, unlike, size := 0, 0, lengthOfValue(list)
 	for i := range size {
@@ -228,8 +228,8 @@ func (e *evaluation) among(n *ast.BinaryNode, needle, list any, strict, listGive
 	return false
 }
 
-// textual is an operator that looks into text. One that is not there holds
-// nothing, unless it is an argument.
+// textual evaluates an operator on text. Missing text contains nothing, but a
+// missing argument is an error.
 func (e *evaluation) textual(n *ast.BinaryNode, a, b any) bool {
 	l, strict := open(a)
 	r, also := open(b)
@@ -262,7 +262,7 @@ func (e *evaluation) textual(n *ast.BinaryNode, a, b any) bool {
 	return e.pattern(n, part).MatchString(text)
 }
 
-// patterns are compiled regular expressions by where they are used.
+// patterns caches compiled regular expressions by node.
 type patterns map[*ast.BinaryNode]*regexp.Regexp
 
 func (e *evaluation) pattern(n *ast.BinaryNode, text string) *regexp.Regexp {
@@ -292,7 +292,7 @@ func (e *evaluation) joined(n *ast.BinaryNode, a, b any) (out string, ok bool) {
 	return left + right, true
 }
 
-// interval is a..b, whole numbers and both included.
+// interval is a..b, the whole numbers from a to b.
 func (e *evaluation) interval(n *ast.BinaryNode) any {
 	from, to := e.whole(n.Left), e.whole(n.Right)
 	if to < from {

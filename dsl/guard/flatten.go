@@ -6,25 +6,26 @@ import (
 	"strings"
 )
 
-// Bounds of a flattened schema: how deep references and parts are followed, and
-// how many parts it may have in all. A schema that refers to itself in n places
-// would have n^maxDepth of them.
+// Limits of a flattened schema: the depth of references and parts, and the total
+// number of parts. A schema that refers to itself in n places would have
+// n^maxDepth of them.
 const (
 	maxFlatDepth = 12
 	maxFlatParts = 10_000
 )
 
-// FlattenSchema is a schema without references within itself, and with the parts of
-// allOf put together. What is beyond the bounds or cannot be found is any value.
+// FlattenSchema resolves the references within a schema and merges the parts of
+// allOf. Parts beyond the limits and missing ones become schemas that allow any
+// value.
 func FlattenSchema(schema any) any {
 	f := &flattener{root: schema, left: maxFlatParts}
 	return f.flatten(schema, 0)
 }
 
-// flattener is a schema that is being flattened.
+// flattener is the state of flattening one schema.
 type flattener struct {
 	root any
-	left int // parts that it may still have
+	left int // remaining parts
 }
 
 func (f *flattener) flatten(schema any, depth int) any {
@@ -77,7 +78,7 @@ func (f *flattener) flatten(schema any, depth int) any {
 	return out
 }
 
-// atPointer is what a reference within a schema leads to; nil = nothing.
+// atPointer returns the target of a reference within a schema, or nil.
 func atPointer(root any, ref string) any {
 	rest, ok := strings.CutPrefix(ref, "#")
 	if !ok {
@@ -97,7 +98,8 @@ func atPointer(root any, ref string) any {
 	return at
 }
 
-// mergedSchemas is a schema that says what two say, as far as interval.OfSchema looks.
+// mergedSchemas returns a schema that is the conjunction of two, as far as
+// interval.OfSchema reads them.
 func mergedSchemas(a, b map[string]any) map[string]any {
 	out := maps.Clone(a)
 	for key, v := range b {

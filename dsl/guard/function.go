@@ -7,9 +7,9 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// allowed are the functions an expression may call, with how they are called and
-// what they give: each gives the same for the same values, and takes time in
-// proportion to them.
+// allowed are the functions that an expression may call, with their signature and
+// documentation. Each is deterministic and takes time proportional to its
+// arguments.
 var allowed = map[string]struct{ form, doc string }{
 	"all":        {"all(list, condition)", "Whether the condition is true for every element. # is the element, .field a field of it."},
 	"any":        {"any(list, condition)", "Whether the condition is true for any element. # is the element, .field a field of it."},
@@ -45,17 +45,17 @@ var allowed = map[string]struct{ form, doc string }{
 	"string":     {"string(value)", "The value as a string."},
 }
 
-// Functions lists the functions an expression may call, sorted.
+// Functions returns the functions that an expression may call, sorted.
 func Functions() []string { return slices.Sorted(maps.Keys(allowed)) }
 
-// Function is a function as documented for people; its type is how it is called.
-// ok is false when there is none of the name that an expression may call.
+// Function returns the documentation of a function; its type is the signature. ok
+// is false if expressions cannot call a function with this name.
 func Function(name string) (m Member, ok bool) {
 	f, ok := allowed[name]
 	return Member{Name: name, Type: f.form, Doc: f.doc}, ok
 }
 
-// instead says what to write for a function that is not allowed.
+// instead maps functions that are not allowed to their replacement.
 var instead = map[string]string{
 	"now": "expressions have no clock; use run.elapsed", "date": "expressions have no clock; use run.elapsed", "duration": "times are in seconds: run.elapsed > 60",
 	"keys": "objects have no order; test a key with: \"name\" in object", "values": "objects have no order", "toPairs": "objects have no order",

@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 )
 
-// FuzzGuard holds Compile and Eval to their promises for any source: no panic,
-// a place inside the source, an end in time, the same result twice.
+// FuzzGuard checks Compile and Eval for any source: no panic, a position inside
+// the source, termination, and a deterministic result.
 func FuzzGuard(f *testing.F) {
 	for _, src := range []string{
 		`run.tokens > 100 and step.status == "failed"`, `all(plan.steps, .status == "ok")`, `step.output?.a ?? 0 > 1`,

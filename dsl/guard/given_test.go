@@ -22,7 +22,7 @@ func called(t *testing.T, src, args string) (bool, error) {
 	})
 }
 
-// decodedArgs are arguments as the engine gives them.
+// decodedArgs returns arguments in the form in which the engine passes them.
 func decodedArgs(t *testing.T, args string) (m map[string]any) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(args))
@@ -33,13 +33,13 @@ func decodedArgs(t *testing.T, args string) (m map[string]any) {
 	return m
 }
 
-// TestMissingArgumentsDecideNothing: an argument that is absent, null, or of
-// another kind than an operation needs makes the expression undecided, whatever
-// form it has; what the author writes for absence is decided.
+// TestMissingArgumentsDecideNothing: an argument that is missing, null, or of the
+// wrong kind for an operation makes the expression undecided, whatever its form.
+// A default or a test for nil decides it.
 func TestMissingArgumentsDecideNothing(t *testing.T) {
 	const args = `{"amount": 80, "order": "17", "note": null, "tags": ["x"], "lines": [{"n": 1}, {}], "who": {"name": "Ann"}, "mixed": [1, "a"], "none": []}`
 	undecided := []string{
-		// misspelt, or left out
+		// misspelled, or missing
 		`tool.args.amonut == 80`, `80 == tool.args.amonut`, `tool.args.amonut != 80`, `not (tool.args.amonut == 80)`, `!(tool.args.amonut != 80)`,
 		`tool.args.amonut in [80, 90]`, `tool.args.amonut not in [80, 90]`, `tool.args.amonut in parameters.blocked`, `tool.args.amonut in []`,
 		`tool.args.odrer matches "1"`, `tool.args.odrer contains "1"`, `tool.args.odrer startsWith "1"`, `not (tool.args.odrer endsWith "1")`, `"17" contains tool.args.odrer`,
@@ -83,7 +83,7 @@ func TestMissingArgumentsDecideNothing(t *testing.T) {
 	}
 }
 
-// TestNumbersCompareExactly: the digits of JSON count, however many there are.
+// TestNumbersCompareExactly: all digits of a JSON number count.
 func TestNumbersCompareExactly(t *testing.T) {
 	for _, tt := range []struct {
 		src, amount string

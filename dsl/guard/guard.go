@@ -10,8 +10,8 @@ import (
 	"github.com/expr-lang/expr/parser"
 )
 
-// Guard is a compiled expression that says yes or no. It is immutable and safe
-// for concurrent use.
+// Guard is a compiled boolean expression. It is immutable and safe for concurrent
+// use.
 type Guard struct{ value Value }
 
 // Value is a compiled expression of any type. It is immutable and safe for
@@ -23,8 +23,8 @@ type Value struct {
 	patterns patterns
 }
 
-// Compile checks a source against an environment and compiles it. The problem
-// is nil when there is none.
+// Compile checks a source against an environment and compiles it. The problem is
+// nil on success.
 func Compile(src string, env Env) (*Guard, *Problem) {
 	v, p := compile(src, env, true)
 	if p != nil {
@@ -33,21 +33,21 @@ func Compile(src string, env Env) (*Guard, *Problem) {
 	return &Guard{*v}, nil
 }
 
-// CompileValue is Compile for an expression of any type.
+// CompileValue is like Compile, for an expression of any type.
 func CompileValue(src string, env Env) (*Value, *Problem) {
 	return compile(src, env, false)
 }
 
-// String is the source.
+// String returns the source.
 func (g *Guard) String() string { return g.value.source }
 
-// Eval evaluates the guard. The values are those of its environment by name:
-// the engine's structs, and JSON decoded with or without json.Number, whose
-// numbers compare exactly. They are only read.
+// Eval evaluates the guard. values has the values of the environment's names:
+// engine structs, and JSON decoded with or without json.Number, whose numbers
+// compare exactly. Eval does not modify them.
 //
-// An error says that the guard is undecided: an operation was given a value it
-// cannot work with, such as an argument of a call that is missing. Nothing is
-// known then, so the caller must take the safe side.
+// An error means that the guard is undecided: an operation received a value that
+// it does not accept, such as a missing argument of a call. The caller must then
+// fail closed.
 func (g *Guard) Eval(values map[string]any) (bool, error) {
 	v, err := g.value.Eval(values)
 	if err != nil {
@@ -60,18 +60,18 @@ func (g *Guard) Eval(values map[string]any) (bool, error) {
 	return b, nil
 }
 
-// String is the source.
+// String returns the source.
 func (v *Value) String() string { return v.source }
 
-// Eval evaluates the expression; see Guard.Eval. A number of the result is an
-// int or a float64.
+// Eval evaluates the expression; see Guard.Eval. A number in the result is an int
+// or a float64.
 func (v *Value) Eval(values map[string]any) (out any, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
 		case failure:
 			out, err = nil, fmt.Errorf("evaluate %s: %w", v.source, problemAt(v.source, r.at, r.message, r.hint))
-		default: // a defect of ours, which must not let a call pass
+		default: // a bug, which must not let a call pass
 			out, err = nil, fmt.Errorf("evaluate %s: internal error: %v", v.source, r)
 		}
 	}()
@@ -87,7 +87,7 @@ func compile(src string, env Env, boolean bool) (*Value, *Problem) {
 	return &Value{source: src, root: root, strict: env.strict, patterns: in.patterns}, nil
 }
 
-// check finds everything wrong with a source before it is compiled.
+// check returns the first problem of a source, if any, before it is compiled.
 func check(src string, env Env, boolean bool) (*inspector, ast.Node, *Problem) {
 	if p := checkSize(src); p != nil {
 		return nil, nil, p
@@ -120,9 +120,9 @@ func booleanHint(root ast.Node) string {
 	return "add a comparison"
 }
 
-// restrict leaves only the allowed functions.
+// restrict allows only the allowed functions.
 func restrict(c *conf.Config) {
-	c.MaxNodes = 0 // the source's length bounds them, and inspect counts them
+	c.MaxNodes = 0 // limited by the length of the source and by inspect
 	for name := range c.Builtins {
 		if _, ok := allowed[name]; !ok {
 			c.Disabled[name] = true

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/engine/exprenv"
 )
 
-// parameters are declared as a spec would.
+// parameters are declared as in a spec.
 var parameters = map[string]any{
 	"question": map[string]any{"type": "string"},
 	"n":        map[string]any{"type": "integer"},
@@ -24,7 +24,7 @@ var parameters = map[string]any{
 	"free":          map[string]any{"type": []any{"string", "null"}},
 }
 
-// everything is a value for each name of every place.
+// everything returns a value for each name of every place.
 func everything() map[string]any {
 	steps := []exprenv.Step{
 		{ID: "s1", Goal: "find it", Status: "ok", Attempts: 1, Result: `{"score": 0.9}`, Output: map[string]any{"score": 0.9, "n": 4.0}, Tools: []string{"search"}},
@@ -59,8 +59,8 @@ func everything() map[string]any {
 	}
 }
 
-// TestCaseOfGatesIsWhatItsTrialsComeTo: the name case is a row in checks, and
-// a case's figures in gates that look at each.
+// TestCaseOfGatesIsWhatItsTrialsComeTo: the name case is a row in checks, and the
+// figures of a case in gates that apply to each case.
 func TestCaseOfGatesIsWhatItsTrialsComeTo(t *testing.T) {
 	env, _ := guard.Place("gates_each", parameters)
 	values := map[string]any{
@@ -165,7 +165,7 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestEnvironmentValuesHaveNoMethods(t *testing.T) {
-	// A method of a value can be called from an expression.
+	// Expressions can call methods of values, so there must be none.
 	for name, v := range everything() {
 		if n := methods(v); n > 0 {
 			t.Errorf("%s (%T) has %d methods", name, v, n)

@@ -13,17 +13,17 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// otherWords are words of other languages.
+// otherWords maps words of other languages.
 var otherWords = map[string]string{
 	"null": "write nil", "None": "write nil", "undefined": "write nil", "True": "write true", "False": "write false",
 	"AND": "write and", "OR": "write or", "NOT": "write not", "IN": "write in", "yes": "write true", "no": "write false",
 }
 
-// token is how the library names a token in its messages.
+// token matches a token in the library's messages.
 var token = regexp.MustCompile(`(?:Operator|Identifier|Bracket|Number|String|Bytes)\("((?:[^"\\]|\\.)*)"\)`)
 
-// explain says a syntax problem in the language's words, with a hint from what
-// is in the source.
+// explain rewrites a syntax error in terms of the language, with a hint based on
+// the source.
 func explain(src string, p *Problem) *Problem {
 	at := src[p.Offset:]
 	switch {
@@ -48,10 +48,10 @@ func explain(src string, p *Problem) *Problem {
 	return p
 }
 
-// wrapped is a reference as templates write it.
+// wrapped matches a reference in template syntax.
 var wrapped = regexp.MustCompile(`\$(?:\{\s*([A-Za-z_][\w.]*)\s*\}|<\s*([A-Za-z_][\w.]*)\s*>)`)
 
-// unwrapped is what a reference in a source is in an expression.
+// unwrapped converts references in template syntax to expression syntax.
 func unwrapped(src string) string {
 	m := wrapped.FindStringSubmatch(src)
 	if m == nil {
@@ -60,11 +60,11 @@ func unwrapped(src string) string {
 	return m[1] + m[2]
 }
 
-// neverIn is the library's message for an `in` that cannot be true.
+// neverIn matches the library's message for an `in` that is always false.
 var neverIn = regexp.MustCompile(`^cannot use (.+) as type (.+) in (array|map key)$`)
 
-// improve says a type problem in the language's words and finds the name that
-// was meant.
+// improve rewrites a type error in terms of the language and suggests the likely
+// name.
 func improve(p *Problem, root ast.Node, env Env) *Problem {
 	if name, ok := strings.CutPrefix(p.Message, "unknown name "); ok {
 		var certain bool
@@ -109,7 +109,7 @@ func typeHint(message string) string {
 	return ""
 }
 
-// typeNames turns Go's names of types into the language's.
+// typeNames replaces Go type names by those of the language.
 var typeNames = strings.NewReplacer(
 	"exprenv.Run", "run", "exprenv.Plan", "plan", "exprenv.Step", "step", "exprenv.Tool", "tool",
 	"exprenv.Reply", "reply", "exprenv.Memory", "memory", "exprenv.Trace", "trace", "exprenv.ToolUses", "tool calls",
@@ -117,13 +117,13 @@ var typeNames = strings.NewReplacer(
 	"map[string]interface {}", "object", "[]interface {}", "list", "interface {}", "any", "float64", "number",
 )
 
-// isField says that a message of the library is about a field that does not exist.
+// isField reports whether a message of the library is about an unknown field.
 func isField(message string) bool {
 	return strings.HasPrefix(message, "unknown field ") || strings.Contains(message, " has no field ")
 }
 
-// nameAdvice is the advice for an unknown name; certain = what to write in its
-// place is known.
+// nameAdvice returns advice for an unknown name. certain reports whether the
+// replacement is known.
 func nameAdvice(name string, env Env) (advice diag.Advice, certain bool) {
 	if hint, ok := otherWords[name]; ok {
 		return diag.Advice{Hint: hint}, true
@@ -146,7 +146,7 @@ func nameAdvice(name string, env Env) (advice diag.Advice, certain bool) {
 	return Suggest(name, env.Names()), false
 }
 
-// Suggest names the nearest candidate, or lists them while they are few.
+// Suggest names the nearest candidate, or lists them if they are few.
 func Suggest(name string, candidates []string) diag.Advice {
 	others := ""
 	if n := len(candidates); n > 0 && n <= 12 {
@@ -155,10 +155,11 @@ func Suggest(name string, candidates []string) diag.Advice {
 	return diag.SuggestNear(name, candidates, others)
 }
 
-// identifier is a name that may be after a dot.
+// identifier matches a name that may follow a dot.
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// fieldAdvice suggests a field; one with a dot or a dash in its name is an index.
+// fieldAdvice suggests a field; one with a dot or a dash in its name is written
+// as an index.
 func fieldAdvice(base, name string, fields []string) diag.Advice {
 	near := diag.Nearest(name, fields)
 	if i := slices.IndexFunc(fields, func(f string) bool { return strings.HasPrefix(f, name+".") }); near == "" && i >= 0 {
@@ -170,8 +171,8 @@ func fieldAdvice(base, name string, fields []string) diag.Advice {
 	return Suggest(name, fields)
 }
 
-// besideText says whether the name where the problem is occurs on the right of a
-// comparison with what may be a text.
+// besideText reports whether the name at the problem is the right operand of a
+// comparison with a possible text.
 func besideText(root ast.Node, p *Problem) bool {
 	c := &besides{at: p}
 	ast.Walk(&root, c)
@@ -183,7 +184,7 @@ type besides struct {
 	found bool
 }
 
-// Visit looks at one node; for ast.Walk.
+// Visit implements ast.Visitor.
 func (c *besides) Visit(node *ast.Node) {
 	b, ok := (*node).(*ast.BinaryNode)
 	if !ok || b.Operator != "==" && b.Operator != "!=" {
@@ -194,7 +195,7 @@ func (c *besides) Visit(node *ast.Node) {
 	}
 }
 
-// memberAt finds the member whose name is where the problem is.
+// memberAt returns the member whose name is at the problem.
 func memberAt(root ast.Node, p *Problem) *ast.MemberNode {
 	f := &finder{at: p}
 	ast.Walk(&root, f)
@@ -206,14 +207,14 @@ type finder struct {
 	found *ast.MemberNode
 }
 
-// Visit looks at one node; for ast.Walk.
+// Visit implements ast.Visitor.
 func (f *finder) Visit(node *ast.Node) {
 	if m, ok := (*node).(*ast.MemberNode); ok && f.found == nil && m.Property.Location().From == f.at.char {
 		f.found = m
 	}
 }
 
-// fields lists the names that a value of a type has, sorted.
+// fields returns the names of a type's fields, sorted.
 func fields(n *nature.Nature) []string {
 	t := n.Type
 	if t == nil {

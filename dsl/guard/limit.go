@@ -13,15 +13,15 @@ import (
 	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
-// The caps of a source. They are checked before the compiler sees it, which
-// has none of its own that comes in time.
+// Limits of a source. They are checked before the library compiles it, because
+// its own limits apply too late.
 const (
 	MaxSource = 4096 // bytes
-	MaxDepth  = 64   // brackets within brackets, or signs before signs
-	MaxNodes  = 300  // parts of the expression
+	MaxDepth  = 64   // nested brackets or signs
+	MaxNodes  = 300  // nodes of the expression
 )
 
-// checkSize refuses a source that is too long or too deep.
+// checkSize rejects a source that is too long or nested too deep.
 func checkSize(src string) *Problem {
 	if len(src) > MaxSource {
 		return problemAt(src[:0], 0, fmt.Sprintf("the expression has %d bytes; the maximum is %d", len(src), MaxSource), "split it into several guards")
@@ -50,21 +50,21 @@ func checkSize(src string) *Problem {
 	return nil
 }
 
-// inspector finds what a parsed expression may not hold.
+// inspector finds what a parsed expression may not contain.
 type inspector struct {
 	src   string
 	nodes int
 	found *Problem
-	// patterns are the regular expressions that are written out.
+	// patterns are the literal regular expressions.
 	patterns patterns
 }
 
 // tooMany ends a walk: a chain like a < b < c shares its middle, so a walk over
-// nested chains would take for ever.
+// nested chains would take exponential time.
 type tooMany struct{}
 
-// inspect refuses functions that are not allowed and expressions that are small
-// in the source only.
+// inspect rejects functions that are not allowed and expressions that expand
+// beyond the limits.
 func inspect(src string, root ast.Node) (in *inspector) {
 	in = &inspector{src: src, patterns: patterns{}}
 	defer func() {
@@ -79,7 +79,7 @@ func inspect(src string, root ast.Node) (in *inspector) {
 	return in
 }
 
-// Visit looks at one node; for ast.Walk.
+// Visit implements ast.Visitor.
 func (in *inspector) Visit(node *ast.Node) {
 	if in.nodes++; in.nodes > MaxNodes {
 		panic(tooMany{})
@@ -111,7 +111,7 @@ func (in *inspector) Visit(node *ast.Node) {
 	}
 }
 
-// number refuses a number with more digits than the library keeps.
+// number rejects a number with more digits than the library keeps.
 func (in *inspector) number(n *ast.FloatNode) {
 	chars := []rune(in.src)
 	at := n.Location()
@@ -124,13 +124,13 @@ func (in *inspector) number(n *ast.FloatNode) {
 	}
 }
 
-// pattern compiles a regular expression that is written out.
+// pattern compiles a literal regular expression.
 func (in *inspector) pattern(n *ast.BinaryNode) {
 	text, ok := n.Right.(*ast.StringNode)
 	if n.Operator != "matches" || !ok {
 		return
 	}
-	if p, err := regexp.Compile(text.Value); err == nil { // the check reports the error
+	if p, err := regexp.Compile(text.Value); err == nil { // the library's check reports the error
 		in.patterns[n] = p
 	}
 }
@@ -139,7 +139,7 @@ func (in *inspector) refuse(n ast.Node, message, hint string) {
 	in.reject(n, message, diag.Advice{Hint: hint})
 }
 
-// reject reports a part of the expression; the first one counts.
+// reject reports a part of the expression. The first report wins.
 func (in *inspector) reject(n ast.Node, message string, advice diag.Advice) {
 	if in.found == nil {
 		in.found = problemAt(in.src, n.Location().From, message, "")

@@ -11,9 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/exprenv"
 )
 
-// bounded fails the test when f allocates more than a guard may, or takes
-// longer than it does on a busy machine: the promise is 100 ms, what is not
-// bounded takes minutes.
+// bounded fails the test if f allocates more than a guard may, or takes much too
+// long: the promise is 100 ms, without limits it takes minutes.
 func bounded(t *testing.T, f func()) {
 	t.Helper()
 	var before, after runtime.MemStats

@@ -6,8 +6,8 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 )
 
-// TestValuesOfOtherTypes: what the library would take for a value of another
-// type than it is, and fail, is compared as what it is.
+// TestValuesOfOtherTypes: values that the library would misread as another type,
+// and fail on, compare by their own type.
 func TestValuesOfOtherTypes(t *testing.T) {
 	for _, tt := range []struct {
 		src  string
@@ -51,8 +51,8 @@ func TestValuesOfOtherTypes(t *testing.T) {
 	}
 }
 
-// TestNeverInAList: where the types tell that a value can never be in a list, the
-// expression is refused.
+// TestNeverInAList: an expression is rejected if its types show that a value can
+// never be in a list.
 func TestNeverInAList(t *testing.T) {
 	for src, want := range map[string]string{
 		`parameters.n in ["a"]`:         "line 1, column 14: a number can never be in a list of strings (convert with int(x), float(x) or string(x))",

@@ -7,9 +7,9 @@ import (
 	"github.com/expr-lang/expr/parser"
 )
 
-// Names lists what an expression asks of a name of its environment: the fields
-// that are after it, sorted. all says that it takes the whole value, or a
-// field that only a run knows. A source that does not parse asks nothing.
+// Names returns the fields of a name of the environment that an expression reads,
+// sorted. all reports whether it reads the whole value, or a field that is known
+// only in a run. A source that does not parse reads nothing.
 func Names(source, of string) (fields []string, all bool) {
 	tree, err := parser.Parse(source)
 	if err != nil {
@@ -28,11 +28,11 @@ func Names(source, of string) (fields []string, all bool) {
 type asked struct {
 	of      string
 	fields  []string
-	whole   []ast.Node        // where the name is
-	fielded map[ast.Node]bool // those of them that a known field follows
+	whole   []ast.Node        // occurrences of the name
+	fielded map[ast.Node]bool // those followed by a known field
 }
 
-// Visit looks at one node; for ast.Walk, children first.
+// Visit implements ast.Visitor; children come first.
 func (a *asked) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:

@@ -2,7 +2,7 @@ package guard
 
 import "github.com/expr-lang/expr/ast"
 
-// Path is a chain of names as written; "" for anything else.
+// Path returns a chain of names as written, or "" for other nodes.
 func Path(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
@@ -18,7 +18,7 @@ func Path(n ast.Node) string {
 	return ""
 }
 
-// NameOf is a chain of names as written; one in a loop begins with a dot.
+// NameOf returns a chain of names as written; in a loop it starts with a dot.
 func NameOf(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.ChainNode:
@@ -33,10 +33,10 @@ func NameOf(n ast.Node) string {
 	return Path(n)
 }
 
-// IsNilNode reports whether a node is the word nil.
+// IsNilNode reports whether a node is the literal nil.
 func IsNilNode(n ast.Node) bool { _, ok := n.(*ast.NilNode); return ok }
 
-// Parse returns the tree of a source that compiles in an environment, else nil.
+// Parse returns the tree of a source that compiles in an environment, or nil.
 func Parse(src string, env Env) ast.Node {
 	_, root, p := check(src, env, false)
 	if p != nil {
@@ -45,5 +45,5 @@ func Parse(src string, env Env) ast.Node {
 	return root
 }
 
-// Offset is where a node begins in its source, in bytes.
+// Offset returns the start of a node in its source, in bytes.
 func Offset(src string, n ast.Node) int { return problemAt(src, n.Location().From, "", "").Offset }

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/engine/exprenv"
 )
 
-// places says which names each place has beside `parameters` (DESIGN section 4).
+// places maps each place to its names other than `parameters`.
 var places = map[string][]string{
 	"after_plan":     {"run", "plan", "reply"},
 	"before_tool":    {"run", "plan", "step", "tool"},
@@ -29,7 +29,7 @@ var places = map[string][]string{
 	"gates_each":     {"case", "stats", "baseline"},
 }
 
-// structs are the engine's own names.
+// structs maps the engine's names to values of their types.
 var structs = map[string]any{
 	"run":      exprenv.Run{},
 	"plan":     exprenv.Plan{},
@@ -43,7 +43,7 @@ var structs = map[string]any{
 	"baseline": exprenv.Stats{},
 }
 
-// NameDocs says what the names of an environment are.
+// NameDocs documents the names of environments.
 var NameDocs = map[string]string{
 	"parameters": "The parameters of the run.",
 	"run":        "Counters of the run.",
@@ -59,12 +59,12 @@ var NameDocs = map[string]string{
 	"baseline":   "The same statistics of the baseline.",
 }
 
-// Place is the environment of a place. parameters holds the JSON Schema
-// property of each declared parameter; names that are not in it are errors.
-// With nil parameters any name may be used. ok is false for an unknown place.
+// Place returns the environment of a place. parameters maps each declared
+// parameter to its JSON Schema; other names are errors. With nil parameters any
+// name is allowed. ok is false for an unknown place.
 //
-// A name keeps its Go type (exprenv.Run, ...) in the values of Eval; output,
-// and case where it is a row of a dataset, are JSON values.
+// In the values of Eval, a name keeps its Go type (exprenv.Run, ...). output and
+// a case that is a dataset row are JSON values.
 func Place(name string, parameters map[string]any) (e Env, ok bool) {
 	more, ok := places[name]
 	if !ok {
@@ -89,10 +89,10 @@ func Place(name string, parameters map[string]any) (e Env, ok bool) {
 	return e, true
 }
 
-// Places lists the places, sorted.
+// Places returns the places, sorted.
 func Places() []string { return slices.Sorted(maps.Keys(places)) }
 
-// placesOf lists the places that have a name.
+// placesOf returns the places that have a name, as text.
 func placesOf(name string) string {
 	var out []string
 	for _, p := range Places() {

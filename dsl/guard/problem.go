@@ -11,17 +11,17 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// Problem is what is wrong with a source.
+// Problem is a mistake in a source.
 type Problem struct {
-	Offset  int // bytes into the source
+	Offset  int // in bytes
 	Line    int // from 1
 	Column  int // from 1, in characters
 	Message string
 	diag.Advice
-	char int // characters into the source
+	char int // in characters
 }
 
-// Error is the problem in one line, with its place and its hint.
+// Error returns the problem in one line, with its position and hint.
 func (p *Problem) Error() string {
 	s := p.Message
 	if p.Line > 1 || p.Column > 1 {
@@ -33,7 +33,7 @@ func (p *Problem) Error() string {
 	return s
 }
 
-// problemAt places a problem at a character of the source.
+// problemAt returns a problem at a character of the source.
 func problemAt(src string, char int, message, hint string) *Problem {
 	p := &Problem{Line: 1, Column: 1, Message: message, Advice: diag.Advice{Hint: hint}, char: char}
 	for ; char > 0 && p.Offset < len(src); char-- {
@@ -47,7 +47,7 @@ func problemAt(src string, char int, message, hint string) *Problem {
 	return p
 }
 
-// problemOf turns the library's error into a problem.
+// problemOf converts an error of the library to a problem.
 func problemOf(src string, err error) *Problem {
 	var fe *file.Error
 	if !errors.As(err, &fe) {

@@ -9,16 +9,15 @@ import (
 	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
-// given is a value out of the arguments of a tool call, nil where the call has
-// no such argument or says null. Only arguments are strict: an operation that
-// wants another value than it is given fails, instead of giving false. What a
-// model leaves out or misspells must not decide a condition that protects.
+// given is a value from the arguments of a tool call; nil if the call has no such
+// argument or it is null. Only arguments are strict: an operation on a value of
+// the wrong kind fails instead of returning false. What a model omits or
+// misspells must not decide a condition that protects something.
 //
-// Nothing but a comparison with nil, ??, ?. and "name" in object takes a value
-// that is missing.
+// Only a comparison with nil, ??, ?. and "name" in object accept a missing value.
 type given struct{ value any }
 
-// open is a value without what marks it as given.
+// open unwraps a value and reports whether it is strict.
 func open(v any) (raw any, strict bool) {
 	if g, ok := v.(given); ok {
 		return g.value, true
@@ -26,7 +25,7 @@ func open(v any) (raw any, strict bool) {
 	return v, false
 }
 
-// seal marks a value as given where strict.
+// seal wraps a value if it is strict.
 func seal(v any, strict bool) any {
 	if _, ok := v.(given); ok || !strict {
 		return v
@@ -34,7 +33,7 @@ func seal(v any, strict bool) any {
 	return given{v}
 }
 
-// bare is a value as callers get it: without marks, and with Go's numbers.
+// bare returns a value for callers: unwrapped, with Go numbers.
 func bare(v any) any {
 	v, _ = open(v)
 	switch v := v.(type) {
@@ -61,7 +60,7 @@ func bare(v any) any {
 	return v
 }
 
-// kind is what a value is in the language.
+// kind is the kind of a value in the language.
 type kind int
 
 const (
@@ -74,13 +73,13 @@ const (
 	kindOther
 )
 
-// kindNames are the kinds as people read them.
+// kindNames are the names of the kinds.
 var kindNames = map[kind]string{
 	kindNil: "nil", kindBool: "a boolean", kindNumber: "a number", kindText: "a string", kindList: "a list", kindObject: "an object", kindOther: "a value",
 }
 
-// kindOf is what an open value is. A list or an object of the engine that is nil
-// is an empty one.
+// kindOf returns the kind of an unwrapped value. A nil list or object of the
+// engine is empty, not nil.
 func kindOf(v any) kind {
 	switch v.(type) {
 	case nil:
@@ -106,8 +105,8 @@ func kindOf(v any) kind {
 	}
 }
 
-// absent says that a value is missing, or a list or an object of the engine that
-// was never made.
+// absent reports whether a value is missing, or a nil list or object of the
+// engine.
 func absent(v any) bool {
 	v, _ = open(v)
 	if v == nil {
@@ -117,7 +116,7 @@ func absent(v any) bool {
 	return (r.Kind() == reflect.Slice || r.Kind() == reflect.Map) && r.IsNil()
 }
 
-// length is how many elements a list or an object has.
+// lengthOfValue returns the number of elements of a list or an object.
 func lengthOfValue(v any) int {
 	switch v := v.(type) {
 	case nil:
@@ -130,7 +129,7 @@ func lengthOfValue(v any) int {
 	return reflect.ValueOf(v).Len()
 }
 
-// element is one of a list.
+// element returns an element of a list.
 func element(list any, i int) any {
 	if l, ok := list.([]any); ok {
 		return l[i]
@@ -138,8 +137,8 @@ func element(list any, i int) any {
 	return reflect.ValueOf(list).Index(i).Interface()
 }
 
-// field is what an object has under a name. there is false where it has none;
-// v is then what the type of its values is when it is empty.
+// field returns a field of an object. there is false if it has none; v is then
+// the zero value of its element type.
 func field(object any, name string) (v any, there bool) {
 	if m, ok := object.(map[string]any); ok {
 		v, there = m[name]
@@ -161,7 +160,7 @@ func field(object any, name string) (v any, there bool) {
 
 var tagged sync.Map // reflect.Type -> map[string]int
 
-// fieldsByTag are the fields of a struct of the engine by their names in
+// fieldsByTag returns the fields of an engine struct by their names in
 // expressions.
 func fieldsByTag(t reflect.Type) map[string]int {
 	if known, ok := tagged.Load(t); ok {

@@ -1,26 +1,26 @@
 package guard
 
-// Tool is a tool as expressions about its calls are checked.
+// Tool describes a tool for checks of expressions about its calls.
 type Tool struct {
 	Name   string
-	Effect string // "" = not known
-	Input  any    // JSON Schema of its arguments, decoded
-	// Fixed are arguments that the spec fixes: a call always has them.
+	Effect string // "" if unknown
+	Input  any    // decoded JSON Schema of its arguments
+	// Fixed are the arguments that the spec fixes: every call has them.
 	Fixed []string
-	// Texts says that the arguments are text only because no schema was written.
+	// Texts is set if the arguments are text only because there is no schema.
 	Texts bool
-	// Server says that it stands for the tools of the server Name, which are not
-	// known: nothing is pinned of it.
+	// Server is set if it represents the unknown tools of the server Name, which is
+	// not pinned.
 	Server bool
 }
 
-// WithTools is the environment of expressions about the calls of tools: completion
-// then knows their arguments, those of tools that a text in the expression names
-// before others. The tools are kept.
+// WithTools returns the environment of expressions about the calls of tools.
+// Completion then offers their arguments; tools named in the expression come
+// first. The slice is not copied.
 func (e Env) WithTools(tools []Tool) Env {
 	e.tools = tools
 	return e
 }
 
-// Tools are the tools of WithTools.
+// Tools returns the tools of WithTools.
 func (e Env) Tools() []Tool { return e.tools }

@@ -1,6 +1,6 @@
 package guard
 
-// kindWord is a type of Go as a kind of value, with its article.
+// kindWord converts a Go type to a kind, with its article.
 func kindWord(t string) string {
 	switch t {
 	case "nil":
@@ -19,7 +19,7 @@ func kindWord(t string) string {
 	return typeNames.Replace(t)
 }
 
-// kindWords is kindWord for the values of a list.
+// kindWords is like kindWord, for the elements of a list.
 func kindWords(t string) string {
 	switch t {
 	case "int", "float64":

@@ -8,27 +8,27 @@ import (
 	"github.com/pexctl/pex/engine/exprenv"
 )
 
-// MaxWork is what one evaluation may spend on loops within loops and on joining
-// texts, and how many elements the lists that it makes may have: one unit is an
-// element, or 16 bytes of text.
+// MaxWork is the budget of one evaluation for nested loops and joined texts, and
+// the maximum number of list elements that it creates. A unit is one element, or
+// 16 bytes of text.
 const MaxWork = 200_000
 
-// make counts elements of lists that the expression makes.
+// make counts the list elements that the expression creates.
 func (e *evaluation) make(n ast.Node, elements int) {
 	if e.made += elements; e.made > MaxWork {
 		fail(n, "", "the expression creates lists of more than %d elements", MaxWork)
 	}
 }
 
-// spend draws on the budget.
+// spend charges the budget.
 func (e *evaluation) spend(n ast.Node, units int) {
 	if e.spent += units; e.spent > MaxWork {
 		fail(n, "", "the expression is too expensive: more than %d steps in nested loops", MaxWork)
 	}
 }
 
-// charge spends what a function in a loop runs over; deep = all that the value
-// holds.
+// charge charges the budget for a function in a loop. deep includes everything
+// within the value.
 func (e *evaluation) charge(n ast.Node, v any, deep bool) {
 	if len(e.loops) == 0 || constantNode(n) {
 		return
@@ -40,7 +40,7 @@ func (e *evaluation) charge(n ast.Node, v any, deep bool) {
 	e.spend(n, size(v))
 }
 
-// size is the units of a value without what it holds.
+// size returns the units of a value without its content.
 func size(v any) int {
 	v, _ = open(v)
 	switch v := v.(type) {
@@ -59,7 +59,7 @@ func size(v any) int {
 	return 1
 }
 
-// weight is the units of a value with all it holds, counted to limit at most.
+// weight returns the units of a value with its content, up to limit.
 func weight(v any, limit int) int {
 	v, _ = open(v)
 	units := size(v)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// condition is what a filter asks of an element.
+// condition is the condition of a filter.
 type condition interface {
 	holds(e *evaluation, current any) bool
 }
@@ -41,7 +41,7 @@ func (c negation) holds(e *evaluation, current any) bool { return !c.condition.h
 
 func (c exists) holds(e *evaluation, current any) bool { return len(e.run(c.query, current)) > 0 }
 
-// term is a value in a comparison; ok is false for nothing.
+// term is an operand of a comparison. ok is false if it selects nothing.
 type term interface {
 	value(e *evaluation, current any) (v any, ok bool)
 }
@@ -82,7 +82,7 @@ func (c comparison) holds(e *evaluation, current any) bool {
 	}
 }
 
-// equal compares deeply; numbers by their value.
+// equal compares deeply, and numbers by value.
 func (e *evaluation) equal(a, b any) bool {
 	e.visit(1)
 	if n, ok := compareNumbers(a, b); ok {
@@ -132,8 +132,8 @@ func (e *evaluation) less(a, b any) bool {
 	return ok && also && s < t
 }
 
-// compareNumbers compares two numbers exactly where both are integers; ok is
-// false when one is no number.
+// compareNumbers compares two numbers, exactly if both are integers. ok is false
+// if one is not a number.
 func compareNumbers(a, b any) (order int, ok bool) {
 	i, f, isInt, ok := number(a)
 	if !ok {
@@ -164,7 +164,7 @@ func number(v any) (i int64, f float64, isInt, ok bool) {
 				return i, float64(i), true, true
 			}
 		}
-		f, _ := strconv.ParseFloat(text, 64) // beyond float64 it is an infinity
+		f, _ := strconv.ParseFloat(text, 64) // infinity if out of range
 		return 0, f, false, true
 	}
 	return 0, 0, false, false

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// or reads a filter's condition.
+// or parses a filter's condition.
 func (p *parser) or() condition {
 	var out either
 	p.nested(func() {
@@ -43,7 +43,7 @@ func (p *parser) and() condition {
 	return out
 }
 
-// basic reads a condition in parentheses, a comparison or a test.
+// basic parses a condition in parentheses, a comparison or a test.
 func (p *parser) basic() condition {
 	not := p.take("!")
 	if not {
@@ -85,7 +85,7 @@ func (p *parser) comparisonOrTest(not bool) condition {
 	return comparison{op: op, left: p.comparable(start, left), right: p.comparable(at, right)}
 }
 
-// test makes a condition of an operand without a comparison.
+// test converts an operand without a comparison to a condition.
 func (p *parser) test(at int, o operand) condition {
 	switch {
 	case o.query != nil:
@@ -100,7 +100,7 @@ func (p *parser) test(at int, o operand) condition {
 	return nil
 }
 
-// comparable makes a value of an operand.
+// comparable converts an operand to a value.
 func (p *parser) comparable(at int, o operand) term {
 	switch {
 	case o.query != nil && !o.query.singular():
@@ -140,8 +140,8 @@ func operatorHint(rest string) string {
 	return ""
 }
 
-// operand is one side of a comparison, or a test, or an argument: exactly one
-// of query, call and literal, where neither pointer is set.
+// operand is one side of a comparison, a test, or an argument: a query, a call,
+// or, if both pointers are nil, a literal.
 type operand struct {
 	query   *query
 	call    *call
@@ -164,7 +164,7 @@ func (p *parser) operand() operand {
 	return operand{}
 }
 
-// word reads true, false, null or a call.
+// word parses true, false, null or a call.
 func (p *parser) word() operand {
 	start := p.at
 	for c := p.peek(); c == '_' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9'; c = p.peek() {

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// evaluation is one selection under way.
+// evaluation is the state of one selection.
 type evaluation struct {
 	root any
-	left int // visits
+	left int // remaining visits
 }
 
 func (e *evaluation) visit(n int) {
@@ -23,7 +23,7 @@ type query struct {
 	segments []segment
 }
 
-// segment takes each value to some of its children, or of its descendants.
+// segment maps each value to some of its children or descendants.
 type segment struct {
 	descend   bool
 	selectors []selector
@@ -62,7 +62,8 @@ func (e *evaluation) segment(s segment, v any, out []any) []any {
 	return out
 }
 
-// children lists an array's elements, or an object's members by sorted name.
+// children returns the elements of an array, or the members of an object sorted
+// by name.
 func (e *evaluation) children(v any) []any {
 	switch v := v.(type) {
 	case []any:
@@ -108,7 +109,7 @@ func (i index) choose(_ *evaluation, v any, out []any) []any {
 	return out
 }
 
-// slice is start:end:step; nil = left out.
+// slice is start:end:step; omitted parts are nil.
 type slice struct {
 	start, end *int
 	step       int
@@ -143,7 +144,7 @@ func (s slice) choose(e *evaluation, v any, out []any) []any {
 	return out
 }
 
-// filter selects the children for which a condition holds.
+// filter selects the children that match a condition.
 type filter struct{ condition condition }
 
 func (f filter) choose(e *evaluation, v any, out []any) []any {
@@ -155,7 +156,7 @@ func (f filter) choose(e *evaluation, v any, out []any) []any {
 	return out
 }
 
-// singular says that the query selects one value at most.
+// singular reports whether the query selects at most one value.
 func (q query) singular() bool {
 	for _, s := range q.segments {
 		if s.descend || len(s.selectors) != 1 {

@@ -11,7 +11,7 @@ type function struct {
 	name    string
 	arity   int
 	nodes   bool // its argument is a query, not a value
-	logical bool // it gives true or false, not a value
+	logical bool // it returns true or false, not a value
 }
 
 var functions = map[string]function{
@@ -27,10 +27,10 @@ type call struct {
 	function  function
 	arguments []term
 	nodes     []query
-	pattern   *regexp.Regexp // of a literal second argument; nil = made each time
+	pattern   *regexp.Regexp // of a literal second argument; nil to compile each time
 }
 
-// prepare compiles a literal pattern once.
+// prepare compiles a literal pattern.
 func (c *call) prepare() {
 	if len(c.arguments) == 2 {
 		if l, ok := c.arguments[1].(literal); ok {
@@ -42,7 +42,7 @@ func (c *call) prepare() {
 	}
 }
 
-// never matches nothing: what a pattern that is none does.
+// never matches nothing, like an invalid pattern.
 var never = regexp.MustCompile(`[^\x{0}-\x{10FFFF}]`)
 
 func (c call) value(e *evaluation, current any) (any, bool) {
@@ -82,17 +82,18 @@ func (c call) holds(e *evaluation, current any) bool {
 	re := c.pattern
 	if re == nil {
 		p, _ := c.arguments[1].value(e, current)
-		e.visit(1000) // what making a pattern costs
+		e.visit(1000) // the cost of compiling a pattern
 		re = compilePattern(p, c.function.name == "match")
 	}
 	return re != nil && re.MatchString(s)
 }
 
-// maxPattern bounds a pattern that comes from a value.
+// maxPattern is the maximum length of a pattern that is not a literal.
 const maxPattern = 1000
 
-// compilePattern turns an I-Regexp (RFC 9485) into Go's form: its dot takes no
-// line ends. ^ and $ are anchors, as everywhere else. nil = it is no pattern.
+// compilePattern converts an I-Regexp (RFC 9485) to Go syntax: its dot does not
+// match line ends. ^ and $ are anchors, as usual. It returns nil if v is not a
+// pattern.
 func compilePattern(v any, whole bool) *regexp.Regexp {
 	p, ok := v.(string)
 	if !ok || len(p) > maxPattern {

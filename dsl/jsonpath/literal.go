@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// text reads a string literal between single or double quotes.
+// text parses a string literal in single or double quotes.
 func (p *parser) text() string {
 	quote := p.peek()
 	start := p.at
@@ -81,7 +81,7 @@ func (p *parser) hex(start int) rune {
 	return rune(n)
 }
 
-// number reads a number literal.
+// number parses a number literal.
 func (p *parser) number() json.Number {
 	start := p.at
 	p.take("-")

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// parser reads a path from left to right. It leaves by panic(*Problem).
+// parser parses a path from left to right. It reports errors by panic(*Problem).
 type parser struct {
 	src   string
 	at    int
@@ -18,7 +18,7 @@ func (p *parser) fail(at int, message, hint string) {
 	panic(&Problem{Offset: at, Message: message, Hint: hint})
 }
 
-// unexpected reports what was found and what was expected.
+// unexpected reports the current character and what was expected.
 func (p *parser) unexpected(want, hint string) {
 	if p.at >= len(p.src) {
 		p.fail(p.at, "unexpected end of the path; expected "+want, hint)
@@ -48,7 +48,7 @@ func (p *parser) blanks() {
 	}
 }
 
-// nested counts a level while f runs.
+// nested runs f one nesting level deeper.
 func (p *parser) nested(f func()) {
 	if p.depth++; p.depth > MaxDepth {
 		p.fail(p.at, fmt.Sprintf("the path is nested more than %d levels deep", MaxDepth), "")
@@ -84,7 +84,7 @@ func segmentHint(rest string) string {
 	return "write .name, ['name'], [0], [*], [1:3], [?@.x > 1] or ..name"
 }
 
-// segments reads as many segments as there are.
+// segments parses all segments.
 func (p *parser) segments() (out []segment) {
 	for {
 		start := p.at
@@ -110,7 +110,7 @@ func (p *parser) descendant() []selector {
 	return []selector{p.shorthand()}
 }
 
-// shorthand reads what may follow a dot: * or a name.
+// shorthand parses what may follow a dot: * or a name.
 func (p *parser) shorthand() selector {
 	if p.take("*") {
 		return wildcard{}
@@ -133,7 +133,7 @@ func (p *parser) shorthand() selector {
 	return name(p.src[start:p.at])
 }
 
-// nameFirst says whether a name can begin here.
+// nameFirst reports whether a text starts with a first character of a name.
 func nameFirst(s string) bool {
 	if s == "" {
 		return false
@@ -142,7 +142,7 @@ func nameFirst(s string) bool {
 	return c == '_' || c >= 0x80 || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// bracketed reads [selector, ...].
+// bracketed parses [selector, ...].
 func (p *parser) bracketed() (out []selector) {
 	p.at++
 	p.nested(func() {
@@ -210,10 +210,10 @@ func (p *parser) indexOrSlice() selector {
 	return s
 }
 
-// maxInteger is the largest integer that JSON systems agree on.
+// maxInteger is the largest interoperable JSON integer.
 const maxInteger = 1<<53 - 1
 
-// integer reads an integer; nil if there is none here.
+// integer parses an integer, or returns nil if there is none.
 func (p *parser) integer() *int {
 	start := p.at
 	p.take("-")

@@ -12,14 +12,14 @@ type Path struct {
 	query  query
 }
 
-// Problem is what is wrong with a path.
+// Problem is a mistake in a path.
 type Problem struct {
-	Offset  int // bytes into the source
+	Offset  int // in bytes
 	Message string
-	Hint    string // the way out; "" = none known
+	Hint    string // how to fix it; "" if unknown
 }
 
-// Error is the problem in one line.
+// Error returns the problem in one line.
 func (p *Problem) Error() string {
 	s := fmt.Sprintf("at byte %d: %s", p.Offset, p.Message)
 	if p.Hint != "" {
@@ -28,19 +28,19 @@ func (p *Problem) Error() string {
 	return s
 }
 
-// The caps of a source.
+// Limits of a source.
 const (
 	MaxSource = 4096 // bytes
-	MaxDepth  = 32   // filters within filters, and parentheses
+	MaxDepth  = 32   // nested filters and parentheses
 )
 
-// maxVisits is the number of values one selection may look at.
+// maxVisits is the maximum number of values that one selection visits.
 const maxVisits = 1_000_000
 
-// errTooMuch ends a selection.
+// errTooMuch aborts a selection.
 var errTooMuch = errors.New("the path visits more than 1,000,000 values; use fewer descendants (..) and nested filters")
 
-// Compile reads a path. The error is a *Problem.
+// Compile parses a path. The error is a *Problem.
 func Compile(src string) (path *Path, err error) {
 	if len(src) > MaxSource {
 		return nil, &Problem{Message: fmt.Sprintf("the path has %d bytes; the maximum is %d", len(src), MaxSource)}
@@ -61,12 +61,12 @@ func Compile(src string) (path *Path, err error) {
 	return &Path{source: src, query: p.path()}, nil
 }
 
-// String is the source.
+// String returns the source.
 func (p *Path) String() string { return p.source }
 
-// Select gives the values that the path selects in v, in the order of the RFC;
-// nothing selected is an empty list. The error says that the selection would
-// take too long. The values are those of v, not copies.
+// Select returns the values that the path selects in v, in the order of the RFC.
+// If nothing matches, it returns an empty list. The error reports that the
+// selection would take too long. The values are those of v, not copies.
 func (p *Path) Select(v any) (out []any, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// NewTracked is Schema with notes for our own editor support. Beside a value
-// whose text means something is "x-pex": {"is": "prompt", "template",
-// "expression", "filter", "schema", "llm", "agent", "file"}, with the struct
-// tags "vars", "env" and "words" that say what it may name.
+// NewTracked is like New, with notes for pex's own language server. A value whose
+// text has a meaning gets "x-pex": {"is": "prompt", "template", "expression",
+// "filter", "schema", "llm", "agent", "file"}, with the struct tags "vars", "env"
+// and "words", which define what it may name.
 func NewTracked(catalog engine.Catalog, checks component.Blueprints) []byte {
 	return (&writer{catalog: catalog, checks: checks, defs: syntax.NewMap(), noting: true}).schema()
 }
 
-// meanings are the types whose texts mean something.
+// meanings maps the types whose text has a meaning.
 var meanings = map[reflect.Type]string{
 	config.PromptRefType: "prompt", config.TemplateType: "template", config.AnyValueType: "template", config.GuardRefType: "expression",
 	config.FilterRefType: "filter", config.SchemaRefType: "schema", config.ModelRefType: "llm", config.AgentRefType: "agent",
@@ -43,8 +43,8 @@ func (s *writer) note(v *syntax.Node, of reflect.Value, tag reflect.StructTag) *
 	return v
 }
 
-// exemplify adds the examples of a field: those of its tag, divided by |, the
-// words that stand for themselves, and of durations how they are written.
+// exemplify adds the examples of a field: those of its tag, separated by |, its
+// words, and the notation of durations.
 func (s *writer) exemplify(v *syntax.Node, f config.Field) {
 	examples := syntax.NewList()
 	for _, tag := range []string{"example", "words"} {
@@ -60,8 +60,8 @@ func (s *writer) exemplify(v *syntax.Node, f config.Field) {
 	}
 }
 
-// markdown adds the form that editors show on hover, where it says more than
-// the description: the default.
+// markdown adds the form that editors show on hover, if it has more than the
+// description: the default.
 func markdown(v *syntax.Node) *syntax.Node {
 	doc, d := v.Get("description"), v.Get("default")
 	if doc != nil && d != nil {
@@ -70,7 +70,8 @@ func markdown(v *syntax.Node) *syntax.Node {
 	return v
 }
 
-// oneOfTypes makes a key one of the types of components, each with its doc.
+// oneOfTypes restricts a key to the types of components, each with its
+// documentation.
 func oneOfTypes(v *syntax.Node, infos []component.Info) {
 	if len(infos) == 0 {
 		return
@@ -84,7 +85,7 @@ func oneOfTypes(v *syntax.Node, infos []component.Info) {
 	v.Set("enumDescriptions", syntax.Position{}, docs)
 }
 
-// kindDocs says of each of the kinds what it is.
+// kindDocs returns the documentation of each kind.
 func kindDocs() []string {
 	docs := map[string]string{
 		specfs.KindAgent: "An agent, run with pexctl run.", specfs.KindLibrary: "Shared LLMs, tools and prompts, for include.",
@@ -97,7 +98,7 @@ func kindDocs() []string {
 	return out
 }
 
-// schemaOrPointer is a JSON Schema, or where one is.
+// schemaOrPointer accepts a JSON Schema, or a reference to one.
 func schemaOrPointer() *syntax.Node {
 	v := typed("object", "boolean")
 	v.Set("properties", syntax.Position{}, syntax.NewMap(

@@ -5,7 +5,7 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// wordDocs says what the words of a parameter's schema mean.
+// wordDocs documents the keywords of a parameter's schema.
 var wordDocs = map[string]string{
 	"type":                  "The type of the value.",
 	"description":           "The purpose. Callers read it, and so do models that call this agent as a tool.",
@@ -57,7 +57,7 @@ var wordDocs = map[string]string{
 
 var jsonTypes = []string{"string", "integer", "number", "boolean", "array", "object", "null"}
 
-// parameterSchema is one entry of parameters.
+// parameterSchema returns the schema of one entry of parameters.
 func parameterSchema() *syntax.Node {
 	types := syntax.NewMap("enum", syntax.NewTexts(jsonTypes...))
 	shapes := map[string]*syntax.Node{

@@ -12,11 +12,11 @@ import (
 
 // Page is one page of the reference: a section of the language, or a component.
 type Page struct {
-	Group string // the section of the reference: language, nodes, providers, tools or checks
-	Name  string // name of the file, without an extension; unique in the group
-	Title string // Markdown, without the marks of a heading
-	About string // Markdown: what it is
-	Keys  string // Markdown: the tables of its keys, each after the first with a heading
+	Group string // the group in the reference: language, nodes, providers, tools or checks
+	Name  string // file name without extension, unique in the group
+	Title string // heading text in Markdown
+	About string // description in Markdown
+	Keys  string // tables of its keys in Markdown; each after the first has a heading
 }
 
 // Text returns the page in Markdown.
@@ -93,7 +93,7 @@ func testPages() []Page {
 	}
 }
 
-// below is a table with a heading of its own.
+// below returns a table with its own heading.
 func below(title, about string, keys any) string {
 	text := "\n## " + title + "\n"
 	if about != "" {
@@ -102,7 +102,7 @@ func below(title, about string, keys any) string {
 	return text + table(keys)
 }
 
-// table lists the keys of a struct, and those of structs in it by their path.
+// table lists the keys of a struct, and those of nested structs by their path.
 func table(of any) string {
 	keys := config.Keys(of)
 	if len(keys) == 0 {

@@ -13,7 +13,8 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// sections fills in what components decode, and what holds named entries.
+// sections completes the keys that components decode and the sections of named
+// entries.
 func (s *writer) sections(properties *syntax.Node) {
 	section := func(key string, v *syntax.Node) { put(properties, key, v) }
 	section("parameters", keyed(language.ParameterPattern, parameterSchema()))
@@ -42,7 +43,7 @@ func (s *writer) sections(properties *syntax.Node) {
 	section("evals", syntax.NewMap("type", syntax.NewTexts("array", "null"), "items", typed("string")))
 }
 
-// guardSchema adds which actions fit which places, as compiler.fitting does.
+// guardSchema restricts actions to their places, like compiler.fitting.
 func guardSchema(rule *syntax.Node) *syntax.Node {
 	put(rule.Get("properties"), "when", typed("string", "boolean"))
 	at := func(places *syntax.Node) *syntax.Node {
@@ -58,28 +59,29 @@ func (s *writer) structOf(p any) *syntax.Node { return s.structs(config.Struct(p
 
 func (s *writer) config(p any) *syntax.Node { return s.structs(config.Struct(p)) }
 
-// opened leaves it to others to close a schema.
+// opened removes additionalProperties from a schema that another schema closes.
 func opened(v *syntax.Node) *syntax.Node {
 	v.Drop("additionalProperties")
 	return v
 }
 
-// named is a section of entries whose names other parts refer to.
+// named returns the schema of a section of entries whose names other parts refer
+// to.
 func named(entry *syntax.Node) *syntax.Node { return keyed(config.NamePattern, entry) }
 
 func keyed(names *regexp.Regexp, entry *syntax.Node) *syntax.Node {
 	return syntax.NewMap("type", syntax.NewTexts("object", "null"), "propertyNames", nameOf(names), "additionalProperties", entry)
 }
 
-// usableName is the schema of what compiler.usable takes.
+// usableName returns the schema of the names that compiler.usable accepts.
 func usableName() *syntax.Node { return nameOf(config.NamePattern) }
 
-// nameOf is the schema of what compiler.fits takes.
+// nameOf returns the schema of the names that compiler.fits accepts.
 func nameOf(pattern *regexp.Regexp) *syntax.Node {
 	return syntax.NewMap("pattern", syntax.NewText(pattern.String()), "maxLength", number(strconv.Itoa(config.MaxName)))
 }
 
-// when is an if/then on the value of a key.
+// when returns an if/then on the value of a key.
 func when(key, is string, then *syntax.Node) *syntax.Node {
 	return syntax.NewMap("if", syntax.NewMap("properties", syntax.NewMap(key, syntax.NewMap("const", syntax.NewText(is))), "required", syntax.NewTexts(key)), "then", then)
 }
@@ -101,8 +103,8 @@ func (s *writer) llms() *syntax.Node {
 	return body
 }
 
-// tools are the common keys with those of the tool's type; an entry that has no
-// type is the builtin of its name.
+// tools combines the common keys with those of the tool's type. An entry without
+// a type is the builtin with its name.
 func (s *writer) tools() *syntax.Node {
 	common := opened(s.structOf(&language.Tool{}))
 	cases := syntax.NewList()
@@ -120,8 +122,8 @@ func (s *writer) tools() *syntax.Node {
 		common.Set("allOf", syntax.Position{}, cases)
 	}
 	s.defs.Set("tool", syntax.Position{}, common)
-	// The type of an entry that names none is in the spec that the file extends;
-	// where it extends nothing strictTools wants one.
+	// The type of an entry without one is in the spec that the file extends. If it
+	// extends nothing, strictTools requires one.
 	ofBase := syntax.NewMap("if", untyped, "then", syntax.NewMap("additionalProperties", flag(true)))
 	out := named(closed(syntax.NewMap("$ref", syntax.NewText("#/$defs/tool"), "allOf", syntax.NewList(ofBase))))
 	out.Set("properties", syntax.Position{}, byName)
@@ -135,7 +137,8 @@ func (s *writer) graph() *syntax.Node {
 	put(node.Get("properties"), "id", id)
 	cases := syntax.NewList()
 	for _, f := range s.catalog.Nodes {
-		// a role's node starts from the role's section, so nothing is required of it
+		// A node of a role starts with the role's section, so nothing is required of
+		// it.
 		then := refTo("node." + f.Type)
 		cases.Items = append(cases.Items, when("type", f.Type, then))
 	}

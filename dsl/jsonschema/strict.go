@@ -8,9 +8,9 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// relax takes out of the parts that extends, agents and includes may lay over
-// others what only the whole must have, and returns that for specs that are
-// laid over nothing.
+// relax removes the requirements that apply only to a complete spec from the
+// parts that extends, agents and includes may override. It returns them as a
+// schema for specs without extends.
 func (s *writer) relax(body *syntax.Node) (whole *syntax.Node) {
 	properties := body.Get("properties")
 	strict := syntax.NewMap()
@@ -27,7 +27,8 @@ func (s *writer) relax(body *syntax.Node) (whole *syntax.Node) {
 	return syntax.NewMap("properties", strict)
 }
 
-// taken removes the key required of a schema and returns it; nil = it has none.
+// taken removes the key required of a schema and returns it, or nil if there is
+// none.
 func taken(v *syntax.Node) *syntax.Node {
 	r := v.Get("required")
 	if r != nil {
@@ -37,8 +38,8 @@ func taken(v *syntax.Node) *syntax.Node {
 	return r
 }
 
-// strictTools says what the entries of tools must have: a type where the name
-// is no builtin's, and what the type requires.
+// strictTools returns the requirements for entries of tools: a type unless the
+// name is that of a builtin, and the required keys of the type.
 func (s *writer) strictTools() *syntax.Node {
 	typed := syntax.NewMap("anyOf", syntax.NewList(syntax.NewMap("required", syntax.NewTexts("type")), syntax.NewMap("required", syntax.NewTexts("use"))))
 	builtin, cases := syntax.NewMap(), syntax.NewList()
@@ -58,7 +59,7 @@ func (s *writer) strictTools() *syntax.Node {
 	return syntax.NewMap("properties", builtin, "additionalProperties", entry)
 }
 
-// agentFile is a file of kind Agent or Library.
+// agentFile returns the schema of a file of kind Agent or Library.
 func (s *writer) agentFile(body *syntax.Node) *syntax.Node {
 	strict := s.relax(body)
 	properties := body.Get("properties")
@@ -80,7 +81,7 @@ func (s *writer) agentFile(body *syntax.Node) *syntax.Node {
 	return body
 }
 
-// extending fills in the keys that lay specs over others.
+// extending completes the keys that merge specs.
 func (s *writer) extending(properties *syntax.Node) {
 	put(properties, "extends", choose(syntax.NewMap("type", syntax.NewText("string")), syntax.NewMap(), s.structOf(&language.ExtendsKeys{})))
 	inner := syntax.NewMap()

@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// byKind is the part of the schema that holds for the kind of a file. A
-// case.yaml without one is told by what only a case has.
+// byKind selects the schema by the kind of a file. A case.yaml without a kind is
+// recognized by keys that only cases have.
 func (s *writer) byKind(agent *syntax.Node) *syntax.Node {
 	s.defs.Set("agent", syntax.Position{}, agent)
 	s.checkTypes()
@@ -37,12 +37,12 @@ func choose(condition, then, otherwise *syntax.Node) *syntax.Node {
 	return syntax.NewMap("if", condition, "then", then, "else", otherwise)
 }
 
-// textOr takes text, or what another schema says.
+// textOr returns a schema that also accepts text.
 func textOr(v *syntax.Node) *syntax.Node {
 	return choose(syntax.NewMap("type", syntax.NewTexts("string", "boolean")), syntax.NewMap("description", syntax.NewText("An expression.")), v)
 }
 
-// put replaces the schema of a key, not its description.
+// put replaces the schema of a key, but keeps its description.
 func put(properties *syntax.Node, key string, v *syntax.Node) {
 	if doc := properties.Get(key).Get("description"); doc != nil {
 		v.Set("description", syntax.Position{}, doc)
@@ -50,7 +50,7 @@ func put(properties *syntax.Node, key string, v *syntax.Node) {
 	properties.Set(key, syntax.Position{}, v)
 }
 
-// checkTypes defines the types of checks, and a check of any of them.
+// checkTypes defines the types of checks, and a check of any type.
 func (s *writer) checkTypes() {
 	k := language.DefaultCheck()
 	common := opened(s.structOf(&k))
@@ -71,7 +71,7 @@ func (s *writer) checkList() *syntax.Node {
 	return syntax.NewMap("type", syntax.NewTexts("array", "null"), "items", textOr(refTo("check")))
 }
 
-// trajectory has the keys of the check, whose type is known.
+// trajectory returns the keys of the trajectory check, whose type is implied.
 func (s *writer) trajectory() *syntax.Node {
 	b, ok := s.checks.Find(language.TrajectoryCheck)
 	if !ok {
@@ -88,7 +88,7 @@ func overrides() *syntax.Node {
 	return syntax.NewMap("anyOf", syntax.NewList(typed("object", "null"), syntax.NewMap("type", syntax.NewText("array"), "items", typed("string"))))
 }
 
-// oneCase is a case: the keys of all structs.
+// oneCase returns the schema of a case: the keys of all structs.
 func (s *writer) oneCase(keys ...any) *syntax.Node {
 	targets := make([]reflect.Value, len(keys))
 	for i, k := range keys {

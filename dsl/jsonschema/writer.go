@@ -14,15 +14,14 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// New is the JSON Schema (draft 2020-12) of files of every kind, for
-// editors: made of the same structs that the decoder fills, so it knows every
-// component of the catalogue and every kind of check. The same ones give the
-// same bytes.
+// New returns the JSON Schema (draft 2020-12) of files of every kind, for
+// editors. It is built from the structs that the decoder fills, so it has every
+// component of the catalog and every kind of check. The output is deterministic.
 func New(catalog engine.Catalog, checks component.Blueprints) []byte {
 	return (&writer{catalog: catalog, checks: checks, defs: syntax.NewMap()}).schema()
 }
 
-// schema is the whole of it, indented.
+// schema returns the complete schema, indented.
 func (s *writer) schema() []byte {
 	root := syntax.NewMap("$schema", syntax.NewText("https://json-schema.org/draft/2020-12/schema"), "title", syntax.NewText("File of pexctl ("+language.Version+")"), "type", syntax.NewText("object"))
 	doc := language.DefaultSpec()
@@ -38,12 +37,12 @@ func (s *writer) schema() []byte {
 	return b.Bytes()
 }
 
-// writer builds the schema as a value, whose keys keep their order.
+// writer builds the schema as a value with ordered keys.
 type writer struct {
 	catalog engine.Catalog
 	checks  component.Blueprints
 	defs    *syntax.Node
-	noting  bool // what a value means is written beside it, see NotedSchema
+	noting  bool // add notes about the meaning of values, see NewTracked
 }
 
 func flag(b bool) *syntax.Node {
@@ -62,7 +61,8 @@ func closed(v *syntax.Node) *syntax.Node {
 	return v
 }
 
-// structs is the schema of structs at one level, closed by its user.
+// structs returns the schema of structs that share one level. The caller closes
+// it.
 func (s *writer) structs(targets ...reflect.Value) *syntax.Node {
 	fields, rest := config.Fields(targets)
 	properties, required := syntax.NewMap(), syntax.NewList()
@@ -77,7 +77,7 @@ func (s *writer) structs(targets ...reflect.Value) *syntax.Node {
 		overrides, _ := config.Fields([]reflect.Value{reflect.ValueOf(&k).Elem()})
 		for _, f := range overrides {
 			if properties.Find(f.Key) == nil {
-				properties.Set(f.Key, syntax.Position{}, orNull(s.field(f))) // provider, too: the llm that is named has one
+				properties.Set(f.Key, syntax.Position{}, orNull(s.field(f))) // provider too: the named LLM has one
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func (s *writer) field(f config.Field) *syntax.Node {
 			v.Set("default", syntax.Position{}, number(d))
 		case reflect.Int64:
 			v.Set("default", syntax.Position{}, syntax.NewText(d))
-		default: // lists and mappings show none
+		default: // not shown for lists and mappings
 		}
 	}
 	if f.Tag.Get("required") == "" {
@@ -116,8 +116,8 @@ func (s *writer) field(f config.Field) *syntax.Node {
 	return markdown(v)
 }
 
-// orNull lets a schema take a null, too: a key that has none is as good as not
-// written, see compiler.field.
+// orNull extends a schema to accept null: a key with null counts as not written,
+// see Decoder.field.
 func orNull(v *syntax.Node) *syntax.Node {
 	switch t, enum, any := v.Get("type"), v.Get("enum"), v.Get("anyOf"); {
 	case t != nil && t.Kind == syntax.Text && t.Text != "null":
@@ -132,7 +132,7 @@ func orNull(v *syntax.Node) *syntax.Node {
 	return v
 }
 
-// of is the schema of one type.
+// of returns the schema of one type.
 func (s *writer) of(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 	return s.note(s.ofType(v, tag), v, tag)
 }
@@ -184,8 +184,8 @@ func (s *writer) ofKind(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 	}
 }
 
-// enumerated are the words of an enum; one that YAML takes for a number is
-// that, too.
+// enumerated returns the words of an enum. Words that YAML reads as numbers are
+// also allowed as numbers.
 func enumerated(enum string) *syntax.Node {
 	out := syntax.NewList()
 	for w := range strings.SplitSeq(enum, "|") {

@@ -3,7 +3,7 @@ package language
 import "github.com/pexctl/pex/engine/component"
 
 // CompactionKeys is the section memory.compaction, in the order in which its
-// rules are tried.
+// rules apply.
 type CompactionKeys struct {
 	TruncateToolOutput *TruncationKeys    `yaml:"truncate_tool_output" doc:"Shortens old tool outputs to their head and tail. Outputs of the newest turn stay complete."`
 	Summarize          *SummarizationKeys `yaml:"summarize" doc:"Replaces the oldest pairs with a summary written by a model (role summarizer). The plan and the status of each step stay verbatim. If it fails, the run gets a warning and nothing is replaced."`
@@ -30,17 +30,18 @@ type WindowKeys struct {
 	Keep int                `yaml:"keep" min:"1" doc:"The number of newest pairs to keep unchanged."`
 }
 
-// SetDefaults sets the bounds for a context of 32,000 tokens, with room for a reply.
+// SetDefaults sets the limits for a context of 32,000 tokens, with room for a
+// reply.
 func (k *TruncationKeys) SetDefaults() {
 	*k = TruncationKeys{When: component.GuardRef{Source: "memory.tokens > 8000"}, MaxBytes: 2000}
 }
 
-// SetDefaults sets the bounds for a context of 32,000 tokens.
+// SetDefaults sets the limits for a context of 32,000 tokens.
 func (k *SummarizationKeys) SetDefaults() {
 	*k = SummarizationKeys{When: component.GuardRef{Source: "memory.tokens > 16000"}, Keep: 6}
 }
 
-// SetDefaults sets the bounds for a context of 32,000 tokens.
+// SetDefaults sets the limits for a context of 32,000 tokens.
 func (k *WindowKeys) SetDefaults() {
 	*k = WindowKeys{When: component.GuardRef{Source: "memory.tokens > 24000"}, Keep: 3}
 }

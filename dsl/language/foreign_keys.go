@@ -7,14 +7,13 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// anywhere is the section of keys that mean the same wherever they are written.
+// anywhere is the section of keys with the same meaning in any place.
 const anywhere = "*"
 
-// foreignKeys are the keys of other tools, by the section in which people write
-// them, and what a spec has instead: a key of that section (the first that it has,
-// of several divided by |), or a hint where a new name is not enough. "" is the
-// top of a file, "llms" an entry of llms. What is spelled nearly alike needs no
-// row.
+// foreignKeys maps keys of other tools, by the section in which they occur, to
+// the equivalent in a spec: a key of that section (the first that exists, of
+// several separated by |), or a hint if a new name is not enough. "" is the top
+// level of a file, "llms" an entry of llms. Similar spellings need no row.
 var foreignKeys = map[string]map[string]string{
 	"": {
 		"budget":            "write limits: {max_cost: ...}",
@@ -122,8 +121,8 @@ var foreignKeys = map[string]map[string]string{
 	},
 }
 
-// foreignKey returns what to write for a key of another tool. all are the keys of
-// the place.
+// foreignKey returns the replacement for a key of another tool. all are the keys
+// of the section.
 func foreignKey(key, path string, all []string) diag.Advice {
 	if advice := replacement(foreignKeys[sectionOf(path)][key], key, all); advice.Hint != "" {
 		return advice
@@ -135,8 +134,8 @@ func foreignKey(key, path string, all []string) diag.Advice {
 	return advice
 }
 
-// replacement is the advice of a row; the zero Advice = the place has none of its
-// keys.
+// replacement returns the advice of a row, or the zero Advice if the section has
+// none of its keys.
 func replacement(row, key string, all []string) diag.Advice {
 	if strings.Contains(row, " ") {
 		return diag.Advice{Hint: row}
@@ -149,7 +148,7 @@ func replacement(row, key string, all []string) diag.Advice {
 	return diag.Advice{}
 }
 
-// sectionOf is the section of foreignKeys that a path belongs to.
+// sectionOf returns the section of foreignKeys for a path.
 func sectionOf(path string) string {
 	section, rest, entry := strings.Cut(path, ".")
 	if entry && (strings.Contains(rest, ".") || section != "llms" && section != "tools") {

@@ -7,16 +7,16 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// Endpoint is a model service under the name that other tools give it, and what
-// a spec says instead.
+// Endpoint is a model service under the name that other tools use, with its
+// equivalent in a spec.
 type Endpoint struct {
 	Provider string
-	BaseURL  string // "" = the provider's own
-	KeyEnv   string // "" = the provider's default
+	BaseURL  string // "" for that of the provider
+	KeyEnv   string // "" for the provider's default
 }
 
-// endpoints are names that people write as a provider. A base URL of a service is
-// that of its OpenAI-compatible API.
+// endpoints maps names that users write as a provider. The base URL of a service
+// is that of its OpenAI-compatible API.
 var endpoints = map[string]Endpoint{
 	"alibaba":           {"openai", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"},
 	"amazon":            {Provider: "bedrock"},
@@ -73,13 +73,13 @@ var endpoints = map[string]Endpoint{
 	"xai":               {"openai", "https://api.x.ai/v1", "XAI_API_KEY"},
 }
 
-// FindEndpoint returns the endpoint that another tool calls by the name.
+// FindEndpoint returns the endpoint that other tools call name.
 func FindEndpoint(name string) (Endpoint, bool) {
 	e, ok := endpoints[strings.ToLower(name)]
 	return e, ok
 }
 
-// ProviderHint is what to write for a provider that there is not.
+// ProviderHint returns the advice for an unknown provider.
 func ProviderHint(name string, types []string) diag.Advice {
 	e, ok := FindEndpoint(name)
 	if !ok || !slices.Contains(types, e.Provider) {
@@ -103,8 +103,9 @@ func (e Endpoint) yaml() string {
 	return out
 }
 
-// ModelEntry is the entry of llms for a model as other tools name it, such as
-// openai/gpt-5-mini or anthropic:claude-sonnet-5; "" = the text is no such name.
+// ModelEntry returns the entry of llms for a model in the notation of other
+// tools, such as openai/gpt-5-mini or anthropic:claude-sonnet-5, or "" if the
+// text is not such a name.
 func ModelEntry(text string, types []string) string {
 	provider, model, ok := strings.Cut(text, "/")
 	if !ok {

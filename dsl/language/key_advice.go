@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// roleWith is the role whose section has a key, or "".
+// roleWith returns the role whose section has a key, or "".
 func roleWith(key string, catalog *engine.Catalog) string {
 	for _, role := range Roles {
 		f, ok := catalog.Nodes.Find(role)
@@ -26,14 +26,13 @@ func roleWith(key string, catalog *engine.Catalog) string {
 	return ""
 }
 
-// ofComponent says whether a path is in an entry that a component reads, whose
-// keys are its own business.
+// ofComponent reports whether a path is in an entry that a component decodes.
 func ofComponent(path string) bool {
 	return strings.HasPrefix(path, "tools.") || strings.HasSuffix(path, ".options") || strings.Contains(path, ".options.")
 }
 
-// KeyAdvice suggests what to write for a key that is not among all keys of a path:
-// one of nearly that name, or the section in which it belongs.
+// KeyAdvice returns a suggestion for a key that is not among all keys of a path:
+// a similar key, or the section to which it belongs.
 func KeyAdvice(e *syntax.Entry, path string, all []string, catalog *engine.Catalog, sections []Section) diag.Advice {
 	key := e.Key
 	if path == "" && (key == "llm" || key == "model") && e.Value.Kind == syntax.Text {

@@ -6,13 +6,13 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 )
 
-// KeyOrder is the order of a file's keys. top are its top keys with the text of
-// their values, which say what kind of file it is.
+// KeyOrder returns the order of a file's keys. top maps its top-level keys to the
+// text of their values, which determine the kind of the file.
 func KeyOrder(top map[string]string) format.Order {
 	kind := top["kind"]
 	_, run := top["run"]
 	_, render := top["render"]
-	if kind == "" && (run || render) { // a case.yaml
+	if kind == "" && (run || render) { // case.yaml
 		return testsOrder()
 	}
 	switch kind {
@@ -66,7 +66,7 @@ func caseOrder() format.Order {
 	return order
 }
 
-// testsOrder is the order of a file of tests, and of a case.yaml with a header.
+// testsOrder returns the order for a file of tests, or a case.yaml with a header.
 func testsOrder() format.Order {
 	order := caseOrder()
 	order.First = append(config.KeysOf(TestsKeys{}), order.First...)

@@ -8,10 +8,10 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// Plain is the config.Language of files that name no llms, agents or prompts.
+// Plain is the config.Language of files without LLMs, agents and prompts.
 type Plain struct {
 	Catalog  *engine.Catalog
-	Sections []Section // where keys belong that are in the wrong place
+	Sections []Section // sections for misplaced keys
 }
 
 var _ config.Language = Plain{}
@@ -19,19 +19,19 @@ var _ config.Language = Plain{}
 // ModelRef leaves a reference empty.
 func (Plain) ModelRef(*syntax.Node, config.Field, *syntax.Node, string) {}
 
-// ModelKeys are the keys of an llm.
+// ModelKeys returns the keys of an LLM.
 func (Plain) ModelKeys() []string { return llmKeys }
 
 // AgentRef leaves a reference empty.
 func (Plain) AgentRef(*syntax.Node, string, *component.AgentRef) {}
 
-// KeyAdvice suggests what to write for a key that does not exist.
+// KeyAdvice returns a suggestion for an unknown key.
 func (p Plain) KeyAdvice(e *syntax.Entry, path string, all []string) diag.Advice {
 	return KeyAdvice(e, path, all, p.Catalog, p.Sections)
 }
 
-// NamedPrompts are none.
+// NamedPrompts returns nil.
 func (Plain) NamedPrompts() *syntax.Node { return nil }
 
-// Library is false.
+// Library returns false.
 func (Plain) Library() bool { return false }

@@ -10,14 +10,14 @@ type PricesKeys struct {
 	Prices     []PriceKeys       `yaml:"prices" required:"true" min:"1" doc:"The prices of models. The first entry that matches an LLM is used."`
 }
 
-// PriceSourceKeys is one of sources.
+// PriceSourceKeys is an entry of sources.
 type PriceSourceKeys struct {
 	Provider string `yaml:"provider" required:"true" doc:"The name of the provider, as in llms."`
 	AsOf     string `yaml:"as_of" required:"true" doc:"The date on which its prices were checked: 2026-12-31."`
 	URL      string `yaml:"url" doc:"The address of the price list."`
 }
 
-// PriceKeys is one of prices.
+// PriceKeys is an entry of prices.
 type PriceKeys struct {
 	Provider     string          `yaml:"provider" required:"true" doc:"The name of the provider, as in llms."`
 	Models       []string        `yaml:"models" required:"true" min:"1" doc:"The provider's names for the model. * matches any text, ? and [0-9] match one character."`

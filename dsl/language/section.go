@@ -6,13 +6,14 @@ import (
 	"github.com/pexctl/pex/dsl/config"
 )
 
-// Section is a place of the language and the keys it has; "" is the top of a file.
+// Section is a place of the language with its keys; "" is the top level of a
+// file.
 type Section struct {
 	path string
 	keys []string
 }
 
-// SpecSections are where keys of a spec belong that people write elsewhere.
+// SpecSections are the sections of a spec to search for misplaced keys.
 var SpecSections = sync.OnceValue(func() []Section {
 	return []Section{
 		{"limits", config.KeysOf(Limits{})},

@@ -13,8 +13,8 @@ import (
 // Version is the version of the language.
 const Version = "pex/v1"
 
-// Spec is a whole spec. Sections of named entries, and those that a
-// component's Config decodes, are kept as values.
+// Spec is a complete spec. Sections of named entries, and those that a
+// component's Config decodes, stay nodes.
 type Spec struct {
 	APIVersion     string       `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
 	Kind           string       `yaml:"kind" required:"true" doc:"The kind of file: Agent, Library (shared LLMs, tools and prompts), Tests, Suite or Prices."`
@@ -63,7 +63,8 @@ type Limits struct {
 	MaxDuration                 time.Duration `yaml:"max_duration" over:"0s" doc:"The maximum active time of the run, including the final answer. A tenth of it, at most 30s, is reserved for the finalizer. Only a write in flight can extend it."`
 }
 
-// The defaults that OpenSearch's agent has, by the same names, and one of ours.
+// defaultLimits returns the defaults of OpenSearch's agent for limits with the
+// same names, and one of pex.
 func defaultLimits() Limits {
 	return Limits{
 		MaxSteps: 20, ExecutorMaxIterations: 20, MessageHistoryLimit: 10,
@@ -91,7 +92,7 @@ type LLM struct {
 	Options         *syntax.Node        `yaml:"options" doc:"Options of this provider."`
 }
 
-// Retry is how failed calls of an llm or a tool are repeated.
+// Retry configures how failed calls of an LLM or a tool are retried.
 type Retry struct {
 	MaxAttempts  int           `yaml:"max_attempts" min:"1" max:"20" doc:"The maximum number of calls, including the first."`
 	InitialDelay time.Duration `yaml:"initial_delay" min:"0s" doc:"The delay before the second call. It doubles for each further one."`
@@ -99,14 +100,14 @@ type Retry struct {
 	Jitter       bool          `yaml:"jitter" doc:"Uses a random delay between zero and the computed one."`
 }
 
-// RateLimit is the section rate_limit of an llm.
+// RateLimit is the section rate_limit of an LLM.
 type RateLimit struct {
 	RequestsPerMinute int `yaml:"requests_per_minute" min:"1" doc:"The maximum number of calls started per minute."`
 	TokensPerMinute   int `yaml:"tokens_per_minute" min:"1" doc:"The maximum number of tokens per minute."`
 	MaxConcurrent     int `yaml:"max_concurrent" min:"1" doc:"The maximum number of concurrent calls."`
 }
 
-// Cost is the section cost of an llm.
+// Cost is the section cost of an LLM.
 type Cost struct {
 	Input       float64 `yaml:"input" required:"true" min:"0" doc:"USD per million input tokens."`
 	Output      float64 `yaml:"output" required:"true" min:"0" doc:"USD per million output tokens."`
@@ -125,7 +126,7 @@ type CostAbove struct {
 	CacheWrite  float64 `yaml:"cache_write" min:"0" doc:"USD per million input tokens written to the cache. Default: the input price."`
 }
 
-// Price is the cost as runs account it.
+// Price returns the cost in the form for accounting.
 func (c *Cost) Price() *model.Cost {
 	out := &model.Cost{Input: c.Input, Output: c.Output, CachedInput: c.CachedInput, CacheWrite: c.CacheWrite}
 	if c.Above != nil {
@@ -135,12 +136,12 @@ func (c *Cost) Price() *model.Cost {
 	return out
 }
 
-// DefaultLLM is an llm with the defaults.
+// DefaultLLM returns an LLM with the defaults.
 func DefaultLLM() LLM {
 	return LLM{Retry: Retry{MaxAttempts: 3, InitialDelay: 500 * time.Millisecond, MaxDelay: 30 * time.Second, Jitter: true}}
 }
 
-// Tool is what all types of tools have in common.
+// Tool holds the keys common to all types of tools.
 type Tool struct {
 	Type           string              `yaml:"type" doc:"The type of the tool: builtin, http, command, mcp, agent or the name of a built-in tool. Default: the name of the entry, if a built-in tool has this name."`
 	Use            string              `yaml:"use" doc:"With type: builtin, the built-in tool to use if the entry has another name."`
@@ -187,21 +188,21 @@ type Memory struct {
 	Compaction *syntax.Node `yaml:"compaction" doc:"How long conversations are shortened before they are sent. Default: not at all."`
 }
 
-// GraphKeys is the section graph; its nodes are decoded by their types.
+// GraphKeys is the section graph. Its nodes are decoded by type.
 type GraphKeys struct {
 	Start string         `yaml:"start" doc:"The first node. Default: the first in the list."`
 	Nodes []*syntax.Node `yaml:"nodes" required:"true" min:"1" doc:"The nodes, each with id, type and the keys of its type."`
 	Edges []EdgeKeys     `yaml:"edges" required:"true" min:"1" doc:"The edges, tried in order."`
 }
 
-// EdgeKeys is one of graph.edges.
+// EdgeKeys is an entry of graph.edges.
 type EdgeKeys struct {
 	From string             `yaml:"from" required:"true" doc:"The node where the edge starts."`
 	To   string             `yaml:"to" required:"true" doc:"The node where the edge ends, or end."`
 	When component.GuardRef `yaml:"when" env:"@edge" doc:"The condition of the edge. The last edge of a node has none."`
 }
 
-// NodeKeys is what all of graph.nodes have.
+// NodeKeys holds the keys common to all entries of graph.nodes.
 type NodeKeys struct {
 	ID   string `yaml:"id" required:"true" doc:"The name of the node in edges."`
 	Type string `yaml:"type" required:"true" doc:"The type of the node."`
@@ -209,7 +210,7 @@ type NodeKeys struct {
 
 const defaultDatetime = "%Y-%m-%dT%H:%M:%SZ"
 
-// DefaultSpec is a spec with the defaults.
+// DefaultSpec returns a spec with the defaults.
 func DefaultSpec() Spec {
 	return Spec{
 		DatetimeFormat: defaultDatetime,
@@ -218,7 +219,7 @@ func DefaultSpec() Spec {
 	}
 }
 
-// ExtendsKeys is the key extends where it says more than a file.
+// ExtendsKeys is the long form of the key extends.
 type ExtendsKeys struct {
 	Spec    string   `yaml:"spec" required:"true" doc:"The base spec. For a directory, its spec.yaml."`
 	Without []string `yaml:"without" doc:"Dotted names of parts to leave out: tools.write_file, guards.stuck, output."`
@@ -226,6 +227,6 @@ type ExtendsKeys struct {
 
 var llmKeys = config.KeysOf(LLM{})
 
-// LLMKeys are the keys of an llm, which a role may also have beside its llm to
-// override them.
+// LLMKeys returns the keys of an LLM, which a role may also have to override its
+// LLM.
 func LLMKeys() []string { return slices.Clone(llmKeys) }

@@ -31,16 +31,16 @@ type SuiteKeys struct {
 	Quarantine  []QuarantineKeys `yaml:"quarantine" doc:"Cases that temporarily do not count. They run and are listed separately, but gates, comparisons and stats ignore them, except for the totals of cost, latency and tokens."`
 }
 
-// DefaultSuite is a suite with the defaults.
+// DefaultSuite returns a suite with the defaults.
 func DefaultSuite() SuiteKeys { return SuiteKeys{Repeat: 1} }
 
-// VariantKeys is one of variants.
+// VariantKeys is an entry of variants.
 type VariantKeys struct {
 	Spec string       `yaml:"spec" doc:"Another spec."`
 	Set  *syntax.Node `yaml:"set" takes:"mapping, or list of strings" doc:"Overrides of the spec: a mapping of PATH: VALUE, or a list of PATH=VALUE."`
 }
 
-// SetDefaults sets none: a variant that is written without keys is one.
+// SetDefaults sets no defaults: a variant without keys is valid.
 func (*VariantKeys) SetDefaults() {}
 
 // DatasetKeys is the section dataset.
@@ -66,7 +66,7 @@ type EmbedKeys struct {
 	LLM component.ModelRef `yaml:"llm" doc:"The name of the LLM. LLM keys next to it override its own. Default: the suite's only LLM."`
 }
 
-// GateKeys is one of gates.
+// GateKeys is an entry of gates.
 type GateKeys struct {
 	Name string             `yaml:"name" doc:"The name in reports. Default: the expression."`
 	Expr component.GuardRef `yaml:"expr" env:"@gates" doc:"The condition for the whole evaluation, over stats and baseline; or"`
@@ -80,7 +80,7 @@ type BaselineKeys struct {
 	OnInconclusive string  `yaml:"on_inconclusive" enum:"pass|fail" doc:"The result if there are too few trials to decide. Default: exit code 4."`
 }
 
-// DefaultBaseline is a baseline with the defaults.
+// DefaultBaseline returns a baseline with the defaults.
 func DefaultBaseline() BaselineKeys { return BaselineKeys{Margin: 0.02} }
 
 // SuiteLimits is the section limits of a suite.
@@ -91,7 +91,7 @@ type SuiteLimits struct {
 	TrialTimeout time.Duration `yaml:"trial_timeout" over:"0s" doc:"The maximum time of one trial. A trial that takes longer ends with an error."`
 }
 
-// QuarantineKeys is one of quarantine.
+// QuarantineKeys is an entry of quarantine.
 type QuarantineKeys struct {
 	Case   string `yaml:"case" required:"true" doc:"The id of a case, or a pattern with *."`
 	Owner  string `yaml:"owner" required:"true" doc:"The person or team that fixes it."`
@@ -99,7 +99,7 @@ type QuarantineKeys struct {
 	Reason string `yaml:"reason" doc:"Why."`
 }
 
-// SuiteSections are where keys of a suite belong that people write elsewhere.
+// SuiteSections are the sections of a suite to search for misplaced keys.
 var SuiteSections = sync.OnceValue(func() []Section {
 	return []Section{
 		{"limits", config.KeysOf(SuiteLimits{})},

@@ -22,7 +22,7 @@ type TestsKeys struct {
 	Tests      []*syntax.Node `yaml:"tests" required:"true" min:"1" doc:"The cases."`
 }
 
-// CaseFileKeys are the keys that a case has only where it is a file of its own.
+// CaseFileKeys are the keys that only a case in its own file has.
 type CaseFileKeys struct {
 	APIVersion string `yaml:"apiVersion" enum:"pex/v1" doc:"The version of the language. Optional in a case.yaml."`
 	Kind       string `yaml:"kind" enum:"Tests" doc:"Tests. Optional in a case.yaml."`
@@ -46,7 +46,7 @@ type CaseKeys struct {
 	Redact      []RedactKeys   `yaml:"redact" doc:"Values that differ between runs and are replaced by <name:1>."`
 }
 
-// RunKeys says who answers in place of the world.
+// RunKeys defines the simulated models, tools and answers of a case.
 type RunKeys struct {
 	Cassette string            `yaml:"cassette" doc:"A recording that replaces models and tools. Default: cassette.jsonl in the directory of the case, if it exists."`
 	Replies  *syntax.Node      `yaml:"replies" takes:"list of mapping" doc:"Scripted replies for every LLM, as in the provider scripted; or {file: PATH}."`
@@ -56,10 +56,10 @@ type RunKeys struct {
 	MemoryID string            `yaml:"memory_id" doc:"The conversation that the run belongs to."`
 }
 
-// SetDefaults sets none: a run that is written without keys is one.
+// SetDefaults sets no defaults: a run without keys is valid.
 func (*RunKeys) SetDefaults() {}
 
-// InjectKeys is one of inject.
+// InjectKeys is an entry of inject.
 type InjectKeys struct {
 	Tool  string `yaml:"tool" doc:"The tool whose call fails; or"`
 	Role  string `yaml:"role" enum:"planner|executor|reflector|finalizer|judge|summarizer" doc:"The role whose model call fails."`
@@ -67,14 +67,14 @@ type InjectKeys struct {
 	Error string `yaml:"error" required:"true" enum:"timeout|429|500|bad_json|truncated|refusal" doc:"The fault. Tools support the first four."`
 }
 
-// RedactKeys is one of redact.
+// RedactKeys is an entry of redact.
 type RedactKeys struct {
 	Name    string `yaml:"name" required:"true" doc:"The name in the replacement: <name:1>."`
 	Pattern string `yaml:"pattern" doc:"A regular expression (RE2). Its first group, if it has one, is replaced, otherwise the whole match; or"`
 	Path    string `yaml:"path" doc:"A JSON pointer into trajectory.json. * matches any key or index."`
 }
 
-// CheckKeys are the keys that all checks have.
+// CheckKeys are the keys common to all checks.
 type CheckKeys struct {
 	Type   string  `yaml:"type" required:"true" doc:"The type of the check."`
 	Name   string  `yaml:"name" doc:"The name in reports. Default: the type, with a number if it is used twice."`
@@ -82,10 +82,10 @@ type CheckKeys struct {
 	Not    bool    `yaml:"not" doc:"Inverts the check."`
 }
 
-// DefaultCheck is a check with the defaults.
+// DefaultCheck returns a check with the defaults.
 func DefaultCheck() CheckKeys { return CheckKeys{Weight: 1} }
 
-// TestSections are where keys of tests belong that people write elsewhere.
+// TestSections are the sections of tests to search for misplaced keys.
 var TestSections = sync.OnceValue(func() []Section {
 	return []Section{
 		{"a case's run", config.KeysOf(RunKeys{})},
@@ -94,8 +94,8 @@ var TestSections = sync.OnceValue(func() []Section {
 	}
 })
 
-// ReplyConfig is the Config of the provider that plays the replies of a case: the
-// one of the catalog that answers offline and takes a key replies.
+// ReplyConfig returns the Config of the provider that plays the replies of a
+// case: the provider of the catalog that works offline and has a key replies.
 func ReplyConfig(catalog *engine.Catalog) (settings any, ok bool) {
 	for _, f := range catalog.Models {
 		settings := f.Config()

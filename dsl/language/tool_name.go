@@ -2,8 +2,8 @@ package language
 
 import "strings"
 
-// ToolEntries are what is before a __ in the name of a tool, or in a pattern:
-// one of them is its server's entry, whose own name may have __ in it.
+// ToolEntries returns the possible server entries of a tool name or pattern: the
+// prefixes before each __, because a server's own name may contain __.
 func ToolEntries(name string) (out []string) {
 	for i := range name {
 		if strings.HasPrefix(name[i:], "__") {

@@ -2,7 +2,7 @@ package language
 
 import "regexp"
 
-// The roles.
+// Roles.
 const (
 	Planner   = "planner"
 	Executor  = "executor"
@@ -10,13 +10,13 @@ const (
 	Finalizer = "finalizer"
 )
 
-// Roles are in the order in which their llm defaults are taken over.
+// Roles are in the order in which they inherit LLM defaults.
 var Roles = []string{Planner, Executor, Reflector, Finalizer}
 
-// Question is the parameter that is always there.
+// Question is the parameter that every agent has.
 const Question = "question"
 
-// SchemaWords are the keys a parameter may have; others would do nothing.
+// SchemaWords are the keywords that the schema of a parameter may use.
 var SchemaWords = []string{
 	"type", "description", "title", "default", "required", "enum", "const", "examples", "format", "pattern",
 	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
@@ -26,23 +26,24 @@ var SchemaWords = []string{
 	"contentEncoding", "contentMediaType", "readOnly", "writeOnly",
 }
 
-// ParameterPattern is what a parameter may be called: dots too, as in OpenSearch's
-// prompt.prefix. Such a name goes before a path of the same spelling.
+// ParameterPattern matches the name of a parameter. Dots are allowed, as in
+// OpenSearch's prompt.prefix; such a name takes precedence over a path with the
+// same spelling.
 var ParameterPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
 
-// LibraryKeys are what a Library shares.
+// LibraryKeys are the sections that a Library shares.
 var LibraryKeys = []string{"llms", "tools", "prompts"}
 
-// FileKeys are the keys that a file has and an agent within it has not.
+// FileKeys are the keys of a file that an agent within it cannot have.
 var FileKeys = []string{"apiVersion", "kind", "include", "extends", "agents", "tests", "evals"}
 
-// EnvName is what the name of an environment variable matches.
+// EnvName matches the name of an environment variable.
 var EnvName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// MaxCaseName bounds the name of a case, in characters.
+// MaxCaseName is the maximum length of the name of a case, in characters.
 const MaxCaseName = 200
 
-// The types of checks that the language itself knows.
+// Types of checks that the language itself defines.
 const (
 	ExprCheck       = "expr"
 	TrajectoryCheck = "trajectory"

@@ -6,7 +6,7 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// WrongKind reports a file of another kind than the one that is wanted.
+// WrongKind reports a file whose kind is not the wanted one.
 func WrongKind(r *syntax.Report, tree *syntax.Node, want string) {
 	e := tree.Find("kind")
 	if e == nil {

@@ -17,33 +17,33 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// Compiler compiles the llms of a file, and those that roles make of them by
-// their own keys.
+// Compiler compiles the LLMs of a file, and those that roles derive with their
+// own keys.
 type Compiler struct {
 	*config.Decoder
 	tree    *syntax.Node // of the file
 	catalog *engine.Catalog
 	prices  *pricing.Table
 
-	Entries  map[string]*syntax.Node // by the names of specs
-	Names    []string                // of the section, in its order
+	Entries  map[string]*syntax.Node // by their names in the spec
+	Names    []string                // of the section, in order
 	Specs    []engine.ModelSpec
-	Base     string // the entry of the role decoded last
-	NoModels bool   // a role that no key mentions needs no llm: the graph is written and there are none
-	Fallback string // what roles use that name none: the planner's, once it is known
-	Broken   bool   // the planner's llm was not found
-	reported bool   // that nothing says which llm is used
+	Base     string // the entry of the last decoded role
+	NoModels bool   // a role without keys needs no LLM: the spec defines its graph and has none
+	Fallback string // the LLM of roles that name none: the planner's, once known
+	Broken   bool   // the planner's LLM was not found
+	reported bool   // the missing choice of an LLM was reported
 }
 
-// NewCompiler makes a Compiler over the Decoder of a file, whose tree it is given.
+// NewCompiler returns a Compiler for a file, given its Decoder and its tree.
 func NewCompiler(d *config.Decoder, tree *syntax.Node, catalog *engine.Catalog, prices *pricing.Table) *Compiler {
 	return &Compiler{Decoder: d, tree: tree, catalog: catalog, prices: prices, Entries: map[string]*syntax.Node{}}
 }
 
-// ModelKeys are the keys of an llm, which a role may have beside its own.
+// ModelKeys returns the keys of an LLM, which a role may have beside its own.
 func (c *Compiler) ModelKeys() []string { return language.LLMKeys() }
 
-// CompileLLMs reads the entries of llms.
+// CompileLLMs decodes the entries of llms.
 func (c *Compiler) CompileLLMs(section *syntax.Node) {
 	v := c.Section("llms", section)
 	for _, e := range v.Entries {
@@ -62,7 +62,7 @@ func (c *Compiler) CompileLLMs(section *syntax.Node) {
 	}
 }
 
-// addModel decodes an llm entry, or one overlaid with a role's overrides.
+// addModel decodes an entry of llms, or one with a role's overrides.
 func (c *Compiler) addModel(name string, v *syntax.Node, path string) {
 	if v.Kind == syntax.Null {
 		*v = syntax.Node{Position: v.Position, Kind: syntax.Map}
@@ -90,7 +90,7 @@ func (c *Compiler) addModel(name string, v *syntax.Node, path string) {
 	c.Specs = append(c.Specs, m)
 }
 
-// options decodes what a provider alone has, with the provider's Config.
+// options decodes the provider's own keys with its Config.
 func (c *Compiler) options(v *syntax.Node, provider, path string) any {
 	f, ok := c.catalog.Models.Find(provider)
 	if !ok {
@@ -121,13 +121,13 @@ func (c *Compiler) checkModel(v *syntax.Node, path string, k *language.LLM) {
 	}
 }
 
-// ModelRef gives a role its llm: the entry it names, else the default, with
-// the overrides beside it as an llm of its own.
+// ModelRef resolves the LLM of a role: the entry that it names, or the default.
+// Overrides beside it define a derived LLM.
 func (c *Compiler) ModelRef(v *syntax.Node, f config.Field, overrides *syntax.Node, path string) {
 	ref := f.Value.Addr().Interface().(*component.ModelRef)
 	idle := c.NoModels || f.Tag.Get("for") != "" && v.Get(f.Tag.Get("for")) == nil
 	if idle && v.Get(f.Key) == nil && len(overrides.Entries) == 0 && len(c.Names) == 0 {
-		return // nothing asks it
+		return // nothing uses it
 	}
 	name, ok := c.baseModel(v.Get(f.Key), v, overrides, path+"."+f.Key)
 	if !ok {
@@ -143,7 +143,7 @@ func (c *Compiler) ModelRef(v *syntax.Node, f config.Field, overrides *syntax.No
 	c.Quiet = true
 	c.addModel(derived, c.Entries[derived], path)
 	c.Quiet = false
-	if overrides.Get("model") != nil { // else the entry was told of
+	if overrides.Get("model") != nil { // otherwise the entry was reported
 		c.retires(c.Entries[derived], path)
 		c.misspelt(c.Entries[derived], path)
 	}
@@ -153,7 +153,7 @@ func (c *Compiler) ModelRef(v *syntax.Node, f config.Field, overrides *syntax.No
 	}
 }
 
-// baseModel is the entry that overrides lie over; "" = none, for a role that
+// baseModel returns the entry that overrides apply to, or "" for a role that
 // names its provider itself.
 func (c *Compiler) baseModel(written, v, overrides *syntax.Node, path string) (name string, ok bool) {
 	if written != nil {
@@ -181,7 +181,7 @@ func (c *Compiler) baseModel(written, v, overrides *syntax.Node, path string) (n
 		return c.Fallback, true
 	case len(c.Names) == 1:
 		return c.Names[0], true
-	case c.Broken || c.reported || c.Intended["llms"]: // which llm a role uses is not known
+	case c.Broken || c.reported || c.Intended["llms"]: // the LLM of a role is unknown
 		return "", false
 	}
 	c.reported = true
@@ -197,7 +197,7 @@ func (c *Compiler) baseModel(written, v, overrides *syntax.Node, path string) (n
 	return "", false
 }
 
-// uniqueModel names the llm that a role's overrides make.
+// uniqueModel returns a name for the LLM that a role's overrides define.
 func (c *Compiler) uniqueModel(base, path string) string {
 	name := path
 	if base != "" {
@@ -209,7 +209,7 @@ func (c *Compiler) uniqueModel(base, path string) string {
 	return name
 }
 
-// ofProvider are the keys that mean nothing to another provider.
+// ofProvider are the keys that depend on the provider.
 var ofProvider = []string{"model", "base_url", "api_key_env", "options", "cost"}
 
 func (c *Compiler) overlay(base string, overrides *syntax.Node) *syntax.Node {
@@ -220,8 +220,8 @@ func (c *Compiler) overlay(base string, overrides *syntax.Node) *syntax.Node {
 	return ForProvider(below, overrides).Overlay(overrides)
 }
 
-// ForProvider is an llm without what means nothing to the provider that
-// overrides give it.
+// ForProvider returns an LLM without the keys that do not apply to the provider
+// in overrides.
 func ForProvider(below, overrides *syntax.Node) *syntax.Node {
 	if p, q := overrides.Get("provider"), below.Get("provider"); p != nil && q != nil && p.Text != q.Text {
 		below = below.Shallow()
@@ -230,7 +230,7 @@ func ForProvider(below, overrides *syntax.Node) *syntax.Node {
 	return below
 }
 
-// WithFallbacks lists the llms that nodes use, with those they fall back to.
+// WithFallbacks returns the LLMs that nodes use, with their fallbacks.
 func (c *Compiler) WithFallbacks(names []string) []string {
 	var out []string
 	for len(names) > 0 {
@@ -246,7 +246,7 @@ func (c *Compiler) WithFallbacks(names []string) []string {
 	return out
 }
 
-// NamesIn lists the llms that settings name, at whatever depth.
+// NamesIn returns the LLMs that settings name, at any depth.
 func NamesIn(v reflect.Value) (out []string) {
 	switch {
 	case v.Type() == config.ModelRefType:

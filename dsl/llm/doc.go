@@ -1,10 +1,10 @@
-// Package llm compiles the llms of a file.
+// Package llm compiles the LLMs of a file.
 //
 //	section llms --Compiler.CompileLLMs--> model.Spec values, with prices and options
-//	a role's llm and the keys beside it --ModelRef--> the entry, or one of its own
+//	a role's llm and the keys beside it --ModelRef--> the entry, or a derived one
 //
-// It checks what a provider finds wrong with an entry, models that are misspelt or
-// will be retired, and fallbacks.
+// It runs the provider's checks of an entry, and checks for misspelled or retired
+// models and for fallbacks.
 //
-// The package knows no provider: what one takes comes from the catalog.
+// The package knows no provider: the catalog defines what each one accepts.
 package llm

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// vendor is a provider and how the names of its models begin.
+// vendor is a provider with the prefixes of its model names.
 type vendor struct {
 	provider string
 	name     *regexp.Regexp
@@ -25,9 +25,9 @@ var vendors = []vendor{
 	{"mistral", regexp.MustCompile(`^(mistral|ministral|codestral|magistral|devstral)-`)},
 }
 
-// misspelt warns where the model of the last llm added is the name of another
-// vendor's model, or a misspelling of a known one. Whether other names exist is
-// not known: the table of prices is never complete. v is that llm.
+// misspelt warns if the model of the last LLM is a model of another vendor, or a
+// misspelling of a known one. Other names are accepted, because the table of
+// prices is never complete. v is that LLM.
 func (c *Compiler) misspelt(v *syntax.Node, at string) {
 	m, model := &c.Specs[len(c.Specs)-1], v.Get("model")
 	known := c.prices.ModelNames(m.Provider)
@@ -56,14 +56,14 @@ var (
 	release = regexp.MustCompile(`-20\d\d-?\d\d-?\d\d$`)
 )
 
-// shape is a model's name without version and date: names of one shape are
-// versions of one model.
+// shape returns a model's name without version and date. Names with the same
+// shape are versions of one model.
 func shape(name string) string {
 	return digits.ReplaceAllString(release.ReplaceAllString(name, ""), "#")
 }
 
-// slip says that two names differ in one place, by at most two characters, or only
-// in how their parts are joined: a slip of typing, not another model.
+// slip reports whether two names differ by a typing error: in one place by at
+// most two characters, or only in separators.
 func slip(a, b string) bool {
 	a, b = joined.Replace(a), joined.Replace(b)
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
@@ -80,10 +80,10 @@ func slip(a, b string) bool {
 
 var joined = strings.NewReplacer("-", "", "_", "", " ", "")
 
-// nearModel is the known model that a name is a misspelling of; "" = it is
-// known, or a version that may exist.
+// nearModel returns the known model that a name misspells, or "" if the name is
+// known or may be another version.
 func nearModel(name string, known []string) string {
-	if strings.ContainsAny(name, ":/") { // of fine-tuning, or of a catalog
+	if strings.ContainsAny(name, ":/") { // a fine-tuned model, or one of a catalog
 		return ""
 	}
 	for _, k := range known {
@@ -98,7 +98,7 @@ func nearModel(name string, known []string) string {
 	return near
 }
 
-// price gives an llm without cost the one that the options know, if they do.
+// price sets the known price of an LLM without cost, if there is one.
 func (c *Compiler) price(m *engine.ModelSpec, v *syntax.Node, at string) {
 	llm := pricing.ModelOf(m, v)
 	cost, origin, ok := c.prices.Of(llm)
@@ -110,9 +110,9 @@ func (c *Compiler) price(m *engine.ModelSpec, v *syntax.Node, at string) {
 	c.Defaults = append(c.Defaults, config.Origin{Path: at + ".cost", Value: config.Brief(pricing.CostText(&cost)), Origin: origin})
 }
 
-// retires warns where the model of the last llm added is one whose end is known;
-// v is that llm. The day is reported and not compared with the clock: what vet reports for a
-// spec changes with the table of prices alone.
+// retires warns if the last LLM's model has a known retirement date; v is that
+// LLM. The date is not compared with the clock, so the warnings for a spec change
+// only with the table of prices.
 func (c *Compiler) retires(v *syntax.Node, at string) {
 	m, model := &c.Specs[len(c.Specs)-1], v.Get("model")
 	day := c.prices.RetiredFrom(pricing.ModelOf(m, v))

@@ -7,11 +7,11 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// atBaseURL is the place of faults that depend on an LLM's base_url.
+// atBaseURL is the pointer of faults that depend on an LLM's base_url.
 const atBaseURL = "/base_url"
 
-// checkProvider reports what a provider's Config finds wrong with an llm, as
-// far as it is known before a run. v is the llm's entry.
+// checkProvider reports the faults that a provider's Config finds in an LLM
+// before a run. v is the LLM's entry.
 func (c *Compiler) checkProvider(v *syntax.Node, m *engine.ModelSpec) {
 	f, ok := c.catalog.Models.Find(m.Provider)
 	if !ok || m.Config == nil {
@@ -29,8 +29,8 @@ func (c *Compiler) checkProvider(v *syntax.Node, m *engine.ModelSpec) {
 	}
 }
 
-// constant is what a template without references says; known is false for one
-// that has some.
+// constant returns the text of a template without references. known is false if
+// it has some.
 func constant(t component.Template) (text string, known bool) {
 	known = true
 	text = t.Render(func(string, string) (any, bool) {

@@ -12,12 +12,12 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 )
 
-// passes are the pairs of keys by which a spec calls an agent: what it is, and
-// its parameters by name.
+// passes are the pairs of keys with which a spec calls an agent: the agent and
+// its parameters.
 var passes = []struct{ agent, parameters string }{{"ref", "with"}, {"agent", "parameters"}}
 
-// callee is the file of the agent that a mapping calls, and the agent in it;
-// nil = it calls none.
+// callee returns the file of the agent that a mapping calls, and the agent in it.
+// file is nil if it calls none.
 func (s *server) callee(b *buffer, n *outline.Node, key string) (file *buffer, agent string) {
 	name, agent, _ := strings.Cut(n.Get(key).String(), "#")
 	switch {
@@ -31,8 +31,8 @@ func (s *server) callee(b *buffer, n *outline.Node, key string) (file *buffer, a
 	return nil, ""
 }
 
-// agentOf is the agent of its file that a definition belongs to; "" = the spec
-// itself.
+// agentOf returns the agent of the file that a definition belongs to; "" for the
+// spec itself.
 func agentOf(d use) string {
 	if d.node != nil && d.node.Match("agents.?.parameters.?") {
 		return d.node.Parent.Parent.Key
@@ -40,7 +40,7 @@ func agentOf(d use) string {
 	return ""
 }
 
-// passed lists the keys by which a document passes a parameter to an agent.
+// passed returns the keys with which a document passes a parameter to an agent.
 func (s *server) passed(b *buffer, d use) (out []use) {
 	b.outline().Walk(func(n *outline.Node) {
 		for _, p := range passes {
@@ -56,8 +56,8 @@ func (s *server) passed(b *buffer, d use) (out []use) {
 	return out
 }
 
-// argument is the parameter of another agent that a key at a byte passes: where
-// it is defined, and the key itself.
+// argument returns the parameter of another agent that the key at a byte passes:
+// its definition, and the key itself.
 func (s *server) argument(b *buffer, at int) (d, key *use) {
 	n := b.outline().Find(at)
 	if n == nil || !n.OnKey(at) || n.Parent == nil || n.Parent.Parent == nil {
@@ -80,8 +80,8 @@ func (s *server) argument(b *buffer, at int) (d, key *use) {
 	return nil, nil
 }
 
-// nameAt is the name at a byte: whose it is, and where. A key that
-// passes a parameter to another agent is that agent's.
+// nameAt returns the name at a byte: the document that defines it, and its place.
+// A key that passes a parameter to another agent belongs to that agent.
 func (s *server) nameAt(b *buffer, at int) (home *buffer, u, here *use) {
 	if d, key := s.argument(b, at); d != nil {
 		return d.buffer, d, key
@@ -90,8 +90,8 @@ func (s *server) nameAt(b *buffer, at int) (home *buffer, u, here *use) {
 	return b, u, u
 }
 
-// gather has the files that may hold a name looked at, open or not, so that all
-// places of it are found. The caller does not hold the lock.
+// gather loads the files that may contain a name, open or not, so that all its
+// places are found. The caller must not hold the lock.
 func (s *server) gather(ctx context.Context, path, word string) []string {
 	root := s.options.Spec.Root
 	if root == "" {
@@ -106,8 +106,8 @@ func (s *server) gather(ctx context.Context, path, word string) []string {
 	})
 }
 
-// mayName says whether a file of the language may hold a name, or the file of
-// its dataset.
+// mayName reports whether a file of the language, or its dataset, may contain a
+// name.
 func mayName(path, text, word string) bool {
 	switch {
 	case strings.Contains(text, "pex/"):
@@ -118,8 +118,8 @@ func mayName(path, text, word string) bool {
 	return false
 }
 
-// sameParameter are those of some files that a definition is of the workspace of, or that
-// call its agent.
+// sameParameter returns the files that belong to the workspace of a definition,
+// or that call its agent.
 func (s *server) sameParameter(paths []string, d use) (out []*buffer) {
 	for _, path := range paths {
 		f := s.file(real(path))

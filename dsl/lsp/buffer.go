@@ -12,11 +12,11 @@ import (
 // buffer is one version of a document. It is immutable.
 type buffer struct {
 	uri      string
-	path     string // absolute, links in its folder followed
+	path     string // absolute, with links in its folder resolved
 	version  int
 	open     bool // by the client
 	text     *textOf
-	tooLarge bool // it is larger than what is kept
+	tooLarge bool // too large to be stored
 
 	once  sync.Once
 	root  *outline.Node
@@ -24,8 +24,8 @@ type buffer struct {
 	names []use
 }
 
-// maxBuffer is the size of the largest text that is kept, in bytes: more than
-// any file may have.
+// maxBuffer is the maximum size of a stored text in bytes: more than the maximum
+// size of a file.
 const maxBuffer = 2 << 20
 
 func newBuffer(uri, path string, version int, text *textOf) *buffer {
@@ -36,13 +36,14 @@ func newBuffer(uri, path string, version int, text *textOf) *buffer {
 	return b
 }
 
-// outline is the tree of the text, read when first asked for.
+// outline returns the tree of the text, parsed on first use.
 func (b *buffer) outline() *outline.Node {
 	b.once.Do(func() { b.root = outline.Parse(b.text.s) })
 	return b.root
 }
 
-// kind is what the file says it is; a case in a folder of its own need not.
+// kind returns the kind that the file declares. A case in its own folder need not
+// declare one.
 func (b *buffer) kind() string {
 	kind := b.outline().Get("kind").String()
 	if kind == "" && filepath.Base(b.path) == caseFile {
@@ -51,7 +52,7 @@ func (b *buffer) kind() string {
 	return kind
 }
 
-// caseFile is the name of a case in a folder of its own.
+// caseFile is the name of the file of a case in its own folder.
 const caseFile = "case.yaml"
 
 var (
@@ -61,8 +62,8 @@ var (
 	other = text.Regexp(`(?m)^\x{feff}?["']?apiVersion["']?[ \t]*:[ \t]*["']?[a-z0-9.]*[a-z][a-z0-9./]+`)
 )
 
-// spec says whether a document is a file of the language, by its top or, while
-// it says nothing, by its name.
+// spec reports whether a document is a file of the language, by its top-level
+// keys or, while it has none, by its name.
 func (b *buffer) spec() bool {
 	switch ext := filepath.Ext(b.path); {
 	case ext != ".yaml" && ext != ".yml" && ext != "":

@@ -15,14 +15,14 @@ import (
 	"github.com/pexctl/pex/dsl"
 )
 
-// mark cuts the mark ‸ out of a text, and says where it stood.
+// mark removes the mark ‸ from a text and returns its position.
 func mark(marked string) (text string, line, character int) {
 	before, after, _ := strings.Cut(marked, "‸")
 	return before + after, strings.Count(before, "\n"), len(before) - strings.LastIndex(before, "\n") - 1
 }
 
-// opened begins with a project's files and opens one of them: asked is what
-// requests about its mark take.
+// opened starts a client on a project's files and opens one of them. asked holds
+// the params of requests at its mark.
 func opened(t *testing.T, files map[string]string, file, marked string) (cl *client, uri string, asked object) {
 	t.Helper()
 	uri = project(t, files)(file)
@@ -33,7 +33,7 @@ func opened(t *testing.T, files map[string]string, file, marked string) (cl *cli
 	return cl, uri, at(uri, line, character)
 }
 
-// renames asks for a new name at the mark.
+// renames requests a new name at the mark.
 func (c *client) renames(asked object, to string) (changes edits) {
 	c.t.Helper()
 	asked["newName"] = to
@@ -42,7 +42,7 @@ func (c *client) renames(asked object, to string) (changes edits) {
 	return r.Changes
 }
 
-// refuses wants a new name to be refused, with a reason.
+// refuses checks that a new name is rejected, with a reason.
 func (c *client) refuses(asked object, to, want string) {
 	c.t.Helper()
 	asked["newName"] = to
@@ -53,8 +53,8 @@ func (c *client) refuses(asked object, to, want string) {
 	}
 }
 
-// touched are the places of changes: the file, the line from 0, and what stands
-// there now.
+// touched returns the places of changes: the file, the line from 0, and the
+// current text.
 func touched(files map[string]string, changes edits) (out []string) {
 	for uri, edits := range changes {
 		for _, e := range edits {
@@ -76,11 +76,11 @@ const (
 	suite = "apiVersion: pex/v1\nkind: Suite\nmetadata: {name: s}\nspec: helper.yaml\ndataset: {rows: [{id: a, about: b}], parameters: {topic: \"${case.about}\"}}\nchecks: []\n"
 )
 
-// TestRenameReachesTheCallers: whoever passes a parameter passes it by its new
-// name, open or not, and nothing else is touched.
+// TestRenameReachesTheCallers: callers pass a parameter by its new name, in open
+// and other files, and nothing else changes.
 func TestRenameReachesTheCallers(t *testing.T) {
 	want := []string{
-		"boss.yaml 6 topic", "boss.yaml 8 topic", // the keys of with and parameters, and not what is passed
+		"boss.yaml 6 topic", "boss.yaml 8 topic", // the keys of with and parameters, and not the values
 		"helper.yaml 4 topic", "helper.yaml 5 topic",
 		"suite.yaml 4 topic",
 	}
@@ -110,7 +110,7 @@ func TestRenameReachesTheCallers(t *testing.T) {
 	}
 }
 
-// TestRenameRefusesWhatItCannotTell: with the reason.
+// TestRenameRefusesWhatItCannotTell: a rejected name has a reason.
 func TestRenameRefusesWhatItCannotTell(t *testing.T) {
 	inner := "agents: {one: {parameters: {topic: {type: string, default: x}}, llms: {main: {provider: scripted}}}}\n"
 	cases := []struct {

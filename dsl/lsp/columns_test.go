@@ -7,13 +7,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRenameKnowsColumnsOfFiles: a column that gives a parameter by its name
-// alone keeps the parameter from another, wherever the column stands.
+// TestRenameKnowsColumnsOfFiles: a column that sets a parameter by its bare name
+// prevents renaming the parameter, wherever the column is.
 func TestRenameKnowsColumnsOfFiles(t *testing.T) {
 	const head = "apiVersion: pex/v1\nkind: Suite\nmetadata: {name: s}\nchecks: []\n"
 	const said = "the dataset of suite.yaml sets topic from a column of that name, in "
 	cases := []struct {
-		name, suite, file, rows, want string // want "" = it is renamed
+		name, suite, file, rows, want string // want "" means that it is renamed
 	}{
 		{"CSV", "spec: helper.yaml\ndataset: cases.csv\n", "cases.csv", "id,topic\n1,x\n", said + "cases.csv"},
 		{"CSV with a mark of its encoding", "spec: helper.yaml\ndataset: cases.csv\n", "cases.csv", "\ufefftopic,id\nx,1\n", said + "cases.csv"},
@@ -41,8 +41,8 @@ func TestRenameKnowsColumnsOfFiles(t *testing.T) {
 	}
 }
 
-// TestRenameReachesOverridesAndCases: paths of set hold names, and a case in a
-// folder of its own is one without a header.
+// TestRenameReachesOverridesAndCases: paths of set contain names, and a case in
+// its own folder needs no header.
 func TestRenameReachesOverridesAndCases(t *testing.T) {
 	files := map[string]string{
 		"pex.lock":    "",

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// maxItems bounds the items of one answer.
+// maxItems is the maximum number of items of one response.
 const maxItems = 500
 
 func (s *server) completion(_ context.Context, p *atPosition) (any, error) {
@@ -27,7 +27,7 @@ func (s *server) completion(_ context.Context, p *atPosition) (any, error) {
 	return completionList{IsIncomplete: len(c.items) >= maxItems, Items: append([]completionItem{}, c.items...)}, nil
 }
 
-// completer gathers the items of one place.
+// completer collects the items for one place.
 type completer struct {
 	*server
 	buffer    *buffer
@@ -64,7 +64,7 @@ func (c *completer) complete() {
 	}
 }
 
-// add adds an item that takes the place of a range.
+// add adds an item that replaces a range.
 func (c *completer) add(it completionItem, insert string, from, to int) {
 	if c.seen == nil {
 		c.seen = map[string]bool{}
@@ -76,7 +76,7 @@ func (c *completer) add(it completionItem, insert string, from, to int) {
 	it.TextEdit = &textEdit{c.buffer.text.span(from, to), insert}
 	it.SortText = fmt.Sprintf("%04d", len(c.items))
 	if strings.Contains(insert, "\n") {
-		it.InsertTextMode = 2 // lines are indented as the first
+		it.InsertTextMode = 2 // adjust the indentation of lines
 	}
 	c.items = append(c.items, it)
 }
@@ -88,8 +88,8 @@ func markdownOf(text string) *markup {
 	return &markup{"markdown", text}
 }
 
-// keys offers the keys that a mapping does not have yet, those that it must have
-// first, and snippets of entries.
+// keys offers the keys that a mapping does not have yet, required ones first, and
+// snippets of entries.
 func (c *completer) keys(sp cursor) {
 	have := map[string]bool{}
 	for _, k := range sp.node.Children {
@@ -121,8 +121,8 @@ func weight(k language.Key) byte {
 	return 1
 }
 
-// keyText is a key as it is inserted: with its colon, and where a mapping or a
-// list comes below it, on its way there.
+// keyText returns the text to insert for a key: with its colon, and with the
+// start of a mapping or list below it.
 func (c *completer) keyText(sp cursor, name string, shapes []*language.Schema) string {
 	if rest := c.buffer.text.s[sp.to:]; strings.HasPrefix(strings.TrimLeft(rest, " "), ":") {
 		return name
@@ -142,7 +142,7 @@ func (c *completer) keyText(sp cursor, name string, shapes []*language.Schema) s
 	return name + ":" + below
 }
 
-// firstType is the type that a value most likely has.
+// firstType returns the most likely type of a value.
 func firstType(shapes []*language.Schema) string {
 	for _, s := range shapes {
 		if t := s.Types(); len(t) > 0 {
@@ -155,7 +155,7 @@ func firstType(shapes []*language.Schema) string {
 	return ""
 }
 
-// detail names the types of a value, and its words.
+// detail returns the types of a value, and its words.
 func detail(shapes []*language.Schema) string {
 	for _, s := range shapes {
 		if e := s.At("enum"); e != nil {
@@ -177,7 +177,7 @@ func detail(shapes []*language.Schema) string {
 	return ""
 }
 
-// explained is the doc of a value with its default and examples.
+// explained returns the documentation of a value with its default and examples.
 func explained(shapes []*language.Schema) string {
 	text := language.Description(shapes)
 	if i := slices.IndexFunc(shapes, func(s *language.Schema) bool { return s.At("default") != nil }); i >= 0 {
@@ -209,8 +209,8 @@ func (c *completer) inComment() {
 	}
 }
 
-// entrySnippets offers whole entries where names are the author's to choose:
-// an llm, a tool of each type that must say something, a parameter.
+// entrySnippets offers complete entries in sections where the author chooses the
+// names: an LLM, a tool of each type with required keys, a parameter.
 func (c *completer) entrySnippets(sp cursor) {
 	if !c.snippets || sp.node.Style == '{' {
 		return
@@ -237,7 +237,7 @@ func (c *completer) snippet(sp cursor, label, body, about string) {
 	c.add(completionItem{Label: label, Kind: kindSnippet, Detail: about, InsertTextFormat: 2, FilterText: strings.TrimPrefix(label, "new ") + " " + label}, body, sp.from, sp.to)
 }
 
-// required lists the keys that a type of tool must have, as lines of a snippet.
+// required returns the keys that a type of tool requires, as lines of a snippet.
 func (c *completer) required(typ string) string {
 	entry := &outline.Node{Kind: outline.Mapping, Children: []*outline.Node{{Key: "type", Text: typ}}}
 	tools := &outline.Node{Kind: outline.Mapping, Key: "tools", Parent: &outline.Node{Kind: outline.Mapping}}

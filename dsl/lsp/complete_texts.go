@@ -16,13 +16,13 @@ var (
 	openFilter    = text.Regexp(`\$[{<][^{}<>\n]*\|[ \t]*(\w*)$`)
 )
 
-// filters are those of templates.
+// filters are the filters of templates.
 var filters = []struct{ name, doc string }{
 	{"json", "The value as JSON."}, {"indent 2", "Indents every line after the first."}, {"trim", "Removes leading and trailing spaces."},
 }
 
-// inTemplate offers what may be in a reference that is being written; false =
-// none is.
+// inTemplate offers completions in an incomplete reference. It returns false if
+// there is none.
 func (c *completer) inTemplate() bool {
 	start, line := c.buffer.text.line(c.at)
 	before := line[:c.at-start]
@@ -50,8 +50,8 @@ func (c *completer) inTemplate() bool {
 	return true
 }
 
-// vars is what the template at the place may name, as its struct tags say; ok is
-// false when it is in none.
+// vars returns the names that the template at the place may use, from its struct
+// tag. ok is false outside templates.
 func (c *completer) vars() (vars string, ok bool) {
 	if !c.buffer.spec() {
 		return c.varsOfFile(c.buffer.path)
@@ -80,7 +80,7 @@ func (c *completer) varsOf(n *outline.Node) (vars string, ok bool) {
 	return vars, true
 }
 
-// varsOfUses are those of the templates that take a named prompt.
+// varsOfUses returns those of the templates that use a named prompt.
 func (c *completer) varsOfUses(name string) string {
 	vars := []string{"parameters", "prompts"}
 	for _, b := range c.workspace {
@@ -93,7 +93,7 @@ func (c *completer) varsOfUses(name string) string {
 	return strings.Join(vars, ",")
 }
 
-// varsOfFile are those of the templates that take the text of a file.
+// varsOfFile returns those of the templates that read a file.
 func (c *completer) varsOfFile(path string) (string, bool) {
 	vars := []string{}
 	for _, b := range c.workspace {
@@ -109,7 +109,7 @@ func (c *completer) varsOfFile(path string) (string, bool) {
 	return strings.Join(vars, ","), len(vars) > 0
 }
 
-// namespaces lists the words before the dot.
+// namespaces returns the words before the dot.
 func namespaces(vars string) []string {
 	var out []string
 	for _, w := range strings.FieldsFunc(vars, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -156,7 +156,7 @@ func (c *completer) references(ns, vars string, from int) {
 	}
 }
 
-// arguments offers those of the tool that the place is in.
+// arguments offers the arguments of the tool around the place.
 func (c *completer) arguments(from int) {
 	for n := c.buffer.outline().Find(c.at); n != nil; n = n.Parent {
 		for _, k := range n.Get("input_schema", "properties").Entries() {
@@ -167,8 +167,8 @@ func (c *completer) arguments(from int) {
 
 var envReference = text.Regexp(`\$[{<]env\.(\w+)`)
 
-// environment offers the variables that the document names already; others are
-// no one's business.
+// environment offers the environment variables that the document already names,
+// and no others.
 func (c *completer) environment(from int) {
 	for _, m := range envReference().FindAllStringSubmatchIndex(c.buffer.text.s, -1) {
 		if m[2] != from {

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl/lsp/language"
 )
 
-// values offers what may be as a value: words, names, files.
+// values offers possible values: words, names, files.
 func (c *completer) values(sp cursor) {
 	shapes := c.language.Of(sp.node)
 	kind := nameKind(sp.node, language.Meaning(shapes))
@@ -29,8 +29,7 @@ func (c *completer) values(sp cursor) {
 	c.components(sp)
 }
 
-// words offers the words of the schema: enums, constants, true and false,
-// examples.
+// words offers the words of the schema: enums, constants, booleans, examples.
 func (c *completer) words(sp cursor, shapes []*language.Schema) {
 	for _, s := range shapes {
 		docs := s.At("enumDescriptions")
@@ -63,7 +62,7 @@ func (c *completer) words(sp cursor, shapes []*language.Schema) {
 	}
 }
 
-// names offers the names that are defined of a kind.
+// names offers the defined names of a kind.
 func (c *completer) names(sp cursor, kind, before string) {
 	for _, u := range c.all(c.workspace, kind) {
 		c.add(completionItem{Label: before + u.name, Kind: kindModule, Detail: c.summary(u)}, quotedIn(sp, before+u.name), sp.from, sp.to)
@@ -81,7 +80,7 @@ func (c *completer) names(sp cursor, kind, before string) {
 	}
 }
 
-// quotedIn quotes what YAML would not take for text.
+// quotedIn quotes a name that YAML would not read as text.
 func quotedIn(sp cursor, name string) string {
 	if strings.HasPrefix(name, "#") && sp.node.Style != '"' && sp.node.Style != '\'' {
 		return `"` + name + `"`
@@ -89,7 +88,7 @@ func quotedIn(sp cursor, name string) string {
 	return name
 }
 
-// components offers the types of tools, which are no words of the schema.
+// components offers the types of tools, which the schema does not list as words.
 func (c *completer) components(sp cursor) {
 	if !sp.node.Match("tools.?.type") && !sp.node.Match("tools.?.use") {
 		return
@@ -102,10 +101,10 @@ func (c *completer) components(sp cursor) {
 	}
 }
 
-// maxEntries bounds the files of a folder that are looked at.
+// maxEntries is the maximum number of files to read in a folder.
 const maxEntries = 1000
 
-// files offers the files beside a document, as it would name them.
+// files offers the files near a document, by relative path.
 func (c *completer) files(sp cursor) {
 	typed := sp.written()
 	folder := typed[:strings.LastIndexByte(typed, '/')+1]

@@ -7,16 +7,16 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// cursor is what can be typed at a place.
+// cursor describes what can be typed at a place.
 type cursor struct {
 	buffer *buffer
 	at     int
-	node   *outline.Node // whose value, or one of whose keys, is typed; nil = a comment, or nothing
-	key    bool          // a key of node may be here
-	value  bool          // the value of node may be here
-	from   int           // of the word that is typed
+	node   *outline.Node // the node whose value or key is typed; nil in a comment, or if nothing can be typed
+	key    bool          // a key of node is possible
+	value  bool          // the value of node is possible
+	from   int           // start of the typed word
 	to     int
-	item   bool // the key is after a dash or between braces: it gets no line of its own
+	item   bool // the key follows a dash or is in braces, so it gets no line of its own
 }
 
 var (
@@ -26,7 +26,7 @@ var (
 	wordHead = text.Regexp(`[\pL\pN_$./*-]*$`)
 )
 
-// cursorAt finds what can be typed at a byte of a document.
+// cursorAt returns what can be typed at a byte of a document.
 func cursorAt(b *buffer, at int) cursor {
 	s := cursor{buffer: b, at: at, from: at, to: at}
 	start, line := b.text.line(at)
@@ -49,7 +49,7 @@ func cursorAt(b *buffer, at int) cursor {
 	return s
 }
 
-// inScalar is a place within a text. A single word on a line of its own may
+// inScalar sets the cursor within a text. A single word on its own line may
 // become a key.
 func (s *cursor) inScalar(n *outline.Node, start int) {
 	s.node, s.value, s.from, s.to = n, true, inner(n), n.To
@@ -62,7 +62,7 @@ func (s *cursor) inScalar(n *outline.Node, start int) {
 	}
 }
 
-// inFlow is a place between braces or brackets that no value holds.
+// inFlow sets the cursor in braces or brackets, outside any value.
 func (s *cursor) inFlow(n *outline.Node, start int, before string) {
 	word := wordHead().FindString(before)
 	s.from = s.at - len(word)
@@ -81,8 +81,8 @@ func (s *cursor) inFlow(n *outline.Node, start int, before string) {
 	}
 }
 
-// inBlock is a place on a line of a block collection: after a colon, or where a
-// key or a value begins.
+// inBlock sets the cursor on a line of a block collection: after a colon, or at
+// the start of a key or a value.
 func (s *cursor) inBlock(root *outline.Node, start int, before, behind string) {
 	if m := lineKey().FindStringSubmatch(before); m != nil {
 		root.Walk(func(n *outline.Node) {
@@ -111,7 +111,8 @@ func (s *cursor) inBlock(root *outline.Node, start int, before, behind string) {
 	s.value = s.node.Kind == outline.Scalar
 }
 
-// containerAt is what a key at a column of a line would belong to.
+// containerAt returns the collection that a key at a column of a line would
+// belong to.
 func containerAt(root *outline.Node, start, column int) *outline.Node {
 	n := root
 	for {
@@ -137,7 +138,7 @@ func containerAt(root *outline.Node, start, column int) *outline.Node {
 	}
 }
 
-// written is what was typed of the word before the place.
+// written returns the part of the word before the cursor.
 func (s *cursor) written() string {
 	if s.from > s.at {
 		return ""

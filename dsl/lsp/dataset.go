@@ -12,12 +12,13 @@ import (
 	"github.com/pexctl/pex/dsl/lsp/outline"
 )
 
-// maxHead is how much of a dataset is read for the names of its columns, in bytes.
+// maxHead is the size of the part of a dataset that is read for its columns, in
+// bytes.
 const maxHead = 64 << 10
 
-// column is a suite whose dataset has a column for a parameter, by its name
-// alone, and the file that the column is in, which may be the suite itself;
-// nil = there is none.
+// column returns a suite whose dataset has a column with the bare name of a
+// parameter, and the file with the column, which may be the suite itself. suite
+// is nil if there is none.
 func (s *server) column(files []*buffer, d use) (suite *buffer, in string) {
 	for _, f := range files {
 		set := f.outline().Get("dataset")
@@ -27,7 +28,7 @@ func (s *server) column(files []*buffer, d use) (suite *buffer, in string) {
 		if slices.ContainsFunc(set.Get("rows").Entries(), func(row *outline.Node) bool { return row.Get(d.name) != nil }) {
 			return f, f.path
 		}
-		name := set.String() + set.Get("file").String() // one of them, or none
+		name := set.String() + set.Get("file").String() // one of them, or ""
 		if path := s.near(f, name); path != "" && has(s.head(path), formatOf(name, set.Get("format").String()), d.name) {
 			return f, path
 		}
@@ -35,7 +36,7 @@ func (s *server) column(files []*buffer, d use) (suite *buffer, in string) {
 	return nil, ""
 }
 
-// head is the begin of a file: as it is open, else as it is on disk.
+// head returns the start of a file: of its open buffer, or else from disk.
 func (s *server) head(path string) string {
 	if b := s.paths[path]; b != nil {
 		return b.text.s
@@ -44,7 +45,7 @@ func (s *server) head(path string) string {
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // opened for reading only
 	text, err := io.ReadAll(io.LimitReader(f, maxHead))
 	if err != nil {
 		return ""
@@ -52,8 +53,8 @@ func (s *server) head(path string) string {
 	return strings.TrimPrefix(string(text), outline.ByteOrderMark)
 }
 
-// formatOf is what a dataset's file holds: what is said of it, else what its
-// ending says.
+// formatOf returns the format of a dataset's file: the declared one, or else by
+// its extension.
 func formatOf(name, said string) string {
 	if said != "" {
 		return said
@@ -61,7 +62,8 @@ func formatOf(name, said string) string {
 	return strings.TrimPrefix(strings.ToLower(filepath.Ext(name)), ".")
 }
 
-// has says whether a dataset has a column, as far as its begin tells.
+// has reports whether a dataset has a column, as far as the start of the file
+// shows.
 func has(text, format, column string) bool {
 	switch format {
 	case "csv":
@@ -72,7 +74,7 @@ func has(text, format, column string) bool {
 		for {
 			var row map[string]json.RawMessage
 			if rows.Decode(&row) != nil {
-				return false // its end, or where it was cut
+				return false // its end, or truncated
 			}
 			if row[column] != nil {
 				return true

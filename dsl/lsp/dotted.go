@@ -8,8 +8,8 @@ import (
 
 var blanks = strings.NewReplacer(" ", "", "\t", "")
 
-// wholeName is a use with the whole of its name: of a.b.c the longest that a workspace
-// declares, as when it is run; what is after that is a path.
+// wholeName extends a use to its full name: for a.b.c the longest name that a
+// workspace declares, as at run time. What follows is a path.
 func (s *server) wholeName(workspace []*buffer, u use) use {
 	for end := len(u.tail); end > 0; end = strings.LastIndexByte(u.tail[:end], '.') {
 		written := strings.TrimRight(u.tail[:end], " \t")
@@ -22,8 +22,8 @@ func (s *server) wholeName(workspace []*buffer, u use) use {
 	return u
 }
 
-// path is the parameter, other than one that is renamed, of which templates of a
-// workspace write a part in the way of a name; "" = of none.
+// path returns the parameter, other than a renamed one, whose path in templates
+// of a workspace would conflict with a name, or "" if there is none.
 func (s *server) path(workspace []*buffer, of *use, name string) string {
 	for _, b := range workspace {
 		for _, f := range append(s.prompts(b), b) {
@@ -41,8 +41,9 @@ func (s *server) path(workspace []*buffer, of *use, name string) string {
 	return ""
 }
 
-// renamed is the text of a new name at a place, and from where on it is: in
-// an expression a name that is no word is an index. "" = it cannot be there.
+// renamed returns the text for a new name at a place, and where it starts: in an
+// expression, a name that is not an identifier becomes an index. It returns "" if
+// the name cannot be used there.
 func (u *use) renamed(name string) (from int, text string) {
 	if !u.dotted || newIdentifier().MatchString(name) {
 		return u.from, name
@@ -50,8 +51,8 @@ func (u *use) renamed(name string) (from int, text string) {
 	return beforeDot(u.buffer.text.s, u.from), indexOf(u.node, name)
 }
 
-// indexOf is a name as an index in the expression that a text is, in quotes that
-// the text has room for; "" = brackets cannot be in it.
+// indexOf returns a name as an index for the expression in a text, with quotes
+// that the text allows, or "" if it cannot contain brackets.
 func indexOf(n *outline.Node, name string) string {
 	if n.Style == '"' {
 		return "['" + name + "']"
@@ -64,7 +65,8 @@ func indexOf(n *outline.Node, name string) string {
 	return `["` + name + `"]`
 }
 
-// beforeDot is where an index is in the place of a dot and a name; ?. stays.
+// beforeDot returns the start of an index that replaces a dot and a name; ?.
+// stays.
 func beforeDot(s string, at int) int {
 	if at > 1 && s[at-1] == '.' && s[at-2] != '?' {
 		return at - 1

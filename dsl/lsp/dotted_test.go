@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// named is a spec with a dotted name, a path of nearly its spelling, and all
-// ways to write both; %% is the reflector's condition.
+// named is a spec with a dotted name, a path with a similar spelling, and all
+// notations of both; %% is the reflector's condition.
 const named = `apiVersion: pex/v1
 kind: Agent
 metadata: {name: x}
@@ -24,7 +24,7 @@ guards:
   - {name: b, at: after_step, do: stop, when: "parameters[\"user.name\"] == 'x' or parameters?.user == nil"}
 `
 
-// unmarked is a text without its mark.
+// unmarked returns a text without its mark.
 func unmarked(marked string) string { return strings.Replace(marked, "‸", "", 1) }
 
 type edits map[string][]struct {
@@ -32,7 +32,7 @@ type edits map[string][]struct {
 	Range   struct{ Start, End struct{ Line, Character int } }
 }
 
-// applied is a text after changes, from its last to its first.
+// applied returns a text after changes, applied from last to first.
 func applied(text string, changes edits, uri string) string {
 	lines := strings.Split(text, "\n")
 	for _, e := range slices.Backward(changes[uri]) {
@@ -42,8 +42,8 @@ func applied(text string, changes edits, uri string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestRenameKnowsDottedNames: the longest name that is declared is meant, the
-// rest is a path, and in an expression a name that is no word is an index.
+// TestRenameKnowsDottedNames: the longest declared name wins, the rest is a path,
+// and in an expression a name that is not an identifier is an index.
 func TestRenameKnowsDottedNames(t *testing.T) {
 	cases := []struct{ name, marked, to, want string }{
 		{"of a dotted name", strings.Replace(named, "user.name:", "user.na‸me:", 1), "who", strings.NewReplacer(
@@ -69,8 +69,9 @@ func TestRenameKnowsDottedNames(t *testing.T) {
 	}
 }
 
-// TestRenameRefusesNamesThatMeanAnother: a name that cannot be written where the
-// old one stands, or that is written already and means something else.
+// TestRenameRefusesNamesThatMeanAnother: a name that cannot be written in the
+// place of the old one, or that is already used with another meaning, is
+// rejected.
 func TestRenameRefusesNamesThatMeanAnother(t *testing.T) {
 	plain := strings.Replace(named, "'parameters.user.id == 3'", "parameters.user.id == 3", 1)
 	cases := []struct{ name, marked, to, want string }{
@@ -87,8 +88,8 @@ func TestRenameRefusesNamesThatMeanAnother(t *testing.T) {
 	}
 }
 
-// TestCompletionWritesDottedNamesAsIndexes: behind a dot of an expression the
-// dot goes; in a template it is a name like others.
+// TestCompletionWritesDottedNamesAsIndexes: after a dot in an expression the dot
+// is replaced; in a template it is an ordinary name.
 func TestCompletionWritesDottedNamesAsIndexes(t *testing.T) {
 	cases := []struct{ name, marked, want string }{
 		{"behind a dot", strings.Replace(named, "'parameters.user.id == 3'", "'parameters.‸'", 1), `'parameters["user.name"]'`},

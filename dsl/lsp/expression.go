@@ -20,18 +20,18 @@ type expression struct {
 	node  *outline.Node
 	note  *language.Schema
 	env   guard.Env
-	text  string // as YAML gives it, but for folded lines
-	bytes []int  // of the document, by those of the text; one more than it has
-	at    int    // in the text
+	text  string // decoded by YAML, but with folded lines unchanged
+	bytes []int  // maps bytes of the text to those of the document; one more than the text has
+	at    int    // offset in the text
 }
 
-// expressionAt is the expression that a byte of a document is in, or right
-// behind with nothing but blanks between; nil = it is in none.
+// expressionAt returns the expression around a byte of a document, or before it
+// with only blanks in between. It returns nil if there is none.
 func (s *server) expressionAt(b *buffer, workspace []*buffer, at int) *expression {
 	n := b.outline().Find(at)
 	switch {
 	case n != nil && n.Kind == outline.Sequence && n.Style == '[' && n.From < at && at < n.To:
-		n = &outline.Node{Parent: n, From: at, To: at} // an item that is still to be written
+		n = &outline.Node{Parent: n, From: at, To: at} // an item not yet written
 	case n == nil || n.Kind != outline.Scalar || n.OnKey(at):
 		n = lastBefore(b, at)
 	}
@@ -51,7 +51,7 @@ func (s *server) expressionAt(b *buffer, workspace []*buffer, at int) *expressio
 	if strings.Contains(x.text, "args") {
 		x.env = env.WithTools(s.callees(workspace, n))
 	}
-	if at > n.To && n.Style != 0 { // behind its last quote
+	if at > n.To && n.Style != 0 { // after its closing quote
 		return nil
 	}
 	if gap := at - n.To; gap > 0 {
@@ -65,8 +65,8 @@ func (s *server) expressionAt(b *buffer, workspace []*buffer, at int) *expressio
 	return x
 }
 
-// lastBefore is the plain text that ends on the line of a byte, with nothing but
-// blanks between.
+// lastBefore returns the plain scalar that ends on the line of a byte, with only
+// blanks in between.
 func lastBefore(b *buffer, at int) (last *outline.Node) {
 	end := len(strings.TrimRight(b.text.s[:at], " \t"))
 	if start, _ := b.text.line(at); end == at || end <= start {
@@ -79,8 +79,8 @@ func lastBefore(b *buffer, at int) (last *outline.Node) {
 	return n
 }
 
-// written is the text of a scalar without its quotes and escapes, and where each
-// of its bytes is in the document.
+// written returns the text of a scalar without quotes and escapes, and the offset
+// in the document of each of its bytes.
 func written(n *outline.Node, s string) (text string, bytes []int) {
 	from, to := inner(n), n.To
 	switch n.Style {
@@ -109,7 +109,8 @@ func written(n *outline.Node, s string) (text string, bytes []int) {
 	return out.String(), append(bytes, max(from, to))
 }
 
-// unescaped is what an escape of a double-quoted text stands for, and its size.
+// unescaped returns the character of an escape in a double-quoted text, and the
+// size of the escape.
 func unescaped(s string) (text string, size int) {
 	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}
 	switch {
@@ -124,12 +125,12 @@ func unescaped(s string) (text string, size int) {
 		if r, err := strconv.ParseUint(s[2:2+n], 16, 32); err == nil && r < utf8.RuneSelf {
 			return string(rune(r)), 2 + n
 		}
-		return "?", 2 + n // a letter of some kind
+		return "?", 2 + n // some letter
 	}
 	return s[1:2], 2
 }
 
-// envOf is the environment of an expression.
+// envOf returns the environment of an expression.
 func (s *server) envOf(workspace []*buffer, n *outline.Node, note *language.Schema) (guard.Env, bool) {
 	tag := note.Text("env")
 	switch {
@@ -151,8 +152,8 @@ func (s *server) envOf(workspace []*buffer, n *outline.Node, note *language.Sche
 	return s.answering(env, workspace, place), ok
 }
 
-// callees are the tools that an expression can be about, as the specs of a workspace
-// have them: of an approval those of its entry, else all.
+// callees returns the tools that an expression can be about, from the specs of a
+// workspace: for an approval those of its entry, otherwise all.
 func (s *server) callees(workspace []*buffer, n *outline.Node) []guard.Tool {
 	i := slices.IndexFunc(workspace, func(b *buffer) bool { return b.kind() == "Agent" })
 	if i < 0 {
@@ -169,7 +170,7 @@ func (s *server) callees(workspace []*buffer, n *outline.Node) []guard.Tool {
 	if spec, _ := dsl.Load(path, o); spec != nil && len(spec.Callees()) > 0 {
 		s.tools[path] = spec.Callees()
 	}
-	all := s.tools[path] // where the file cannot be parsed now: those that it had
+	all := s.tools[path] // while the file does not parse, the last known ones
 	if !n.Match("tools.?.approval") {
 		return all
 	}
@@ -179,8 +180,8 @@ func (s *server) callees(workspace []*buffer, n *outline.Node) []guard.Tool {
 	})
 }
 
-// answering gives an environment the form of the answer and of the rows of a
-// dataset, where they are written.
+// answering adds the types of the answer and of dataset rows to an environment,
+// if they are declared.
 func (s *server) answering(env guard.Env, workspace []*buffer, place string) guard.Env {
 	names := complete.Members(env)
 	has := func(name string) bool {
@@ -202,7 +203,7 @@ func (s *server) answering(env guard.Env, workspace []*buffer, place string) gua
 	return env
 }
 
-// declared are the parameters of a workspace, as far as their types are simple.
+// declared returns the parameters of a workspace whose types are simple.
 func (s *server) declared(workspace []*buffer) map[string]any {
 	out := map[string]any{"question": map[string]any{"type": "string"}}
 	for _, u := range s.all(workspace, "parameter") {
@@ -228,8 +229,7 @@ func schemaOf(n *outline.Node, depth int) map[string]any {
 	return out
 }
 
-// expressionDoc is what there is to say of a name in an expression, and of which
-// range.
+// doc returns the documentation of a name in an expression, and its range.
 func (x *expression) doc() (text string, from, to int) {
 	c := complete.At(x.env, x.text, x.at)
 	if !c.Known {
@@ -251,7 +251,7 @@ func (x *expression) doc() (text string, from, to int) {
 	return text, x.bytes[c.From], x.bytes[c.To]
 }
 
-// complete offers what may be at the place.
+// complete offers what can be written at the place.
 func (x *expression) complete(c *completer) {
 	cur := complete.At(x.env, x.text, x.at)
 	from, to := x.bytes[cur.From], x.bytes[cur.To]
@@ -282,7 +282,7 @@ func (x *expression) complete(c *completer) {
 	}
 }
 
-// choice offers a name: one that is no word is written as an index.
+// choice offers a name. A name that is not an identifier is written as an index.
 func (x *expression) choice(c *completer, it completionItem, from, to int, quoted bool) {
 	if quoted || newIdentifier().MatchString(it.Label) || it.Kind == kindFunction {
 		c.add(it, it.Label, from, to)

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Bounds of what a client sends: a client that announces more is broken,
-// and no room is made for it.
+// Limits for input from a client. A client that announces more is broken, and no
+// memory is allocated for it.
 const (
 	maxMessage = 64 << 20
 	maxHeader  = 4 << 10
 )
 
-// frames copies messages, header and body, until the input ends: nil, or what
-// is wrong with it.
+// frames copies messages, header and body, until the input ends. It returns nil
+// or the error in the input.
 func frames(out io.Writer, in io.Reader) error {
 	r := bufio.NewReaderSize(in, maxHeader)
 	for {
@@ -35,7 +35,7 @@ func frames(out io.Writer, in io.Reader) error {
 }
 
 // header copies the lines up to the empty one, and returns the size of the body.
-// What else is wrong with them is reported by who reads them.
+// The reader reports other mistakes in them.
 func header(out io.Writer, r *bufio.Reader) (size int64, err error) {
 	for {
 		line, err := r.ReadSlice('\n')

@@ -31,7 +31,7 @@ func (s *server) hover(_ context.Context, p *atPosition) (any, error) {
 	return hover{markup{"markdown", text}, b.text.span(from, to)}, nil
 }
 
-// hoverAt is what there is to say of a place, and of which range.
+// hoverAt returns the documentation of a place, and its range.
 func (s *server) hoverAt(b *buffer, at int) (text string, from, to int) {
 	start, line := b.text.line(at)
 	for _, m := range codeName().FindAllStringIndex(line, -1) {
@@ -66,7 +66,7 @@ func (s *server) hoverAt(b *buffer, at int) (text string, from, to int) {
 	return "", 0, 0
 }
 
-// described says what a name means.
+// described describes a name.
 func (s *server) described(b *buffer, u *use) string {
 	if all := s.definitions(s.workspace(b), u.kind, u.name); len(all) > 0 {
 		return s.defined(b, u, all[0])
@@ -87,7 +87,7 @@ func (s *server) described(b *buffer, u *use) string {
 	return fmt.Sprintf("parameter **%s**: built in, in templates of %s", u.name, strings.Join(in, ", "))
 }
 
-// defined says what is where a name is defined.
+// defined describes the definition of a name.
 func (s *server) defined(b *buffer, u *use, d use) string {
 	text := fmt.Sprintf("%s **%s**", u.kind, u.name)
 	if about := s.summary(d); about != "" {
@@ -105,7 +105,7 @@ func (s *server) defined(b *buffer, u *use, d use) string {
 	return text + fmt.Sprintf("\n\n[%s:%d](%s)", rel(b, d.buffer.path), d.buffer.text.position(d.from).Line+1, d.buffer.uri)
 }
 
-// summary says in a few words what a definition is.
+// summary describes a definition in a few words.
 func (s *server) summary(u use) string {
 	n := u.node
 	if n == nil {
@@ -138,8 +138,7 @@ func (s *server) summary(u use) string {
 	return ""
 }
 
-// keyDoc is the doc of a key, with what its value is in the end and where that
-// comes from.
+// keyDoc returns the documentation of a key, with its resolved value and origin.
 func (s *server) keyDoc(b *buffer, n *outline.Node) string {
 	shapes := s.language.Of(n)
 	text := explained(shapes)
@@ -154,7 +153,7 @@ func (s *server) keyDoc(b *buffer, n *outline.Node) string {
 	return strings.TrimSpace(text)
 }
 
-// resolved is the value of a path in the end, with its origin as seen from the
+// resolved returns the resolved value of a path, with its origin relative to the
 // document.
 func (s *server) resolved(b *buffer, path string) (config.Origin, bool) {
 	r := s.roots[b.path]
@@ -168,7 +167,7 @@ func (s *server) resolved(b *buffer, path string) (config.Origin, bool) {
 	return at, ok
 }
 
-// defaultsBelow lists the values below a section that no one wrote.
+// defaultsBelow lists the defaults within a section.
 func (s *server) defaultsBelow(b *buffer, n *outline.Node) string {
 	const most = 12
 	r := s.roots[b.path]
@@ -187,7 +186,7 @@ func (s *server) defaultsBelow(b *buffer, n *outline.Node) string {
 	return "\n\nDefault:\n\n" + strings.Join(lines[:min(most, len(lines))], "\n")
 }
 
-// wordDoc is the doc of a word that is a value.
+// wordDoc returns the documentation of a word used as a value.
 func (s *server) wordDoc(n *outline.Node) string {
 	for _, sh := range s.language.Of(n) {
 		e, docs := sh.At("enum"), sh.At("enumDescriptions")

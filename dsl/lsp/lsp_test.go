@@ -65,7 +65,7 @@ var catalog = engine.Catalog{
 	Nodes: component.Set[engine.NodeSettings, engine.Node]{role("planner"), role("executor"), role("reflector"), role("finalizer")},
 }
 
-// client speaks to a server of its own.
+// client is connected to its own server.
 type client struct {
 	*jrpc2.Client
 	t     *testing.T
@@ -103,7 +103,7 @@ func connect(t *testing.T, o dsl.Options) *client {
 		}
 	}})
 	t.Cleanup(func() {
-		_ = fromServer.Close() // what is still to be said, nobody waits for
+		_ = fromServer.Close() // unread output is discarded
 		_ = c.Close()          // the test is over
 		<-c.ended
 		if c.log.Len() > 0 {
@@ -115,7 +115,7 @@ func connect(t *testing.T, o dsl.Options) *client {
 
 type object map[string]any
 
-// begin initializes with client capabilities.
+// begin sends initialize with client capabilities.
 func (c *client) begin(capabilities object) {
 	c.t.Helper()
 	c.ask("initialize", object{"capabilities": capabilities}, nil)
@@ -147,7 +147,7 @@ func (c *client) open(uri, text string, version int) {
 	c.tell("textDocument/didOpen", object{"textDocument": object{"uri": uri, "languageId": "yaml", "version": version, "text": text}})
 }
 
-// diagnostics waits for what is said of a version of a document; 0 = any.
+// diagnostics waits for the diagnostics of a version of a document; 0 means any.
 func (c *client) diagnostics(uri string, version int) published {
 	c.t.Helper()
 	for p := range c.told {
@@ -162,7 +162,7 @@ func at(uri string, line, character int) object {
 	return object{"textDocument": object{"uri": uri}, "position": object{"line": line, "character": character}}
 }
 
-// project makes files in a folder of the test's own.
+// project creates files in a temporary folder.
 func project(t *testing.T, files map[string]string) (uri func(name string) string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

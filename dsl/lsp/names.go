@@ -10,8 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// use is a place where a document writes a name: where it is defined, or where
-// it is meant.
+// use is a place where a document defines a name or refers to it.
 type use struct {
 	kind     string // llm, tool, prompt, parameter, node, agent, file
 	name     string
@@ -19,8 +18,8 @@ type use struct {
 	defined  bool
 	node     *outline.Node
 	buffer   *buffer
-	tail     string // what a template writes after the name: .id; of a dotted name, its rest
-	dotted   bool   // it is in an expression, after a dot
+	tail     string // the text after the name in a template: .id; of a dotted name, its rest
+	dotted   bool   // in an expression, after a dot
 }
 
 var (
@@ -29,7 +28,7 @@ var (
 	sections     = map[string]string{"llms": "llm", "tools": "tool", "prompts": "prompt", "parameters": "parameter", "agents": "agent"}
 )
 
-// uses lists the names in a document, in its order as the tree has it.
+// uses returns the names in a document, in the order of its tree.
 func (s *server) uses(b *buffer) []use {
 	b.named.Do(func() { b.names = s.findUses(b) })
 	return b.names
@@ -62,7 +61,7 @@ func (f *finder) add(kind, name string, from, to int, defined bool, n *outline.N
 	}
 }
 
-// definition finds the names that a document gives to things.
+// definition finds the names that a document defines.
 func (f *finder) definition(n *outline.Node) {
 	if n.Parent == nil {
 		return
@@ -83,7 +82,7 @@ func (f *finder) definition(n *outline.Node) {
 	}
 }
 
-// inner is where the text of a scalar begins, after its quote.
+// inner returns the start of a scalar's text, after its quote.
 func inner(n *outline.Node) int {
 	if n.Style == '"' || n.Style == '\'' {
 		return n.From + 1
@@ -91,14 +90,14 @@ func inner(n *outline.Node) int {
 	return n.From
 }
 
-// value finds the names in a scalar, by what its text means.
+// value finds the names in a scalar, by the meaning of its text.
 func (f *finder) value(n *outline.Node, note *language.Schema) {
 	whole := func(kind string) { f.add(kind, n.Text, inner(n), inner(n)+len(n.Text), false, n) }
 	switch kind := nameKind(n, note); kind {
 	case "prompt", "template", "":
 		if kind == "prompt" && n.Key == "use" {
 			whole("prompt")
-		} else if note != nil || slices.Contains(n.Keys(), "tools") || slices.Contains(n.Keys(), "nodes") { // of what a tool takes the schema says nothing
+		} else if note != nil || slices.Contains(n.Keys(), "tools") || slices.Contains(n.Keys(), "nodes") { // the schema does not describe values of a tool
 			f.template(n.From, f.buffer.text.s[n.From:n.To])
 		}
 	case "expression":
@@ -128,8 +127,8 @@ func (f *finder) template(at int, text string) {
 	}
 }
 
-// ofNames are places whose values are names of something, which the schema does
-// not say: of lists of texts.
+// ofNames are places whose values are names, for lists of texts that the schema
+// does not describe.
 var ofNames = []struct{ pattern, kind string }{
 	{"executor.tools.*", "tool"},
 	{"executor.exclude_tools.*", "tool"},
@@ -172,7 +171,7 @@ var ofNames = []struct{ pattern, kind string }{
 	{"gates.*", "expression"},
 }
 
-// nameKind is what the text of a scalar is the name of, or what it is written in.
+// nameKind returns what the text of a scalar names, or its notation.
 func nameKind(n *outline.Node, note *language.Schema) string {
 	if n.Key == "file" && n.Parent != nil && len(n.Parent.Children) == 1 {
 		return "file"
@@ -188,7 +187,7 @@ func nameKind(n *outline.Node, note *language.Schema) string {
 	return note.Text("is")
 }
 
-// find is the name that is at a byte of a document, or nil.
+// find returns the name at a byte of a document, or nil.
 func (s *server) find(b *buffer, at int) *use {
 	for _, u := range s.uses(b) {
 		if u.from > at || at > u.to+len(u.tail) {
@@ -201,7 +200,7 @@ func (s *server) find(b *buffer, at int) *use {
 	return nil
 }
 
-// definitions lists where a name is given, in the files of a workspace.
+// definitions returns the definitions of a name in the files of a workspace.
 func (s *server) definitions(workspace []*buffer, kind, name string) []use {
 	var out []use
 	for _, b := range workspace {
@@ -214,7 +213,7 @@ func (s *server) definitions(workspace []*buffer, kind, name string) []use {
 	return out
 }
 
-// all lists the definitions of a kind in a workspace, each name once.
+// all returns the definitions of a kind in a workspace, each name once.
 func (s *server) all(workspace []*buffer, kind string) []use {
 	var out []use
 	seen := map[string]bool{}
@@ -229,7 +228,7 @@ func (s *server) all(workspace []*buffer, kind string) []use {
 	return out
 }
 
-// rel is how a document would name a file.
+// rel returns the path of a file relative to a document.
 func rel(b *buffer, path string) string {
 	r, err := filepath.Rel(filepath.Dir(b.path), path)
 	if err != nil {
@@ -238,12 +237,12 @@ func rel(b *buffer, path string) string {
 	return filepath.ToSlash(r)
 }
 
-// overrides are the places of tests and suites that set parts of the spec by
-// their paths.
+// overrides are the places of tests and suites that override parts of the spec by
+// path.
 var overrides = []string{"set.?", "tests.*.set.?", "variants.?.set.?"}
 
-// override finds the names in an entry of set: llms.main.cost, written as a key
-// or as path=value, and what stands for an llm.
+// override finds the names in an entry of set: llms.main.cost, as a key or as
+// path=value, and a value that names an LLM.
 func (f *finder) override(n *outline.Node) {
 	for _, pattern := range overrides {
 		switch {

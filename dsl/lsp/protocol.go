@@ -2,7 +2,7 @@ package lsp
 
 import "encoding/json"
 
-// The parts of the protocol's messages that we read or write, by the names of
+// The parts of the protocol that the server reads or writes, with the names of
 // the Language Server Protocol 3.17.
 
 type position struct {
@@ -26,7 +26,8 @@ type document struct {
 	Text    string `json:"text,omitempty"`
 }
 
-// atPosition are the params of requests about a place; those of more have more.
+// atPosition holds the params of requests about a position. Requests with more
+// params embed it.
 type atPosition struct {
 	TextDocument document `json:"textDocument"`
 	Position     position `json:"position"`
@@ -128,7 +129,7 @@ type completionList struct {
 	Items        []completionItem `json:"items"`
 }
 
-// The kinds of completion items that we give.
+// Kinds of completion items.
 const (
 	kindFunction = 3
 	kindVariable = 6

@@ -13,10 +13,10 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// publish sends the client the diagnostics of files, where that has changed.
+// publish sends the diagnostics of files to the client if they changed.
 func (s *server) publish(paths []string) {
 	slices.Sort(paths)
-	s.publishMu.Lock() // the last report is of the newest text
+	s.publishMu.Lock() // keep reports in order: the last one is for the newest text
 	defer s.publishMu.Unlock()
 	for _, path := range slices.Compact(paths) {
 		s.mu.Lock()
@@ -27,13 +27,13 @@ func (s *server) publish(paths []string) {
 			continue
 		}
 		if err := s.rpc.Notify(context.Background(), "textDocument/publishDiagnostics", p); err != nil {
-			return // the client has gone
+			return // the client disconnected
 		}
 	}
 }
 
-// same says whether the client knows already what there is to report for a file,
-// and keeps it. Of an open document it gets every version.
+// same reports whether the client already has the diagnostics of a file, and
+// records them. For an open document it gets every version.
 func (s *server) same(p *publishParams) bool {
 	text, err := json.Marshal(p)
 	before := s.published[p.URI]
@@ -45,7 +45,7 @@ func (s *server) same(p *publishParams) bool {
 	return err == nil && before == string(text)
 }
 
-// diagnosticsOf is what there is to report for a file: what all that read it found in it.
+// diagnosticsOf returns the diagnostics of a file from all specs that read it.
 func (s *server) diagnosticsOf(path string) *publishParams {
 	p := &publishParams{URI: uriOf(path), Diagnostics: []diagnostic{}}
 	b := s.paths[path]
@@ -93,12 +93,12 @@ func (s *server) diagnostic(text *textOf, d diag.Diagnostic) diagnostic {
 	from, to := wordAt(text, at)
 	out.Range = text.span(from, to)
 	if f := fixOf(text, at, d); f != nil {
-		out.Data, _ = json.Marshal(f) // it holds texts and numbers alone
+		out.Data, _ = json.Marshal(f) // texts and numbers only, so it cannot fail
 	}
 	return out
 }
 
-// tags are how editors show some codes: 1 = faded, 2 = struck out.
+// tags are the LSP tags of some codes: 1 is faded, 2 is struck out.
 var tags = map[diag.Code][]int{
 	diag.Unused: {1}, diag.UnusedIgnore: {1}, diag.NoEffect: {1}, diag.MissingGrant: {1}, diag.Deprecated: {2},
 }
@@ -109,8 +109,8 @@ var (
 	wordRun   = text.Regexp(`^[\pL\pN_$./*#-]+`)
 )
 
-// wordAt is what a diagnostic underlines: the reference, quoted text or word
-// that begins at a byte, else the character.
+// wordAt returns the range that a diagnostic underlines: the reference, quoted
+// text or word that starts at a byte, or else the character.
 func wordAt(text *textOf, at int) (from, to int) {
 	start, line := text.line(at)
 	rest := line[min(at-start, len(line)):]
@@ -125,13 +125,13 @@ func wordAt(text *textOf, at int) (from, to int) {
 	return at, at + len([]byte(string([]rune(rest)[:1])))
 }
 
-// fix is a word that is put in the place of another.
+// fix is the replacement of a word.
 type fix struct {
 	Range span   `json:"range"`
 	Word  string `json:"word"`
 }
 
-// fixOf is the change that a diagnostic suggests, or nil.
+// fixOf returns the change that a diagnostic suggests, or nil.
 func fixOf(text *textOf, at int, d diag.Diagnostic) *fix {
 	if d.Fix.New == "" || d.Fix.Old == d.Fix.New {
 		return nil
@@ -145,8 +145,7 @@ func fixOf(text *textOf, at int, d diag.Diagnostic) *fix {
 	return &fix{text.span(at+i, at+i+len(d.Fix.Old)), d.Fix.New}
 }
 
-// indexWord is where a word is in a text, but not as a part of a longer one; -1
-// = nowhere.
+// indexWord returns the index of a whole word in a text, or -1.
 func indexWord(s, word string) int {
 	for from := 0; word != ""; {
 		i := strings.Index(s[from:], word)

@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// formatting gives a document its canonical layout, by an edit of what differs.
+// formatting returns the edit that formats a document.
 func (s *server) formatting(_ context.Context, p *atPosition) (any, error) {
 	s.mu.Lock()
 	b := s.buffers[p.TextDocument.URI]
@@ -30,7 +30,8 @@ func (s *server) formatting(_ context.Context, p *atPosition) (any, error) {
 	return []textEdit{{b.text.span(from, len(before)-to), after[from : len(after)-to]}}, nil
 }
 
-// commonLines is the length of the lines that two texts begin with alike.
+// commonLines returns the length of the lines that two texts have in common at
+// the start.
 func commonLines(a, b string) int {
 	n := 0
 	for i := 0; i < len(a) && i < len(b) && a[i] == b[i]; i++ {
@@ -41,7 +42,8 @@ func commonLines(a, b string) int {
 	return n
 }
 
-// commonEnd is the length of the lines that two texts end with alike.
+// commonEnd returns the length of the lines that two texts have in common at the
+// end.
 func commonEnd(a, b string) int {
 	n := 0
 	for i := 1; i <= len(a) && i <= len(b) && a[len(a)-i] == b[len(b)-i]; i++ {
@@ -52,7 +54,7 @@ func commonEnd(a, b string) int {
 	return n
 }
 
-// actions offers what fixes or silences the diagnostics of a range.
+// actions offers fixes and ignore comments for the diagnostics of a range.
 func (s *server) actions(_ context.Context, p *actionParams) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,8 +91,9 @@ func (s *server) actions(_ context.Context, p *actionParams) (any, error) {
 	return out, nil
 }
 
-// ignoreComment is the comment above a line that silences a warning there; the
-// author writes the reason. A text that spans lines has no room for comments.
+// ignoreComment returns the comment above a line that suppresses a warning there;
+// the author adds the reason. Texts that span several lines cannot contain
+// comments.
 func ignoreComment(b *buffer, d diagnostic) (textEdit, bool) {
 	about := d.Code == string(diag.BadIgnore) || d.Code == string(diag.UnusedIgnore) // such comments
 	if d.Severity != 2 || about || !b.spec() {
@@ -107,9 +110,8 @@ func ignoreComment(b *buffer, d diagnostic) (textEdit, bool) {
 
 var ignoreCodes = text.Regexp(`#\s*pex:ignore(?:-file)?[ \t:]+(PEX\d+(?:[ \t]*,[ \t]*PEX\d+)*)`)
 
-// removeIgnore is the change that takes out of a comment a code that ignores
-// nothing: of its last code the whole comment goes, with its line where it is
-// alone.
+// removeIgnore removes a code that suppresses nothing from a comment. With the
+// last code it removes the whole comment, and the line if nothing else is on it.
 func removeIgnore(b *buffer, d diagnostic) (textEdit, bool) {
 	if d.Code != string(diag.UnusedIgnore) {
 		return textEdit{}, false

@@ -30,7 +30,7 @@ func (s *server) definition(_ context.Context, p *atPosition) (any, error) {
 	return out, nil
 }
 
-// uri is what the client calls a file.
+// uri returns the client's URI of a file.
 func (s *server) uri(path string) string {
 	if b := s.paths[path]; b != nil {
 		return b.uri
@@ -38,9 +38,9 @@ func (s *server) uri(path string) string {
 	return uriOf(path)
 }
 
-// everywhere lists the places of a name: in the workspace of a document, in those
-// that its definition is of the workspace of, in the prompts of all of them, and
-// where others pass it. Of paths those are looked at that have to do with it.
+// everywhere returns the places of a name: in the workspace of a document, in
+// workspaces that include its definition, in all their prompts, and in calls that
+// pass it. It searches those of paths that are related to it.
 func (s *server) everywhere(b *buffer, u *use, paths []string) []use {
 	files := s.workspace(b)
 	definitions := s.definitions(files, u.kind, u.name)
@@ -61,7 +61,7 @@ func (s *server) everywhere(b *buffer, u *use, paths []string) []use {
 		}
 		for _, path := range s.readers(d.buffer.path) {
 			if f := s.file(path); f != nil {
-				if others := s.workspace(f); slices.Contains(others, d.buffer) { // else it calls it, with names of its own
+				if others := s.workspace(f); slices.Contains(others, d.buffer) { // otherwise the file is a caller, with its own names
 					add(others...)
 				}
 			}
@@ -97,7 +97,7 @@ func (s *server) everywhere(b *buffer, u *use, paths []string) []use {
 	return slices.CompactFunc(out, func(a, b use) bool { return a.buffer == b.buffer && a.from == b.from })
 }
 
-// prompts are the files that a document names and that are no specs.
+// prompts returns the files that a document names and that are not specs.
 func (s *server) prompts(b *buffer) (out []*buffer) {
 	if !b.spec() {
 		return nil
@@ -136,7 +136,7 @@ func (s *server) references(ctx context.Context, p *atPosition) (any, error) {
 	return out, nil
 }
 
-// naming lists the files below the root that hold the name at a place.
+// naming returns the files below the root that contain the name at a place.
 func (s *server) naming(ctx context.Context, p *atPosition) []string {
 	s.mu.Lock()
 	b := s.buffers[p.TextDocument.URI]
@@ -151,8 +151,7 @@ func (s *server) naming(ctx context.Context, p *atPosition) []string {
 	return s.gather(ctx, b.path, u.name)
 }
 
-// links lists the files that a document names and that are there: editors follow
-// them by a click.
+// links returns the existing files that a document names, as clickable links.
 func (s *server) links(_ context.Context, p *atPosition) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// renamable finds the name at a place, if it is one that the author gave: whose
-// it is, and where.
+// renamable returns the name at a place if the author chose it: the document that
+// defines it, and its place.
 func (s *server) renamable(p *atPosition) (home *buffer, u, here *use, err error) {
 	b := s.buffers[p.TextDocument.URI]
 	if b == nil {
@@ -42,7 +42,7 @@ func (s *server) prepareRename(_ context.Context, p *atPosition) (any, error) {
 	return here.buffer.text.span(here.from, here.to), nil
 }
 
-// newIdentifier is a name that may be after a dot of an expression.
+// newIdentifier matches a name that may follow a dot in an expression.
 var newIdentifier = text.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 var (
@@ -50,7 +50,7 @@ var (
 	newParameter = text.Regexp(`^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
 )
 
-// maxName bounds the length of a name, as the compiler does.
+// maxName is the maximum length of a name, as in the compiler.
 const maxName = 64
 
 func (s *server) rename(ctx context.Context, p *atPosition) (any, error) {
@@ -83,7 +83,7 @@ func (s *server) rename(ctx context.Context, p *atPosition) (any, error) {
 	return workspaceEdit{changes}, nil
 }
 
-// free says why a name cannot be given: it is none, or another has it.
+// free reports why a name cannot be used: it is invalid, or already used.
 func (s *server) free(b *buffer, u *use, name string) error {
 	usable, what := newName(), "a name starts with a letter and contains only letters, digits, _ and -"
 	if u.kind == "parameter" {

@@ -20,23 +20,23 @@ import (
 	"github.com/pexctl/pex/dsl/lsp/language"
 )
 
-// Options is what Serve gets.
+// Options are the options of Serve.
 type Options struct {
-	// Spec are the options by which files are vetted; Read is the server's own.
+	// Spec holds the options for vetting files. The server sets Read.
 	Spec dsl.Options
-	// Version is our version for clients.
+	// Version is the server version reported to clients.
 	Version string
-	// Log takes what goes wrong inside: one line each. nil = no one reads it.
+	// Log receives internal errors, one per line; nil discards them.
 	Log io.Writer
 }
 
-// ErrNoShutdown says that the client went away, or said exit, without asking
-// for a shutdown before.
+// ErrNoShutdown reports that the client disconnected, or sent exit, without a
+// shutdown request.
 var ErrNoShutdown = errors.New("the client ended without a shutdown")
 
-// Serve speaks the Language Server Protocol with one client until it leaves or
-// the context ends. It returns nil when the client asked for the shutdown.
-// Nothing but the protocol is written to out, which is closed at the end.
+// Serve serves one client with the Language Server Protocol until it disconnects
+// or the context ends. It returns nil if the client requested the shutdown. It
+// writes only protocol messages to out, and closes it at the end.
 func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, o Options) error {
 	root, err := language.Decode(jsonschema.NewTracked(o.Spec.Catalog, o.Spec.Checks))
 	if err != nil {
@@ -66,12 +66,12 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, o Options) err
 	return ErrNoShutdown
 }
 
-// closable gives the channel an input that ends when it is closed, though the
-// client's may be silent and open.
+// closable returns an input that ends when it is closed, even if the client's
+// input stays open and silent.
 func closable(in io.Reader, out io.WriteCloser) (io.Reader, io.WriteCloser) {
 	r, w := io.Pipe()
 	go func() {
-		w.CloseWithError(frames(w, in)) // nil is the end of the input
+		w.CloseWithError(frames(w, in)) // nil at the end of the input
 	}()
 	return r, &closing{out, r}
 }
@@ -81,13 +81,13 @@ type closing struct {
 	in *io.PipeReader
 }
 
-// Close ends both directions.
+// Close closes both directions.
 func (c *closing) Close() error { return errors.Join(c.in.Close(), c.WriteCloser.Close()) }
 
-// concurrency is how many requests are answered at once.
+// concurrency is the maximum number of concurrent requests.
 const concurrency = 4
 
-// phase is how far the client has come.
+// phase is the phase of the protocol.
 type phase int
 
 const (
@@ -100,24 +100,24 @@ type server struct {
 	options  Options
 	language *language.Language
 	rpc      *jrpc2.Server
-	ctx      context.Context // ends with the client
+	ctx      context.Context // ends when the client disconnects
 
-	publishMu sync.Mutex // is taken before mu
+	publishMu sync.Mutex // acquired before mu
 
 	mu        sync.Mutex
 	phase     phase
 	inBytes   bool // positions count bytes
 	snippets  bool
-	base      string                  // the folder of the workspace
+	base      string                  // workspace folder
 	buffers   map[string]*buffer      // by URI
-	paths     map[string]*buffer      // the same by path
+	paths     map[string]*buffer      // by path
 	disk      map[string]*saved       // files that are not open, as last read
-	roots     map[string]*vetted      // files that are vetted, by path
-	tools     map[string][]guard.Tool // of specs, by path, as they were last known
-	dirty     []string                // those that are to be, the next one last
-	published map[string]string       // what the client was last told of a URI
-	running   string                  // the file that is being vetted; "" = none
-	stop      context.CancelFunc      // ends that
+	roots     map[string]*vetted      // vetted files by path
+	tools     map[string][]guard.Tool // last known tools of specs, by path
+	dirty     []string                // files to vet, the next one last
+	published map[string]string       // diagnostics last sent to the client, by URI
+	running   string                  // the file being vetted; "" if none
+	stop      context.CancelFunc      // cancels that
 	wake      chan struct{}
 	searches  sync.WaitGroup // for specs that read an open file
 }
@@ -132,7 +132,7 @@ func newServer(o Options, l *language.Language) *server {
 	}
 }
 
-// methods are what a client may call.
+// methods returns the methods that a client may call.
 func (s *server) methods() handler.Map {
 	return handler.Map{
 		"initialize":                       on(s, "initialize", s.initialize),
@@ -160,11 +160,11 @@ func (s *server) methods() handler.Map {
 	}
 }
 
-// notInitialized is the protocol's own code for what comes too early.
+// notInitialized is the protocol's error code for requests before initialize.
 const notInitialized jrpc2.Code = -32002
 
-// on makes a method of a function: its params are decoded, calls at the wrong
-// time are refused, and a panic is an error that is logged.
+// on converts a function to a method: it decodes the params, rejects calls in the
+// wrong phase, and converts a panic to a logged error.
 func on[P any](s *server, name string, f func(context.Context, *P) (any, error)) jrpc2.Handler {
 	return func(ctx context.Context, req *jrpc2.Request) (result any, err error) {
 		defer func() {
@@ -186,7 +186,7 @@ func on[P any](s *server, name string, f func(context.Context, *P) (any, error))
 	}
 }
 
-// checkPhase refuses calls before initialize and after shutdown.
+// checkPhase rejects calls before initialize and after shutdown.
 func (s *server) checkPhase(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +217,7 @@ func (s *server) initialize(_ context.Context, p *initializeParams) (any, error)
 		}
 	}
 	if s.base == "" {
-		s.base, _ = filepath.Abs(".") // without one, untitled documents have no folder
+		s.base, _ = filepath.Abs(".") // on error, untitled documents have no folder
 	}
 	encoding := "utf-16"
 	if s.inBytes {
@@ -253,7 +253,7 @@ func (s *server) exit(context.Context, *struct{}) (any, error) {
 	return nil, nil
 }
 
-// cancel ends a request whose answer no one wants any more.
+// cancel cancels a request.
 func (s *server) cancel(_ context.Context, p *struct {
 	ID jsonID `json:"id"`
 },
@@ -262,8 +262,8 @@ func (s *server) cancel(_ context.Context, p *struct {
 	return nil, nil
 }
 
-// jsonID is the id of a request as it was written, a number or a text.
+// jsonID is the id of a request as JSON, a number or a string.
 type jsonID string
 
-// UnmarshalJSON keeps the id as it is.
+// UnmarshalJSON stores the id unchanged.
 func (id *jsonID) UnmarshalJSON(b []byte) error { *id = jsonID(b); return nil }

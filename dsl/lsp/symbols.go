@@ -16,7 +16,7 @@ const (
 	symbolObject = 19
 )
 
-// Bounds of an outline: what editors show.
+// Limits of an outline.
 const (
 	symbolDepth = 4
 	maxSymbols  = 2000
@@ -55,7 +55,7 @@ func below(text *textOf, n *outline.Node, depth int, left *int) []symbol {
 	return out
 }
 
-// titled is what a key or an item is called.
+// titled returns the title of a key or an item.
 func titled(n *outline.Node, i int) string {
 	if n.Key != "" {
 		return n.Key
@@ -86,7 +86,7 @@ func symbolKind(n *outline.Node, depth int) int {
 	return symbolString
 }
 
-// short is a text on one line.
+// short returns a text on one line.
 func short(s string) string {
 	const most = 40
 	s = strings.Join(strings.Fields(s[:min(len(s), 4*most)]), " ")

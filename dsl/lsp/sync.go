@@ -33,7 +33,7 @@ func (s *server) didChange(_ context.Context, p *changeParams) (any, error) {
 	text, lost := b.text, b.tooLarge
 	for _, c := range p.ContentChanges {
 		if lost && c.Range != nil {
-			continue // of a text that is not kept; the next whole one is
+			continue // too large to be stored; the next full text is
 		}
 		text, lost = text.changed(c.Range, c.Text), false
 	}
@@ -62,7 +62,7 @@ func (s *server) didClose(_ context.Context, p *struct {
 	return nil, nil
 }
 
-// saved vets everything again: what is on disk may have changed.
+// saved vets everything again, because files on disk may have changed.
 func (s *server) saved(context.Context, *struct{}) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,8 +72,8 @@ func (s *server) saved(context.Context, *struct{}) (any, error) {
 	return nil, nil
 }
 
-// pathOf is where a document is, or would be: one that was never saved lies in
-// the workspace.
+// pathOf returns the path of a document. An unsaved one gets a path in the
+// workspace.
 func (s *server) pathOf(uri string) string {
 	if path := pathOf(uri); path != "" {
 		return real(path)
@@ -88,8 +88,8 @@ func (s *server) pathOf(uri string) string {
 	return real(filepath.Join(s.base, name[:min(len(name), longest)]))
 }
 
-// take makes a buffer the newest of its document, and has vetted what it is
-// part of. The caller holds the lock.
+// take makes a buffer the newest one of its document, and schedules vetting of
+// the files that read it. The caller must hold the lock.
 func (s *server) take(b *buffer) {
 	s.buffers[b.uri], s.paths[b.path] = b, b
 	read := s.touch(b.path)
@@ -107,8 +107,8 @@ func (s *server) take(b *buffer) {
 	}
 }
 
-// touch has everything vetted that reads a file, and says whether there is
-// anything.
+// touch schedules vetting of everything that reads a file, and reports whether
+// there is anything.
 func (s *server) touch(path string) (read bool) {
 	for _, r := range s.roots {
 		if r.reads[path] {
@@ -119,8 +119,8 @@ func (s *server) touch(path string) (read bool) {
 	return read
 }
 
-// mark puts a file to those that are to be vetted; the newest comes first. If it
-// is being vetted, that is given up: it is of a text that no one sees any more.
+// mark schedules a file for vetting; the newest comes first. If it is already
+// being vetted, that is canceled, because its text is outdated.
 func (s *server) mark(path string) {
 	if s.running == path && s.stop != nil {
 		s.stop()
@@ -128,12 +128,12 @@ func (s *server) mark(path string) {
 	s.dirty = append(slices.DeleteFunc(s.dirty, func(p string) bool { return p == path }), path)
 	select {
 	case s.wake <- struct{}{}:
-	default: // it is awake
+	default: // already woken
 	}
 }
 
-// forget drops what no open document is part of, and returns the files of which
-// something was said.
+// forget drops what no open document is part of, and returns the files that had
+// diagnostics.
 func (s *server) forget() (cleared []string) {
 	for path, r := range s.roots {
 		if b := s.paths[path]; b != nil {
@@ -152,15 +152,14 @@ func (s *server) forget() (cleared []string) {
 	return cleared
 }
 
-// Bounds of a search: the files that are looked at, and the specs that are
-// vetted because of it.
+// Limits of a search: files read, and specs vetted because of it.
 const (
 	maxLooked = 20_000
 	maxSpecs  = 50
 )
 
-// discover looks for specs that are not open and read a file that is, such as a
-// prompt, so that what is wrong in it is reported. It ends with the context.
+// discover searches for specs that are not open and read an open file, such as a
+// prompt, to report mistakes in that file. It ends with the context.
 func (s *server) discover(ctx context.Context, path string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -186,10 +185,10 @@ func (s *server) discover(ctx context.Context, path string) {
 	}
 }
 
-// filesBelow lists YAML files below a folder that fit.
+// filesBelow returns the YAML files below a folder that satisfy fits.
 func filesBelow(ctx context.Context, root string, fits func(d fs.DirEntry, path string) bool) (specs []string) {
 	looked := 0
-	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error { // what cannot be read is passed over
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error { // unreadable files are skipped
 		looked++
 		switch {
 		case ctx.Err() != nil || looked > maxLooked || len(specs) >= maxSpecs:
@@ -206,7 +205,7 @@ func filesBelow(ctx context.Context, root string, fits func(d fs.DirEntry, path 
 	return specs
 }
 
-// mayRead says whether a file is a spec that names another, or what may.
+// mayRead reports whether a file is a spec that may name another file.
 func mayRead(d fs.DirEntry, path, name string) bool {
 	if info, err := d.Info(); err != nil || info.Size() > maxFile {
 		return false

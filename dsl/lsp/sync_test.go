@@ -20,7 +20,7 @@ func change(uri string, version, line, from, to int, text string) object {
 	}
 }
 
-// TestPositionsAreInTheUnitsAgreedOn: a character beyond the BMP is two units of
+// TestPositionsAreInTheUnitsAgreedOn: a character outside the BMP is two units of
 // UTF-16 and four of UTF-8.
 func TestPositionsAreInTheUnitsAgreedOn(t *testing.T) {
 	text := spec + "planner: {system_prompt: \"😀é ${parameters.teir}\"}\n"
@@ -155,7 +155,7 @@ func TestLifeOfAServer(t *testing.T) {
 	})
 }
 
-// TestHostileInput: what is no message ends the server, and takes no room.
+// TestHostileInput: invalid messages end the server, and allocate no memory.
 func TestHostileInput(t *testing.T) {
 	cases := []struct{ name, input, want string }{
 		{"no header", "hello\r\n\r\n", "invalid header line"},
@@ -176,7 +176,7 @@ func TestHostileInput(t *testing.T) {
 	}
 }
 
-// TestHostileDocuments: nothing of it reaches the log or ends the server.
+// TestHostileDocuments: no document causes a log entry or ends the server.
 func TestHostileDocuments(t *testing.T) {
 	deep := strings.Repeat("a: {", 20_000)
 	cases := []struct{ name, uri, text string }{
@@ -222,8 +222,8 @@ func staircase(n int) string {
 	return b.String()
 }
 
-// FuzzAnswers: whatever a document holds, each question at each place has an
-// answer.
+// FuzzAnswers checks that for any document, every request at every position has a
+// response.
 func FuzzAnswers(f *testing.F) {
 	for _, s := range []string{spec, spec + "planner: {llm: ", spec + "guards:\n- when: run.\n", "a:\n - - b: |\n  x", "{a: [b, {c", "? x\n: y", "\r\n\t- ':"} {
 		f.Add(s, 3, 4)
@@ -241,7 +241,7 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// TestByteOrderMarkIsNoText: a file that begins with one is a spec like others.
+// TestByteOrderMarkIsNoText: a file that starts with one is an ordinary spec.
 func TestByteOrderMarkIsNoText(t *testing.T) {
 	uri := project(t, nil)("spec.yaml")
 	cl := connect(t, dsl.Options{})
@@ -254,7 +254,7 @@ func TestByteOrderMarkIsNoText(t *testing.T) {
 		Range struct{ Start struct{ Line int } }
 	}
 	cl.ask("textDocument/definition", at(uri, 6, 40), &found)
-	if len(found) != 0 { // teir is defined nowhere
+	if len(found) != 0 { // teir is not defined
 		t.Errorf("%+v", found)
 	}
 	p := at(uri, 3, 15)

@@ -10,12 +10,11 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// textOf is a text with its lines: what positions are counted in. It is
-// immutable.
+// textOf is a text with its lines, for converting positions. It is immutable.
 type textOf struct {
 	s      string
-	starts []int // offsets of the lines; \n, \r\n and \r end one
-	utf8   bool  // characters of positions are bytes, else UTF-16 units
+	starts []int // offsets of the lines, which end in \n, \r\n or \r
+	utf8   bool  // positions count bytes, otherwise UTF-16 units
 }
 
 func newText(s string, inBytes bool) *textOf {
@@ -28,8 +27,8 @@ func newText(s string, inBytes bool) *textOf {
 	return t
 }
 
-// offset is the byte that a position is before; positions beyond a line's end
-// are its end, those within a character its begin.
+// offset returns the byte offset of a position. Positions after a line's end
+// become its end, those within a character its start.
 func (t *textOf) offset(p position) int {
 	if p.Line < 0 {
 		return 0
@@ -48,7 +47,7 @@ func (t *textOf) offset(p position) int {
 	return at
 }
 
-// units is how many of its units a character takes in a position.
+// units returns how many units of a position a character takes.
 func (t *textOf) units(r rune, n int) int {
 	switch {
 	case t.utf8:
@@ -59,7 +58,7 @@ func (t *textOf) units(r rune, n int) int {
 	return 1
 }
 
-// lineEnd is the offset of a line's end, before what ends it.
+// lineEnd returns the offset of a line's end, without its line break.
 func (t *textOf) lineEnd(line int) int {
 	end := len(t.s)
 	if line+1 < len(t.starts) {
@@ -68,7 +67,7 @@ func (t *textOf) lineEnd(line int) int {
 	return t.starts[line] + len(strings.TrimRight(t.s[t.starts[line]:end], "\r\n"))
 }
 
-// position is the place of a byte.
+// position returns the position of a byte.
 func (t *textOf) position(offset int) position {
 	offset = max(0, min(offset, len(t.s)))
 	line := t.lineOf(offset)
@@ -81,21 +80,21 @@ func (t *textOf) position(offset int) position {
 	return p
 }
 
-// lineOf is the number of the line that a byte is in, from 0.
+// lineOf returns the number of the line that contains a byte, from 0.
 func (t *textOf) lineOf(offset int) int {
 	return sort.SearchInts(t.starts, offset+1) - 1
 }
 
 func (t *textOf) span(from, to int) span { return span{t.position(from), t.position(to)} }
 
-// line is the text of the line that a byte is in.
+// line returns the text of the line that contains a byte.
 func (t *textOf) line(offset int) (from int, line string) {
 	n := t.lineOf(offset)
 	return t.starts[n], t.s[t.starts[n]:t.lineEnd(n)]
 }
 
-// at is the byte of a place as diagnostics name it: lines end in \n and columns
-// are characters, both from 1.
+// at returns the byte of a place in a diagnostic: lines end in \n and columns are
+// characters, both from 1.
 func (t *textOf) at(line, column int) int {
 	at := 0
 	for range line - 1 {
@@ -112,7 +111,7 @@ func (t *textOf) at(line, column int) int {
 	return at
 }
 
-// changed is the text with a part replaced; a nil range is all of it.
+// changed returns the text with a part replaced; a nil range is the whole text.
 func (t *textOf) changed(where *span, with string) *textOf {
 	if where == nil {
 		return newText(with, t.utf8)
@@ -126,7 +125,7 @@ func (t *textOf) changed(where *span, with string) *textOf {
 
 var drive = text.Regexp(`^/[A-Za-z]:`)
 
-// pathOf is the absolute path of a file's URI; "" = it names no file.
+// pathOf returns the absolute path of a file's URI, or "" if it is not a file.
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Path == "" || strings.ContainsRune(u.Path, 0) {
@@ -142,7 +141,7 @@ func pathOf(uri string) string {
 	return filepath.Clean(filepath.FromSlash(path))
 }
 
-// uriOf is the URI of an absolute path.
+// uriOf returns the URI of an absolute path.
 func uriOf(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
@@ -151,7 +150,8 @@ func uriOf(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// real is a path as the compiler asks for it: links in its folder are followed.
+// real resolves links in a path's folder, in the form in which the compiler reads
+// it.
 func real(path string) string {
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		return filepath.Join(dir, filepath.Base(path))

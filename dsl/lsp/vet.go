@@ -14,17 +14,17 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 )
 
-// vetted is a file that is vetted as a whole, and what came of it.
+// vetted is the result of vetting a file.
 type vetted struct {
 	path    string
-	hidden  bool // it is not open: only what open files hold is reported
-	gone    bool // it is no file of the language any more
+	hidden  bool // not open: report only diagnostics in open files
+	gone    bool // no longer a file of the language
 	reads   map[string]bool
 	origins map[string]config.Origin
 	found   diag.List
 }
 
-// files lists those that something was found in.
+// files returns the files with diagnostics.
 func (r *vetted) files() []string {
 	seen := map[string]bool{}
 	for _, d := range r.found {
@@ -33,7 +33,7 @@ func (r *vetted) files() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// fileOf is the file of a diagnostic; what is in none is the root's.
+// fileOf returns the file of a diagnostic; without one it is the root's.
 func (r *vetted) fileOf(d diag.Diagnostic) string {
 	if !filepath.IsAbs(d.File) {
 		return r.path
@@ -41,7 +41,7 @@ func (r *vetted) fileOf(d diag.Diagnostic) string {
 	return d.File
 }
 
-// work vets what is marked, one file at a time, until the context ends.
+// work vets the scheduled files, one at a time, until the context ends.
 func (s *server) work(ctx context.Context) {
 	for {
 		select {
@@ -54,8 +54,9 @@ func (s *server) work(ctx context.Context) {
 	}
 }
 
-// vetNext vets the file that was marked last; false = none is. When it is marked
-// again meanwhile, or a file that it read was changed, what was found is dropped.
+// vetNext vets the file that was scheduled last; it returns false if there is
+// none. If the file is scheduled again in the meantime, or a file that it read
+// changed, the result is dropped.
 func (s *server) vetNext(ctx context.Context) bool {
 	s.mu.Lock()
 	if len(s.dirty) == 0 {
@@ -79,7 +80,7 @@ func (s *server) vetNext(ctx context.Context) bool {
 		next = s.vet(ctx, path, seen)
 	}
 	if ctx.Err() != nil {
-		return true // it is marked again, or the client has gone
+		return true // scheduled again, or the client disconnected
 	}
 	if affected, current := s.keep(r, next, seen); current {
 		s.publish(affected)
@@ -87,8 +88,8 @@ func (s *server) vetNext(ctx context.Context) bool {
 	return true
 }
 
-// keep puts what was found in the place of what was, and returns the files that
-// either is about. It is not current when a newer text is there.
+// keep replaces a result and returns the files that either result has diagnostics
+// for. current is false if there is a newer text.
 func (s *server) keep(r, next *vetted, seen map[string]*buffer) (affected []string, current bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +105,7 @@ func (s *server) keep(r, next *vetted, seen map[string]*buffer) (affected []stri
 		}
 	}
 	affected = append(r.files(), next.files()...)
-	for path := range s.paths { // a document without mistakes is reported, too
+	for path := range s.paths { // a document without mistakes is reported too
 		if path == r.path || next.reads[path] {
 			affected = append(affected, path)
 		}
@@ -116,7 +117,7 @@ func (s *server) keep(r, next *vetted, seen map[string]*buffer) (affected []stri
 	return affected, true
 }
 
-// vet runs the compiler over a file with open buffers in place of files.
+// vet compiles a file with open buffers in place of files.
 func (s *server) vet(ctx context.Context, path string, open map[string]*buffer) (r *vetted) {
 	r = &vetted{path: path, reads: map[string]bool{path: true}, origins: map[string]config.Origin{}}
 	defer func() {

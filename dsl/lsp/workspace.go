@@ -10,22 +10,22 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 )
 
-// saved is a file that is not open, as it was read last.
+// saved is a file that is not open, as last read.
 type saved struct {
 	buffer *buffer
 	size   int64
 	time   time.Time
 }
 
-// Bounds of what is read for the names of other files.
+// Limits for reading names of other files.
 const (
 	maxWorkspace = 64
 	maxDisk      = 256
 	maxFile      = 1 << 20
 )
 
-// file is a document by its path: the open one, else what is on disk; nil = it
-// is no file, or a large one. The caller holds the lock.
+// file returns a document by path: the open one, or else the file on disk. It
+// returns nil if it is not a file, or too large. The caller must hold the lock.
 func (s *server) file(path string) *buffer {
 	if b := s.paths[path]; b != nil {
 		return b
@@ -50,9 +50,9 @@ func (s *server) file(path string) *buffer {
 	return b
 }
 
-// workspace is a document with the files whose names it can use: what it includes
-// and extends, and of tests and suites the spec. Of a prompt it is that of the
-// specs that read it. The document itself is first.
+// workspace returns a document and the files whose names it can use: what it
+// includes and extends, and for tests and suites the spec. For a prompt it is the
+// workspace of the specs that read it. The document itself comes first.
 func (s *server) workspace(b *buffer) []*buffer {
 	out := []*buffer{b}
 	if !b.spec() {
@@ -72,13 +72,13 @@ func (s *server) workspace(b *buffer) []*buffer {
 	return out
 }
 
-// names says whether a prompt is one that a spec names, or what it builds on,
-// and not only an agent that it calls.
+// names reports whether a spec, or what it builds on, names a prompt, and not
+// only an agent that it calls.
 func (s *server) names(spec, prompt *buffer) bool {
 	return slices.ContainsFunc(s.workspace(spec), func(f *buffer) bool { return slices.Contains(s.prompts(f), prompt) })
 }
 
-// readers lists the vetted files that read a file, sorted.
+// readers returns the vetted files that read a file, sorted.
 func (s *server) readers(path string) []string {
 	var out []string
 	for _, r := range s.roots {
@@ -90,7 +90,7 @@ func (s *server) readers(path string) []string {
 	return out
 }
 
-// relatives are the files that a document names as those that it builds on.
+// relatives returns the files that a document builds on.
 func (s *server) relatives(b *buffer) []string {
 	if !b.spec() {
 		return nil
@@ -121,8 +121,8 @@ func (s *server) relatives(b *buffer) []string {
 	return out
 }
 
-// near is the path of a file that a document names; "" = it is none, or outside
-// of the project.
+// near returns the path of a file that a document names, or "" if it does not
+// exist or is outside the project.
 func (s *server) near(b *buffer, name string) string {
 	name, _, _ = strings.Cut(name, "#")
 	if name == "" || filepath.IsAbs(name) || strings.ContainsAny(name, "\x00\n") {

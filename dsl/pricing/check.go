@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// priceSources checks the sources; each gives the words for its date.
+// priceSources checks the sources and returns the text for the date of each.
 func (c *parser) priceSources(k *language.PricesKeys) map[string]string {
 	dates := map[string]string{}
 	for i, s := range k.Sources {
@@ -24,7 +24,7 @@ func (c *parser) priceSources(k *language.PricesKeys) map[string]string {
 	return dates
 }
 
-// day reports a day that is none.
+// day reports an invalid date.
 func (c *parser) day(v *syntax.Node, key, at, day string) {
 	if _, err := time.Parse(time.DateOnly, day); err != nil && day != "" {
 		c.Report.Error(diag.WrongType, v.Get(key).Position, "%s.%s must be a date, got %s", at, key, syntax.Quote(day)).Hint = "write 2026-12-31"
@@ -41,14 +41,14 @@ func (c *parser) checkPrice(v *syntax.Node, k *language.PriceKeys, at string) {
 	}
 }
 
-// priceProvider reports a provider that the catalogue does not have.
+// priceProvider reports a provider that is not in the catalog.
 func (c *parser) priceProvider(v *syntax.Node, name string) {
 	if name != "" && len(c.providers) > 0 && !slices.Contains(c.providers, name) {
 		c.Report.Error(diag.UnknownType, v.Get("provider").Position, "unknown provider %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.providers)
 	}
 }
 
-// claim is a name that an entry holds for.
+// claim is a name that an entry matches.
 type claim struct{ provider, baseURL, model string }
 
 func (c claim) isPattern() bool { return strings.ContainsAny(c.model, "*?[") }
@@ -59,8 +59,8 @@ type claims struct {
 	patterns []claim
 }
 
-// overtaken warns of names that never count, since an entry above has the same
-// or a pattern for it.
+// overtaken warns about names that never match, because an entry above has the
+// same name or a matching pattern.
 func (c *parser) overtaken(rows []*syntax.Node, prices []language.PriceKeys) {
 	above := claims{of: map[claim]int{}}
 	for i, k := range prices {
@@ -79,7 +79,7 @@ func (c *parser) overtaken(rows []*syntax.Node, prices []language.PriceKeys) {
 	}
 }
 
-// find gives the entry that has a name already.
+// find returns the entry that already has a name.
 func (c *claims) find(own claim) (entry int, ok bool) {
 	for _, base := range []string{own.baseURL, "*"} {
 		if n, ok := c.of[claim{own.provider, base, own.model}]; ok {

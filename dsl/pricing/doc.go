@@ -1,11 +1,12 @@
-// Package pricing is what models cost: the table of well-known models that is built
-// in, the price lists of users, and the prices that a run began with.
+// Package pricing determines what models cost: from the built-in table of
+// well-known models, the price lists of users, and the prices with which a run
+// started.
 //
 //	prices.yaml, a file of kind: Prices --Parse--> Table
 //	engine.ModelSpec --ModelOf--> Model --Table.Of--> model.Cost and its origin
-//	Table.Used --journal--> Recorded: a resumed run accounts as its first session did
+//	Table.Used --journal--> Recorded: a resumed run accounts like its first session
 //
-// A Table also knows which models a vendor retires, and which it has.
+// A Table also knows which models a vendor has, and which it retires.
 //
 // The package opens no file and knows no spec.
 package pricing

@@ -17,25 +17,25 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// Table are what models cost, for llms whose spec does not say it. They are
-// safe for concurrent use; nil knows none.
+// Table holds the prices of models, for LLMs without cost in their spec. It is
+// safe for concurrent use; a nil Table is empty.
 type Table struct {
 	find func(Model) (model.Cost, string, bool)
-	ends func(Model) string // the day from which it is served no more; "" = none is known
-	// names lists the models of a provider at its own endpoint; nil = not known.
+	ends func(Model) string // retirement date; "" if unknown
+	// names returns the models of a provider at its own endpoint; nil if unknown.
 	names func(provider string) []string
 
 	mu   sync.Mutex // guards used
 	used map[string]model.Cost
 }
 
-// Model is what the price of an llm depends on.
+// Model holds what the price of an LLM depends on.
 type Model struct {
 	provider, model, baseURL string
-	cacheTTL, tier           string // of its options, where its provider has them
+	cacheTTL, tier           string // from its options, if its provider has them
 }
 
-// key names it in what a run keeps of its prices.
+// key returns its key in the recorded prices of a run.
 func (p Model) key() string {
 	return strings.Join(strings.Fields(p.provider+"/"+p.model+" "+p.baseURL+" "+p.cacheTTL+" "+p.tier), " ")
 }
@@ -43,8 +43,8 @@ func (p Model) key() string {
 //go:embed prices.yaml
 var knownPrices []byte
 
-// Known are those of well-known models, with their dates. They are read
-// when they are first asked for.
+// Known returns the table of well-known models, with dates. It is parsed on first
+// use.
 func Known() *Table {
 	return &Table{
 		find:  func(p Model) (model.Cost, string, bool) { return readKnown().find(p) },
@@ -63,8 +63,8 @@ var readKnown = sync.OnceValue(func() *Table {
 	return p
 })
 
-// Recorded are those that a run began with, as Used called them; what is
-// not among them costs what rest says.
+// Recorded returns a table with the prices with which a run started, as returned
+// by Used. For other models it uses rest.
 func Recorded(of map[string]model.Cost, rest *Table) *Table {
 	return &Table{find: func(p Model) (model.Cost, string, bool) {
 		if cost, ok := of[p.key()]; ok {
@@ -74,19 +74,19 @@ func Recorded(of map[string]model.Cost, rest *Table) *Table {
 	}, ends: rest.RetiredFrom, names: rest.modelNames()}
 }
 
-// ForgetNames makes a price list one that need not name every model of a provider,
-// as those of users: names that it does not have are not misspelt.
+// ForgetNames marks a price list as incomplete, like those of users: names that
+// it does not have are then not misspelled.
 func (p *Table) ForgetNames() { p.names = nil }
 
-// Used are the prices that specs were given of these, agents within them
-// included: what a later session needs to account alike.
+// Used returns the prices given to specs, including agents within them: what a
+// later session needs for the same accounting.
 func (p *Table) Used() map[string]model.Cost {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.used)
 }
 
-// Use notes that a spec was given a price.
+// Use records that a spec was given a price.
 func (p *Table) Use(llm Model, cost model.Cost) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *Table) Use(llm Model, cost model.Cost) {
 	p.used[llm.key()] = cost
 }
 
-// Of is what an llm costs, and where that is written.
+// Of returns the price of an LLM, and where it is defined.
 func (p *Table) Of(llm Model) (cost model.Cost, origin string, ok bool) {
 	if p == nil || llm.model == "" {
 		return cost, "", false
@@ -104,8 +104,8 @@ func (p *Table) Of(llm Model) (cost model.Cost, origin string, ok bool) {
 	return p.find(llm)
 }
 
-// RetiredFrom is the day from which a vendor serves an llm's model no more; "" = none
-// is known.
+// RetiredFrom returns the date from which the vendor no longer serves an LLM's
+// model, or "" if unknown.
 func (p *Table) RetiredFrom(llm Model) string {
 	if p == nil || p.ends == nil || llm.model == "" {
 		return ""
@@ -113,8 +113,8 @@ func (p *Table) RetiredFrom(llm Model) string {
 	return p.ends(llm)
 }
 
-// ModelNames lists the models that a provider has at its own endpoint, as far as
-// they are known; nil = they are not.
+// ModelNames returns the models of a provider at its own endpoint, or nil if
+// unknown.
 func (p *Table) ModelNames(provider string) []string {
 	if p == nil || p.names == nil {
 		return nil
@@ -129,8 +129,8 @@ func (p *Table) modelNames() func(string) []string {
 	return p.names
 }
 
-// Parse reads a tree of kind: Prices and reports all that is wrong with it; the
-// catalog says which providers there are. nil = there is an error.
+// Parse decodes a tree of kind: Prices and reports its mistakes. The catalog
+// defines the providers. It returns nil if there is an error.
 func Parse(u *config.Unit, tree *syntax.Node, catalog *engine.Catalog) *Table {
 	before := len(u.Report.List)
 	c := &parser{Decoder: config.NewDecoder(u, ""), tree: tree, providers: catalog.Models.Types()}
@@ -156,7 +156,7 @@ func Parse(u *config.Unit, tree *syntax.Node, catalog *engine.Catalog) *Table {
 		}
 		return costOf(&k.Prices[i], llm), pricedAt(rows[i].Position) + dates[llm.provider], true
 	}, ends: func(llm Model) string {
-		llm.tier = "" // which one is paid for changes nothing
+		llm.tier = "" // the price does not depend on it
 		if i := row(llm); i >= 0 {
 			return k.Prices[i].Retires
 		}
@@ -164,7 +164,8 @@ func Parse(u *config.Unit, tree *syntax.Node, catalog *engine.Catalog) *Table {
 	}, names: func(provider string) []string { return modelNames(&k, provider) }}
 }
 
-// modelNames lists the models of a provider at its own endpoint, without patterns.
+// modelNames returns the models of a provider at its own endpoint, without
+// patterns.
 func modelNames(k *language.PricesKeys, provider string) []string {
 	var out []string
 	for _, row := range k.Prices {
@@ -180,14 +181,14 @@ func modelNames(k *language.PricesKeys, provider string) []string {
 	return out
 }
 
-// parser reads a file of kind: Prices.
+// parser decodes a file of kind: Prices.
 type parser struct {
 	*config.Decoder
 	tree      *syntax.Node
-	providers []string // that the catalog has
+	providers []string // in the catalog
 }
 
-// pricedAt is the place where a price is defined.
+// pricedAt returns the place where a price is defined.
 func pricedAt(p syntax.Position) string {
 	if p.Source.Path == "" {
 		return "known prices"
@@ -195,7 +196,7 @@ func pricedAt(p syntax.Position) string {
 	return syntax.Where(p)
 }
 
-// pricesModel says whether it is the price of an llm.
+// pricesModel reports whether an entry is the price of an LLM.
 func pricesModel(k *language.PriceKeys, llm Model) bool {
 	if k.Provider != llm.provider || k.BaseURL != llm.baseURL && k.BaseURL != "*" || llm.tier != "" && llm.tier != "default" {
 		return false
@@ -223,7 +224,7 @@ func costOf(k *language.PriceKeys, llm Model) model.Cost {
 	return c
 }
 
-// ModelOf is what the price of an llm depends on; v is the llm as it is written.
+// ModelOf returns what the price of an LLM depends on; v is its entry.
 func ModelOf(m *engine.ModelSpec, v *syntax.Node) Model {
 	options := v.Get("options")
 	return Model{
@@ -232,7 +233,7 @@ func ModelOf(m *engine.ModelSpec, v *syntax.Node) Model {
 	}
 }
 
-// CostText is a cost as a spec writes it.
+// CostText returns a cost in the notation of specs.
 func CostText(c *model.Cost) string {
 	return fmt.Sprintf("{input: %v, output: %v%s%s%s}", c.Input, c.Output,
 		optionalCost(", cached_input: ", c.CachedInput), optionalCost(", cache_write: ", c.CacheWrite), aboveText(c.Above))
@@ -252,7 +253,7 @@ func aboveText(a *model.CostAbove) string {
 	return fmt.Sprintf(", above: {tokens: %d, input: %v, output: %v}", a.Tokens, a.Input, a.Output)
 }
 
-// Knows says whether these have the price of a provider's model, at the
+// Knows reports whether the table has the price of a provider's model, at the
 // provider's own endpoint.
 func (p *Table) Knows(provider, model string) bool {
 	_, _, ok := p.Of(Model{provider: provider, model: model})

@@ -1,20 +1,20 @@
-// Package prompt parses and fills templates (DESIGN section 3).
+// Package prompt parses and renders templates.
 //
 //	source --Parse--> *Template + []Problem --Render(lookup)--> segments
 //
-// A reference is ${ns.name} or $<ns.name>; the second spelling is left alone
-// by shells and envsubst. In full:
+// A reference is ${ns.name} or $<ns.name>; shells and envsubst do not touch the
+// second spelling. In full:
 //
 //	${ parameters.user.name | trim | indent 4 :- a default }
 //
-// The name is trimmed and may reach into objects and lists (hits[0].id); an
-// exact dotted name beats a path. Filters come after the name and before the
-// default, because a default is free text up to the balancing brace: they
-// change the value only, never the default. The default is itself a template
-// and is used when the value is unset or null. $${ and $$< are escapes.
+// The name is trimmed and may be a path into objects and lists (hits[0].id); an
+// exact dotted name wins over a path. Filters come after the name and before the
+// default, because a default is free text up to the balancing brace: they change
+// only the value, never the default. The default is itself a template, used if
+// the value is unset or null. $${ and $$< are escapes.
 //
-// Only the namespaces of Options expand; every other brace is text. Parsing is
-// one pass, rendering another: a value is data and is never scanned again.
+// Only the namespaces of Options expand; other braces are text. Parsing is one
+// pass, rendering another: values are data and are never scanned again.
 //
-// It must not know YAML, files, or what a namespace means.
+// The package must not know YAML, files, or what a namespace means.
 package prompt

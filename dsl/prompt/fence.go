@@ -2,10 +2,10 @@ package prompt
 
 import "strings"
 
-// Fence gives a delimiter line that cannot occur in text: backticks, at least
-// three, and more than the longest run of them in it. The same text always gets
-// the same fence, so a prompt that shows a result renders alike every time, and
-// what a tool wrote cannot close its own fence.
+// Fence returns a delimiter line that cannot occur in text: at least three
+// backticks, and more than the longest run in it. The same text always has the
+// same fence, so prompts render deterministically, and the output of a tool
+// cannot close its own fence.
 func Fence(text string) string {
 	longest := 2
 	for i := 0; i < len(text); i++ {

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// filter changes a value on its way into the text.
+// filter transforms a value.
 type filter struct {
 	name   string
 	indent int
 }
 
-// filterForms are the filters there are, as a user writes them.
+// filterForms lists the filters in their notation.
 const filterForms = "json, trim, indent N"
 
-// maxIndent bounds what one filter can add to a line.
+// maxIndent is the maximum that one filter can add to a line.
 const maxIndent = 100
 
-// parseFilter reads "indent 4". The error says what is wrong with it.
+// parseFilter parses "indent 4". The error describes the mistake.
 func parseFilter(src string) (filter, error) {
 	words := strings.Fields(src)
 	if len(words) == 0 {
@@ -44,9 +44,9 @@ func parseFilter(src string) (filter, error) {
 
 // filtered applies filters from left to right; the result is always text.
 //
-// json gives the value as JSON (a string gets its quotes), trim takes white
-// space off both ends, indent puts spaces before every line but the first,
-// which is already in place; empty lines stay empty.
+// json returns the value as JSON (a string gets quotes), trim removes white space
+// at both ends, indent adds spaces before every line except the first, which is
+// already indented; empty lines stay empty.
 func (t *Template) filtered(v any, filters []filter) any {
 	for _, f := range filters {
 		if f.name != "json" || isText(v) {
@@ -66,7 +66,7 @@ func (t *Template) filtered(v any, filters []filter) any {
 	return v
 }
 
-// isText says whether a value is a string or segments of prompt text.
+// isText reports whether a value is a string or segments of prompt text.
 func isText(v any) bool {
 	if _, ok := v.(string); ok {
 		return true

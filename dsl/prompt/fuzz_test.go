@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/dsl/prompt"
 )
 
-// FuzzTemplate holds Parse and Render to their promises for any source and
-// value: no panic, problems inside the source, values literal, no second scan.
+// FuzzTemplate checks Parse and Render for any source and value: no panic,
+// problems inside the source, literal values, no second scan.
 func FuzzTemplate(f *testing.F) {
 	for _, src := range []string{
 		"Hi ${parameters.v}", "${parameters.v:-${parameters.w}}", "$<parameters.v|trim|indent 3:-<x>>", "$${parameters.v}",

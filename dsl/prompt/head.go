@@ -13,22 +13,22 @@ type head struct {
 	name    string // as written
 	filters []string
 	stop    stop
-	end     int // behind the closer or the ":-"; elsewhere at what stopped it
+	end     int // after the closer or the ":-"; otherwise where parsing stopped
 }
 
-// stop says what ended a head.
+// stop is the reason for the end of a head.
 type stop int
 
 const (
-	foreign  stop = iota // it is no reference: another namespace, or none
-	closes               // its closer
+	foreign  stop = iota // not a reference: another namespace, or none
+	closes               // the closer
 	fallback             // ":-"
 	computed             // a brace inside the name
-	mismatch             // the other spelling's closer
+	mismatch             // the closer of the other spelling
 	broken               // the end of the line, or a quote
 )
 
-// head reads the head that opens at a "${" or "$<".
+// head parses the head that starts at a "${" or "$<".
 func (p *parser) head(at int) head {
 	ns, i := p.namespace(at + 2)
 	if ns == "" {
@@ -66,8 +66,8 @@ func (p *parser) head(at int) head {
 	return h
 }
 
-// namespace reads "parameters." and gives the offset behind the dot; ns is ""
-// when no namespace of the options is there.
+// namespace parses "parameters." and returns the offset after the dot; ns is ""
+// if it is not a namespace of the options.
 func (p *parser) namespace(i int) (ns string, next int) {
 	i = p.blanks(i)
 	word := p.word(i)
@@ -87,7 +87,7 @@ func (p *parser) blanks(i int) int {
 	return i
 }
 
-// word is the run of letters, digits and underscores at i.
+// word returns the run of letters, digits and underscores at i.
 func (p *parser) word(i int) string {
 	end := i
 	for end < len(p.src) && wordByte(p.src[end]) {
@@ -100,7 +100,7 @@ func wordByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// finish makes the reference of a head, or reports what is wrong with it.
+// finish builds the reference of a head, or reports a mistake in it.
 func (p *parser) finish(at int, h head, end int, parts []part) found {
 	before := len(p.problems)
 	r := &reference{ns: h.ns, hasDefault: h.stop == fallback, fallback: parts}

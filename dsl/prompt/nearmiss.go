@@ -8,7 +8,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// aliases are words that people write for a namespace.
+// aliases maps words that users write to namespaces.
 var aliases = map[string]string{
 	"param": "parameters", "params": "parameters", "parameter": "parameters",
 	"input": "parameters", "inputs": "parameters", "var": "parameters", "vars": "parameters",
@@ -19,11 +19,12 @@ var aliases = map[string]string{
 	"partial": "prompts", "partials": "prompts",
 }
 
-// elsewhere are namespaces that exist, in other places of a spec. steps is not
-// among them: prompts explain that reference to models.
+// elsewhere are namespaces that exist in other places of a spec. steps is not
+// among them, because prompts explain that notation to models.
 var elsewhere = []string{"parameters", "env", "args", "case", "prompts"}
 
-// nearMiss warns of a "${" that stays text and looks as if it was not meant to.
+// nearMiss warns about a "${" that stays text and looks like an intended
+// reference.
 func (p *parser) nearMiss(at int) {
 	i := at + 2
 	if i < len(p.src) && p.src[i] == '{' { // ${{ parameters.x }}
@@ -54,9 +55,9 @@ func (p *parser) nearMiss(at int) {
 	}
 }
 
-// bare warns of ${x} where x is a declared name. A namespace that has every
-// name, as env does, says nothing about x. rest is what follows the name in a
-// reference to it.
+// bare warns about ${x} if x is a declared name. A namespace that has every name,
+// like env, implies nothing about x. rest is what follows the name in a reference
+// to it.
 func (p *parser) bare(at, end int, word, rest string) {
 	open := p.src[at : at+2]
 	if open[0] == '{' {
@@ -73,9 +74,9 @@ func (p *parser) bare(at, end int, word, rest string) {
 	}
 }
 
-// otherSpelling warns of the references of other template languages:
-// {{parameters.x}}, {parameters.x}, $(parameters.x), $parameters.x; and of
-// {{ x }} and {x} where x is a declared name.
+// otherSpelling warns about references in the syntax of other template languages:
+// {{parameters.x}}, {parameters.x}, $(parameters.x), $parameters.x; and about {{
+// x }} and {x} if x is a declared name.
 func (p *parser) otherSpelling(at int) {
 	i := at
 	switch p.src[i] {
@@ -97,8 +98,7 @@ func (p *parser) otherSpelling(at int) {
 	p.suggest(at, i)
 }
 
-// braced warns of a declared name between the braces that end at i, and nothing
-// else between them.
+// braced warns about a declared name alone between the braces that end at i.
 func (p *parser) braced(at, i int) {
 	closer := strings.Repeat("}", i-at)
 	if i-at == 2 {
@@ -114,7 +114,7 @@ func (p *parser) braced(at, i int) {
 	}
 }
 
-// suggest warns when ns.name is at i, in a spelling that begins at at.
+// suggest warns if ns.name is at i, in a spelling that starts at at.
 func (p *parser) suggest(at, i int) {
 	ns, next := p.namespace(i)
 	if ns == "" {
@@ -137,7 +137,8 @@ func (p *parser) suggest(at, i int) {
 	p.report(NearMiss, at, at+len(written), written+" is not a reference, so it is sent as it is", "write ${"+ns+"."+path+"}")
 }
 
-// nearestNamespace is the namespace that a misspelt word stands for; "" = none.
+// nearestNamespace returns the namespace that a misspelled word most likely
+// means, or "".
 func (p *parser) nearestNamespace(word string) string {
 	lower := strings.ToLower(word)
 	if ns := aliases[lower]; slices.Contains(p.namespaces(), ns) {
@@ -149,8 +150,8 @@ func (p *parser) nearestNamespace(word string) string {
 	return diag.Nearest(lower, p.namespaces())
 }
 
-// lineEnd is the offset behind the closer of what opens at at, looked for from
-// i on the same line; without one, i.
+// lineEnd returns the offset after the closer of the bracket at at, searched from
+// i on the same line, or i if there is none.
 func (p *parser) lineEnd(at, i int) int {
 	rest, _, _ := strings.Cut(p.src[i:min(len(p.src), i+200)], "\n")
 	if n := strings.IndexByte(rest, closing(p.src[at+1])); n >= 0 {

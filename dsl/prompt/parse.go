@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// parser reads one source from left to right.
+// parser parses one source from left to right.
 type parser struct {
 	src      string
 	options  Options
 	problems []Problem
 	names    []string
 	named    map[string]bool // by names
-	deep     bool            // TooDeep was reported
-	lost     int             // defaults never closed
+	deep     bool            // TooDeep was already reported
+	lost     int             // number of unclosed defaults
 }
 
 const (
-	maxDepth = 16   // defaults within defaults
-	maxLost  = 8    // defaults never closed: each costs a look at the rest of the source
-	maxName  = 1000 // bytes of a computed name, to find its end
+	maxDepth = 16   // nested defaults
+	maxLost  = 8    // unclosed defaults: each requires a scan of the rest of the source
+	maxName  = 1000 // bytes to search for the end of a computed name
 )
 
-// found is the result of reading at a "${" or "$<": a reference, or text up to next that
-// leaves open braces unclosed. closed is false when the source ended inside a
-// default.
+// found is the result of parsing at a "${" or "$<": a reference, or text up to
+// next that contains open unclosed braces. closed is false if the source ended
+// inside a default.
 type found struct {
 	ref    *reference
 	next   int
@@ -32,7 +32,7 @@ type found struct {
 	closed bool
 }
 
-// parts reads until the closer that balances, or to the end for closer 0.
+// parts parses up to the balancing closer, or to the end for closer 0.
 func (p *parser) parts(i int, closer byte, depth int) (out []part, end int, closed bool) {
 	start, nest := i, 0
 	for i < len(p.src) && len(p.problems) < maxProblems && p.lost < maxLost {
@@ -71,7 +71,7 @@ func (p *parser) parts(i int, closer byte, depth int) (out []part, end int, clos
 	return addText(out, p.src[start:]), len(p.src), closer == 0
 }
 
-// addText adds text, joined to text before it.
+// addText appends text, merged with text before it.
 func addText(out []part, s string) []part {
 	if s == "" {
 		return out
@@ -105,7 +105,7 @@ func closing(opener byte) byte {
 	return '}'
 }
 
-// reference reads the reference at "${" or "$<".
+// reference parses the reference at "${" or "$<".
 func (p *parser) reference(at, depth int) found {
 	h := p.head(at)
 	switch h.stop {
@@ -158,7 +158,7 @@ func (p *parser) withDefault(at int, h head, depth int) found {
 	return found{next: h.end, open: 1, closed: true}
 }
 
-// computedName skips the whole of ${parameters.${...}}.
+// computedName skips ${parameters.${...}} completely.
 func (p *parser) computedName(at int, h head) found {
 	end, open := p.balanced(at), 0
 	if end < 0 {
@@ -168,8 +168,8 @@ func (p *parser) computedName(at int, h head) found {
 	return found{next: end, open: open, closed: true}
 }
 
-// balanced finds the end of what opens at a "${", near and on the same line;
-// -1 = none.
+// balanced returns the end of the bracket at a "${", nearby on the same line, or
+// -1.
 func (p *parser) balanced(at int) int {
 	open, nest := p.src[at+1], 0
 	for i := at + 1; i < min(len(p.src), at+maxName) && p.src[i] != '\n'; i++ {
@@ -202,7 +202,7 @@ func (p *parser) addFull(full string) {
 	p.names = append(p.names, full)
 }
 
-// dropNames forgets the names behind the first n.
+// dropNames drops the names after the first n.
 func (p *parser) dropNames(n int) {
 	for _, name := range p.names[n:] {
 		delete(p.named, name)

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// partials is the namespace of named prompts that are within another one.
+// partials is the namespace of named prompts within a prompt.
 const partials = "prompts"
 
-// namespaces are the words that expand here.
+// namespaces returns the words that expand here.
 func (p *parser) namespaces() []string {
 	if p.options.Partial == nil {
 		return p.options.Namespaces
@@ -16,15 +16,15 @@ func (p *parser) namespaces() []string {
 	return append(slices.Clip(p.options.Namespaces), partials)
 }
 
-// include puts a named prompt into a reference's place. It is a part of what is
-// written, not a value: its own references are this template's.
+// include replaces a reference by a named prompt. The prompt is part of the
+// source, not a value: its references belong to this template.
 func (p *parser) include(at, end int, r *reference) {
 	if r.hasDefault {
 		p.report(BadName, at, end, fmt.Sprintf("%s.%s is a prompt and always defined, so it cannot have a default", partials, r.name), "write "+p.src[at:at+2]+partials+"."+r.name+string(closing(p.src[at+1])))
 		return
 	}
 	if r.partial = p.options.Partial(r.name, at); r.partial == nil {
-		r.partial = &Template{static: []string{}} // it is reported
+		r.partial = &Template{static: []string{}} // already reported
 		return
 	}
 	for _, name := range r.partial.names {

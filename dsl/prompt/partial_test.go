@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/dsl/prompt"
 )
 
-// partials are options in which these prompts may stand within one, as the
-// compiler gives them.
+// partials returns options with these named prompts, in the form in which the
+// compiler passes them.
 func partials(named map[string]string) prompt.Options {
 	o := prompt.Options{Namespaces: []string{"parameters"}}
 	o.Partial = func(name string, _ int) *prompt.Template {

@@ -7,44 +7,45 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// Severity says whether a problem stops the compiler.
+// Severity is the severity of a problem.
 type Severity string
 
-// The severities.
+// Severities.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
 )
 
-// The codes of problems.
+// Codes of problems.
 const (
-	UnknownName  = "unknown_name"  // nothing has this name and there is no default
-	NoField      = "no_field"      // the path leads out of what the name holds
+	UnknownName  = "unknown_name"  // an unknown name without a default
+	NoField      = "no_field"      // the value has no such path
 	OptionalName = "optional_name" // the name may be unset and there is no default
 	ComputedName = "computed_name" // a reference inside the name of a reference
 	Unterminated = "unterminated"  // the closing brace is missing
-	BadName      = "bad_name"      // an empty part, or an index that is no number
+	BadName      = "bad_name"      // an empty part, or an invalid index
 	BadFilter    = "bad_filter"    // an unknown filter, or a wrong argument
-	TooDeep      = "too_deep"      // defaults within defaults beyond the bound
-	NearMiss     = "near_miss"     // text that looks like a reference and is none
+	TooDeep      = "too_deep"      // defaults nested too deep
+	NearMiss     = "near_miss"     // text that looks like a reference
 )
 
-// Problem is one thing wrong with a template's source.
+// Problem is one mistake in a template's source.
 type Problem struct {
-	Offset   int // bytes into the source
-	Length   int // bytes
+	Offset   int // in bytes
+	Length   int // in bytes
 	Code     string
 	Severity Severity
 	Message  string
 	diag.Advice
 }
 
-// Failed says whether one of the problems is an error.
+// Failed reports whether one of the problems is an error.
 func Failed(problems []Problem) bool {
 	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == Error })
 }
 
-// maxProblems bounds what one source can report, and so the work spent on it.
+// maxProblems is the maximum number of problems reported for one source, which
+// also limits the work.
 const maxProblems = 100
 
 func (p *parser) report(code string, from, to int, message, hint string) *Problem {

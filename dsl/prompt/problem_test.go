@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/dsl/prompt"
 )
 
-// strict knows question (set), topic and user (set), and lang (optional).
+// strict declares question, topic and user (set), and lang (optional).
 var strict = prompt.Options{
 	Namespaces: []string{"parameters", "args"},
 	Known: func(ns, name string) prompt.Knowledge {
@@ -30,7 +30,7 @@ var strict = prompt.Options{
 	},
 }
 
-// trip is the schema of a parameter with all that a path can meet.
+// trip is the schema of a parameter for all kinds of paths.
 var trip = map[string]any{"type": "object", "additionalProperties": false, "properties": map[string]any{
 	"city": map[string]any{"type": "string"},
 	"days": map[string]any{"type": "array", "items": map[string]any{"type": "integer"}},
@@ -171,7 +171,7 @@ func TestParseIsLinear(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			_, problems := prompt.Parse(src, prompt.Options{Namespaces: strict.Namespaces})
-			if d := time.Since(start); d > 10*time.Second { // quadratic work takes minutes
+			if d := time.Since(start); d > 10*time.Second { // quadratic algorithms take minutes
 				t.Errorf("%v for %d bytes", d, len(src))
 			}
 			if len(problems) > 110 {
@@ -192,7 +192,7 @@ func manyNames(n int) string {
 	return b.String()
 }
 
-// lines prints problems as "code text | message | hint", one a line.
+// lines formats problems as "code text | message | hint", one per line.
 func lines(src string, problems []prompt.Problem) string {
 	out := make([]string, len(problems))
 	for i, p := range problems {

@@ -12,11 +12,11 @@ import (
 type reference struct {
 	ns         string
 	name       string
-	places     []place // where the value may be, the exact name first
+	places     []place // where the value may be; the exact name first
 	filters    []filter
 	hasDefault bool
 	fallback   []part
-	partial    *Template // of ${prompts.name}; nil = a value
+	partial    *Template // of ${prompts.name}; nil for a value
 }
 
 // place is a name to look up and the path to follow from there.
@@ -25,14 +25,15 @@ type place struct {
 	rest []key
 }
 
-// key is one step of a path: an object's field, or a list's index where field is "".
+// key is one step of a path: a field of an object, or an index of a list if field
+// is "".
 type key struct {
 	field string
 	index int
 }
 
-// value finds the reference's value; nil = unset. The longest name that exists
-// wins, so an exact dotted name beats a path.
+// value returns the reference's value, or nil if unset. The longest existing name
+// wins, so an exact dotted name wins over a path.
 func (r *reference) value(lookup component.Lookup) any {
 	if r.partial != nil {
 		return r.partial.Render(lookup)
@@ -49,7 +50,7 @@ func (r *reference) render(t *Template, out []string, lookup component.Lookup) [
 	return r.fill(t, out, r.value(lookup), lookup)
 }
 
-// fill adds the text of a value, or of the default when it is nil.
+// fill appends the text of a value, or of the default if it is nil.
 func (r *reference) fill(t *Template, out []string, v any, lookup component.Lookup) []string {
 	if v == nil {
 		return t.render(out, r.fallback, lookup)
@@ -86,15 +87,14 @@ func descend(v any, path []key) any {
 	return v
 }
 
-// maxPath bounds the parts of a name.
+// maxPath is the maximum number of parts of a name.
 const maxPath = 32
 
-// split turns a written name into its normal form and the places its value may
-// be at. Parts are trimmed; ok is false when a part is empty or an index is no
-// number.
+// split returns the normal form of a name and the places where its value may be.
+// Parts are trimmed; ok is false if a part is empty or an index is not a number.
 func split(written string) (name string, places []place, ok bool) {
 	var keys []key
-	var ends []int // where in the normal form each key ends
+	var ends []int // end of each key in the normal form
 	var b strings.Builder
 	for i, p := range strings.Split(written, ".") {
 		field, indexes, ok := indexed(strings.TrimSpace(p))

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// check asks the options whether a name without a default has a value.
+// check checks whether a name without a default has a value.
 func (p *parser) check(at, end int, r *reference) {
 	if p.options.Known == nil {
 		return
@@ -38,11 +38,11 @@ func (p *parser) check(at, end int, r *reference) {
 	}
 }
 
-// deadEnd is why a path leads nowhere, and what could be written instead.
+// deadEnd is the reason why a path has no value, and a replacement.
 type deadEnd struct{ message, instead string }
 
-// leads follows a path from a value of a schema; nil = it may lead somewhere.
-// What the schema leaves open may be there.
+// leads follows a path from a value with a schema. It returns nil if the path may
+// have a value, also if the schema leaves it open.
 func leads(name string, schema any, path []key) *deadEnd {
 	for _, k := range path {
 		s, _ := schema.(map[string]any)
@@ -69,7 +69,8 @@ func leads(name string, schema any, path []key) *deadEnd {
 	return nil
 }
 
-// field is the schema of an object's field; ok is false where there can be none.
+// field returns the schema of an object's field. ok is false if there can be
+// none.
 func field(s map[string]any, name string) (schema any, ok bool) {
 	properties, _ := s["properties"].(map[string]any)
 	if schema, ok = properties[name]; ok {
@@ -82,7 +83,7 @@ func field(s map[string]any, name string) (schema any, ok bool) {
 	return extra, extra != false
 }
 
-// missing says which properties an object has that lacks one.
+// missing lists the properties of an object without the wanted one.
 func missing(name, field string, s map[string]any) *deadEnd {
 	properties, _ := s["properties"].(map[string]any)
 	names := slices.Sorted(maps.Keys(properties))

@@ -6,22 +6,22 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// MaxRendered bounds the text of a rendered template, in bytes. A template
-// whose text would be larger panics with *component.TooLarge before it takes
-// the memory.
+// MaxRendered is the maximum size of a rendered template in bytes. Rendering a
+// larger template panics with *component.TooLarge before allocating the memory.
 const MaxRendered = 16 << 20
 
-// maxFilters bounds the filters of one reference: each json can double the text.
+// maxFilters is the maximum number of filters of one reference: each json can
+// double the text.
 const maxFilters = 4
 
-// fits panics when the template has rendered to more than MaxRendered bytes.
+// fits panics if the rendered text exceeds MaxRendered bytes.
 func (t *Template) fits(bytes int) {
 	if bytes > MaxRendered {
 		panic(&component.TooLarge{Template: t.source, Limit: MaxRendered})
 	}
 }
 
-// sizeOf counts the bytes of segments.
+// sizeOf returns the total size of segments in bytes.
 func sizeOf(segments []string) int {
 	n := 0
 	for _, s := range segments {
@@ -30,7 +30,7 @@ func sizeOf(segments []string) int {
 	return n
 }
 
-// grown is the size of a text after a filter, computed without applying it.
+// grown returns the size of a text after a filter, without applying it.
 func (f filter) grown(s string) int {
 	switch f.name {
 	case "indent":

@@ -11,7 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// rendered is the size of a template's text, or the error of one that is too large.
+// rendered returns the size of a template's text, or the error if it is too
+// large.
 func rendered(t *prompt.Template, values map[string]any) (n int, err error) {
 	defer component.CatchTooLarge(&err)
 	for _, s := range t.Render(from(values)) {
@@ -73,7 +74,7 @@ func TestARenderedTemplateIsBounded(t *testing.T) {
 	}
 }
 
-// The bound is of the memory that is taken, not only of what is given back.
+// The limit applies to allocated memory, not only to the result.
 func TestATextThatIsTooLargeIsNotBuilt(t *testing.T) {
 	tpl, _ := prompt.Parse("${parameters.topic|indent 100|json|json|json}", strict)
 	values := map[string]any{"topic": strings.Repeat("\n\"", 1<<20)}

@@ -11,43 +11,44 @@ import (
 type Template struct {
 	parts  []part
 	names  []string
-	static []string // the whole result when there is no reference
-	source string   // where it is written, for errors
+	static []string // the complete result if there is no reference
+	source string   // its place, for errors
 }
 
-// part is text, or a reference where ref is not nil.
+// part is text, or a reference if ref is not nil.
 type part struct {
 	text string
 	ref  *reference
 }
 
-// Options says what a source may refer to.
+// Options define what a source may refer to.
 type Options struct {
-	// Source is where the template is written (file:line:column), for errors.
+	// Source is the place of the template (file:line:column), for errors.
 	Source string
-	// Namespaces are the words that expand; others stay as they are.
+	// Namespaces are the words that expand; others stay unchanged.
 	Namespaces []string
-	// Known says what is known of a name. nil = every name is declared.
+	// Known returns what is known about a name. If it is nil, every name is
+	// declared.
 	Known func(ns, name string) Knowledge
-	// Partial gives the template that ${prompts.name} stands for; nil = there is
-	// none, which it has reported. offset is where the reference begins. A nil
-	// Partial makes prompts a word like any other.
+	// Partial returns the template of ${prompts.name}, or nil after reporting an
+	// error. offset is the start of the reference. If Partial is nil, prompts is an
+	// ordinary word.
 	Partial func(name string, offset int) *Template
 }
 
-// Knowledge is what the compiler knows of a name.
+// Knowledge is what the compiler knows about a name.
 type Knowledge struct {
-	Declared bool     // something has this name
+	Declared bool     // the name exists
 	Optional bool     // it may be unset, so a reference needs a default
-	Names    []string // the names there are, for suggestions
-	// Schema is the JSON Schema of the value, decoded, against which a path is
-	// held; nil = the value may be anything.
+	Names    []string // existing names, for suggestions
+	// Schema is the decoded JSON Schema of the value, for checking paths; nil
+	// allows any value.
 	Schema any
 }
 
-// Parse reads a source. The template is never nil: what is wrong in it stays
-// text, so that it can be shown; a caller must not run it when Failed(problems).
-// Problems are sorted by offset.
+// Parse parses a source. The template is never nil: invalid parts stay text, so
+// that it can be shown; a caller must not render it if Failed(problems). Problems
+// are sorted by offset.
 func Parse(src string, o Options) (*Template, []Problem) {
 	p := &parser{src: src, options: o}
 	parts, _, _ := p.parts(0, 0, 0)
@@ -55,22 +56,21 @@ func Parse(src string, o Options) (*Template, []Problem) {
 	switch {
 	case len(parts) == 0:
 		t.static = []string{}
-	case len(parts) == 1 && parts[0].ref == nil: // text is in one part
+	case len(parts) == 1 && parts[0].ref == nil: // text only
 		t.static = []string{parts[0].text}
 	}
 	return t, sorted(p.problems)
 }
 
-// Names lists the references in order of first appearance, those in defaults
-// included, each as "ns.name" with its path ("steps.s1.output.hits[0].id").
-// The caller must not change it.
+// Names returns the references in order of first appearance, including those in
+// defaults, each as "ns.name" with its path ("steps.s1.output.hits[0].id"). The
+// caller must not modify it.
 func (t *Template) Names() []string { return t.names }
 
-// Render fills the template and returns its text in segments, in order. The
-// text between references is shared by all renders; a value is a segment of
-// its own, and segments ([]string) among the values are taken over as they
-// are. The caller must not change the result. An unset value without a default
-// renders as nothing. A
+// Render renders the template and returns its text in segments, in order. All
+// renders share the text between references. A value is a segment of its own, and
+// segments ([]string) among the values are inserted unchanged. The caller must
+// not modify the result. An unset value without a default renders as nothing. A
 // text of more than MaxRendered bytes panics with *component.TooLarge.
 func (t *Template) Render(lookup component.Lookup) []string {
 	if t.static != nil {
@@ -90,7 +90,7 @@ func (t *Template) Render(lookup component.Lookup) []string {
 	return t.fill(lookup)
 }
 
-// fill looks every value up once, and then makes room for all segments at once.
+// fill looks up every value once, and then allocates all segments at once.
 func (t *Template) fill(lookup component.Lookup) []string {
 	var few [16]any
 	values := few[:0]
@@ -120,17 +120,17 @@ func (t *Template) fill(lookup component.Lookup) []string {
 	return out
 }
 
-// slack is room for what callers put behind a rendered prompt.
+// slack is the capacity for segments that callers append to a rendered prompt.
 const slack = 4
 
-// Text fills the template and joins the segments.
+// Text renders the template and joins the segments.
 func (t *Template) Text(lookup component.Lookup) string {
 	return strings.Join(t.Render(lookup), "")
 }
 
-// Whole gives the value itself, with its JSON type, when the template is
-// exactly one reference without filters; ok is false for any other template.
-// A nil value is unset. A default that is text gives a string.
+// Whole returns the value itself, with its JSON type, if the template is exactly
+// one reference without filters; ok is false for other templates. A nil value is
+// unset. A textual default is returned as a string.
 func (t *Template) Whole(lookup component.Lookup) (value any, ok bool) {
 	return t.whole(t.parts, lookup)
 }

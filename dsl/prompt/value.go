@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// segments gives a value that is prompt text in segments: []string, or a type
-// made of it.
+// segments returns the segments of a value that is prompt text: a []string, or a
+// type derived from it.
 func segments(v any) ([]string, bool) {
 	switch v := v.(type) {
 	case []string:
@@ -26,8 +26,8 @@ func segments(v any) ([]string, bool) {
 	return reflect.ValueOf(v).Convert(reflect.TypeFor[[]string]()).Interface().([]string), true
 }
 
-// rendered is how a value reads in a prompt: a string as it is, anything else as
-// compact JSON with sorted keys.
+// rendered returns a value in the form for prompts: a string as is, anything else
+// as compact JSON with sorted keys.
 func rendered(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -45,14 +45,15 @@ func rendered(v any) string {
 	return encode(v)
 }
 
-// encode is a value as JSON. Prompt text in segments is one JSON string.
+// encode returns a value as JSON. Prompt text in segments becomes one JSON
+// string.
 func encode(v any) string {
 	if s, ok := segments(v); ok {
 		v = strings.Join(s, "")
 	}
 	b, err := jsonvalue.Marshal(v)
 	if err != nil {
-		return fmt.Sprint(v) // no JSON value, such as NaN: show it rather than nothing
+		return fmt.Sprint(v) // not a JSON value, such as NaN: show something
 	}
 	return string(b)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl/prompt"
 )
 
-// TestVectors runs the substitution cases that every implementation shares.
+// TestVectors runs the substitution cases shared by all implementations.
 func TestVectors(t *testing.T) {
 	raw, err := os.ReadFile("../../testdata/vectors/substitution.json")
 	if err != nil {
@@ -49,7 +49,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// declared are options under which exactly the names of params exist.
+// declared returns options with exactly the names of params.
 func declared(params map[string]any) prompt.Options {
 	return prompt.Options{
 		Namespaces: []string{"parameters"},
@@ -65,7 +65,7 @@ func declared(params map[string]any) prompt.Options {
 	}
 }
 
-// from looks parameters up in a map.
+// from returns a lookup of parameters in a map.
 func from(params map[string]any) func(ns, name string) (any, bool) {
 	return func(ns, name string) (any, bool) {
 		v, ok := params[name]

@@ -12,15 +12,16 @@ import (
 	"github.com/pexctl/pex/dsl/testspec"
 )
 
-// closed is what was found for one spec.
+// closed holds the protected files of one spec.
 type closed struct {
 	files    map[string]error // by key
 	known    []fs.FileInfo    // of the files, for hard links
 	tests    []string         // folders, as keys
-	programs []string         // folders that hold a program which a tool starts, as keys
+	programs []string         // folders with a program that a tool starts, as keys
 }
 
-// spec adds what a spec, its agents, and the tests and suites beside them consist of.
+// spec adds the files of a spec, its agents, and the tests and suites beside
+// them.
 func (c *closed) spec(path string, o dsl.Options) {
 	o.Analyzers = nil
 	s, _ := dsl.Load(path, o)
@@ -42,7 +43,7 @@ func (c *closed) spec(path string, o dsl.Options) {
 	c.startedBy(s)
 }
 
-// add closes a file, by its path and by where a link in its place leads.
+// add protects a file, by its path and by the target of a link in its place.
 func (c *closed) add(path string, why error) {
 	c.files[key(path)] = why
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -53,7 +54,8 @@ func (c *closed) add(path string, why error) {
 	}
 }
 
-// beside closes the tests of the specs in a folder, and its suites with their data.
+// beside protects the tests of the specs in a folder, and its suites with their
+// data.
 func (c *closed) beside(dir string, o dsl.Options) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -67,7 +69,7 @@ func (c *closed) beside(dir string, o dsl.Options) {
 	}
 }
 
-// suite closes a suite and what it reads; of another file nothing.
+// suite protects a suite and what it reads. It ignores other files.
 func (c *closed) suite(path string, o dsl.Options) {
 	if kind, err := specfs.Kind(path); err != nil || kind != "Suite" {
 		return
@@ -92,7 +94,7 @@ func (c *closed) suite(path string, o dsl.Options) {
 	c.add(filepath.Join(s.Dir, testspec.Slug(s.Name)+".baseline.json"), errSuite)
 }
 
-// startedBy closes the programs that tools of a spec and of its agents start.
+// startedBy protects the programs that tools of a spec and of its agents start.
 func (c *closed) startedBy(s *dsl.Spec) {
 	for _, tool := range s.Tree().Get("tools").Entries() {
 		dir := s.Dir
@@ -108,8 +110,8 @@ func (c *closed) startedBy(s *dsl.Spec) {
 	}
 }
 
-// program closes the files that the words of a command name, and what its first
-// word executes of the folder.
+// program protects the files that the words of a command name, and the files of
+// the folder that its program executes.
 func (c *closed) program(dir string, words dsl.Value) {
 	for i, word := range append(words.Items(), words) {
 		text := word.Text()
@@ -135,7 +137,7 @@ func (c *closed) program(dir string, words dsl.Value) {
 	}
 }
 
-// executedBy lists the files of its folder that a program executes.
+// executedBy maps a program to the files of its folder that it executes.
 var executedBy = map[string][]string{
 	"make":   {"Makefile", "GNUmakefile"},
 	"gmake":  {"Makefile", "GNUmakefile"},
@@ -158,12 +160,12 @@ var executedBy = map[string][]string{
 	"uvx":    {"pyproject.toml", "uv.toml"},
 }
 
-// sourceSuffixes are those of files that an interpreter loads by name from the
-// folder of the program that it runs.
+// sourceSuffixes are the extensions of files that an interpreter loads by name
+// from the folder of the program that it runs.
 var sourceSuffixes = []string{".py", ".pyc", ".so", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".pm", ".lua", ".sh", ".pth"}
 
 // imported returns an error for a source file in the folder of a program, or for
-// the start of a package there: the program may load it by name.
+// the main file of a package there, because the program may load it by name.
 func (c *closed) imported(path string) error {
 	dir, name := filepath.Split(key(path))
 	dir = strings.TrimSuffix(dir, "/")

@@ -1,12 +1,13 @@
-// Package protect knows which files of a project a model must not write, because
-// a later run, a test, an evaluation or a command of the spec executes or reads
-// them as a program.
+// Package protect determines which files of a project a model must not write,
+// because a later run, a test, an evaluation or a command of the spec executes
+// them or reads them as a program.
 //
 //	New(spec, options) -> Files   (reads nothing)
-//	Files.Check(path, content)    (loads the spec at the first call)
+//	Files.Check(path, content)    (loads the spec on the first call)
 //
-// Closed are: the files that the spec was compiled from, with its recordings; the
-// tests beside it and all that is in their folder; the suites beside it and their
-// datasets; programs that its tools start, and the build files that these execute;
-// every YAML file that pexctl would take for a spec, tests or a suite.
+// Protected files are: the files that the spec was compiled from, with its
+// recordings; the tests beside it and everything in their folder; the suites
+// beside it and their datasets; programs that its tools start, and the build
+// files that these execute; every YAML file that pexctl would read as a spec,
+// tests or a suite.
 package protect

@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 )
 
-// Why a file is closed, as the model reads it.
+// The reasons why a file is protected, in the text for the model.
 var (
 	errCompiled = errors.New("the run was compiled from it")
 	errTests    = errors.New("it is in the directory of tests, which are executed")
@@ -23,13 +23,13 @@ var (
 	errImported = errors.New("a program beside it would load it")
 )
 
-// Files is what one spec has closed. It is safe for concurrent use.
+// Files holds the protected files of one spec. It is safe for concurrent use.
 type Files struct {
 	collect func() *closed
 }
 
-// New returns the closed files of a spec, a path as dsl.Load takes it; "" = none
-// but what every project has closed.
+// New returns the protected files of a spec, a path as in dsl.Load; "" for only
+// those that every project protects.
 func New(spec string, o dsl.Options) *Files {
 	return &Files{sync.OnceValue(func() *closed {
 		c := &closed{files: map[string]error{}}
@@ -40,8 +40,8 @@ func New(spec string, o dsl.Options) *Files {
 	})}
 }
 
-// Check returns why a file stays as it is, nil if it may be written. The path is
-// absolute and without links; content nil = unknown.
+// Check returns the reason why a file must not be written, or nil. The path is
+// absolute with links resolved. content is nil if unknown.
 func (f *Files) Check(path string, content []byte) error {
 	c := f.collect()
 	if why := c.files[key(path)]; why != nil {
@@ -61,6 +61,6 @@ func (f *Files) Check(path string, content []byte) error {
 	return c.imported(path)
 }
 
-// key is a path as it is compared: on some file systems the case of names does
-// not count.
+// key returns the comparison key of a path: case is ignored, as on some file
+// systems.
 func key(path string) string { return strings.ToLower(filepath.ToSlash(filepath.Clean(path))) }

@@ -11,17 +11,17 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// The caps of a schema.
+// Limits of a schema.
 const (
 	MaxSize   = 256 << 10 // bytes
-	MaxDepth  = 32        // schemas within schemas
-	MaxFanOut = 10_000    // subschemas, each $ref replaced by what it names
+	MaxDepth  = 32        // nested schemas
+	MaxFanOut = 10_000    // subschemas, with each $ref replaced by its target
 )
 
-// freeFanOut is the fan-out up to which a value's own size bounds the work.
+// freeFanOut is the fan-out up to which the size of the value limits the work.
 const freeFanOut = 500
 
-// audit looks at a schema before the library does.
+// audit checks a schema before the library compiles it.
 type audit struct {
 	doc       any
 	draft     *jsonschema.Draft
@@ -30,11 +30,11 @@ type audit struct {
 	refs      []ref
 	unique    bool
 	recursive bool
-	costs     map[string]int // of named places; -1 while it is being counted
+	costs     map[string]int // by $ref target; -1 while being counted
 	total     int
 }
 
-// ref is a $ref and where it is.
+// ref is a $ref and its place.
 type ref struct{ path, target string }
 
 func newAudit(doc any, draft *jsonschema.Draft) *audit {
@@ -66,7 +66,7 @@ func (a *audit) report(path, message, hint string) {
 	a.problems = append(a.problems, Problem{path, message, hint})
 }
 
-// Where a schema holds other schemas.
+// Keywords that contain other schemas.
 var (
 	single = []string{"items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else", "unevaluatedItems", "unevaluatedProperties", "contentSchema", "additionalItems"}
 	listed = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
@@ -98,7 +98,7 @@ func each(m map[string]any, keys [3][]string, f func(path string, s any)) {
 func (a *audit) schema(path string, s any, depth int) {
 	m, ok := s.(map[string]any)
 	if !ok {
-		return // true, false, or what the library refuses
+		return // true, false, or what the library rejects
 	}
 	if depth > MaxDepth {
 		a.report(path, fmt.Sprintf("schemas are nested more than %d levels deep", MaxDepth), "move parts to $defs and use $ref")
@@ -159,7 +159,7 @@ func (a *audit) pattern(path, p string) {
 	}
 }
 
-// resolve finds what a local $ref names.
+// resolve returns the target of a local $ref.
 func (a *audit) resolve(target string) (any, bool) {
 	fragment := target[1:]
 	if fragment == "" {
@@ -205,10 +205,10 @@ func (a *audit) definitions() string {
 	return "$defs contains: " + strings.Join(slices.Sorted(maps.Keys(defs)), ", ")
 }
 
-// applied are the places of schemas that are checked, not only named.
+// applied are the keywords whose schemas are applied, not only defined.
 var applied = [3][]string{single, listed, named[:4]}
 
-// cost counts the subschemas that s stands for, up to just beyond MaxFanOut.
+// cost counts the subschemas that s expands to, up to just above MaxFanOut.
 func (a *audit) cost(s any) int {
 	m, ok := s.(map[string]any)
 	if !ok {

@@ -9,11 +9,10 @@ import (
 	"strings"
 )
 
-// Coerce puts right what models often get wrong in a value whose meaning is
-// plain: an object or list given as a string of JSON, a number or boolean given
-// as a string or the other way round. changed lists what was changed, sorted by
-// path; the value given is not touched. What is ambiguous stays, for
-// Validate to refuse.
+// Coerce fixes common mistakes of models in a value whose meaning is unambiguous:
+// an object or list written as a string of JSON, a number or boolean written as a
+// string or vice versa. changed lists the changes, sorted by path; v is not
+// modified. Ambiguous values stay, for Validate to reject.
 func (s *Schema) Coerce(v any) (out any, changed []Change) {
 	c := &coercion{audit: s.audit}
 	out = c.value("", v, []any{s.doc})
@@ -22,26 +21,26 @@ func (s *Schema) Coerce(v any) (out any, changed []Change) {
 
 // Change is one value that Coerce replaced.
 type Change struct {
-	Path     string // JSON Pointer; "" = the whole value
+	Path     string // JSON Pointer; "" for the whole value
 	From, To any
 }
 
-// String names the place and the types of a change, not the values.
+// String returns the place and the types of a change, not the values.
 func (c Change) String() string {
 	return fmt.Sprintf("%s: %s", place(c.Path), c.Types())
 }
 
-// Types says what type was given in place of which: "integer given as a string".
+// Types describes the types of the change: "integer given as a string".
 func (c Change) Types() string { return typeOf(c.To) + " given as " + article(typeOf(c.From)) }
 
-// TakesText says whether the schema names string among the types of a value: by
-// type, by the values of enum or const, or in an alternative.
+// TakesText reports whether the schema allows strings: by type, by the values of
+// enum or const, or in an alternative.
 func (s *Schema) TakesText() bool {
 	w := &wanted{audit: s.audit, types: map[string]bool{}}
 	return w.add(s.doc, 0) && w.types["string"]
 }
 
-// Typed says whether the schema names the types of a value.
+// Typed reports whether the schema restricts the types of a value.
 func (s *Schema) Typed() bool {
 	return (&wanted{audit: s.audit, types: map[string]bool{}}).add(s.doc, 0)
 }
@@ -51,7 +50,7 @@ type coercion struct {
 	changed []Change
 }
 
-// value coerces v under the schemas that apply to it.
+// value coerces v to the schemas that apply to it.
 func (c *coercion) value(path string, v any, schemas []any) any {
 	w := &wanted{audit: c.audit, types: map[string]bool{}}
 	typed := false
@@ -67,7 +66,7 @@ func (c *coercion) value(path string, v any, schemas []any) any {
 	return c.inside(path, v, w)
 }
 
-// inside coerces what an object or a list holds.
+// inside coerces the content of an object or a list.
 func (c *coercion) inside(path string, v any, w *wanted) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -100,23 +99,23 @@ func (c *coercion) inside(path string, v any, w *wanted) any {
 	return v
 }
 
-// wanted is what the schemas of one place ask for together.
+// wanted combines the schemas of one place.
 type wanted struct {
 	audit   *audit
 	types   map[string]bool
-	objects []map[string]any // the schemas, each $ref and alternative on its own
-	copied  bool             // the value was copied for a change inside it
+	objects []map[string]any // the schemas, with each $ref and alternative separate
+	copied  bool             // the value was copied before a change inside it
 }
 
-// maxSchemas bounds the schemas looked at for one place.
+// maxSchemas is the maximum number of schemas to consider for one place.
 const maxSchemas = 64
 
-// takes says whether a value of a type needs no coercion.
+// takes reports whether a value of a type needs no coercion.
 func (w *wanted) takes(t string) bool {
 	return w.types[t] || t == "integer" && w.types["number"] || t == "number" && w.types["integer"]
 }
 
-// add takes up a schema; typed says that it names the types it allows.
+// add adds a schema. typed reports whether it restricts the types.
 func (w *wanted) add(s any, depth int) (typed bool) {
 	m, ok := s.(map[string]any)
 	if !ok || len(w.objects) >= maxSchemas || depth > MaxDepth {
@@ -171,7 +170,7 @@ func (w *wanted) addTypes(m map[string]any) bool {
 	return ok
 }
 
-// property lists the schemas of an object's property.
+// property returns the schemas of an object's property.
 func (w *wanted) property(name string) (out []any) {
 	for _, m := range w.objects {
 		props, _ := m["properties"].(map[string]any)
@@ -184,7 +183,7 @@ func (w *wanted) property(name string) (out []any) {
 	return out
 }
 
-// item lists the schemas of a list's element.
+// item returns the schemas of a list's element.
 func (w *wanted) item(i int) (out []any) {
 	for _, m := range w.objects {
 		prefix, _ := m["prefixItems"].([]any)
@@ -201,7 +200,7 @@ func (w *wanted) item(i int) (out []any) {
 	return out
 }
 
-// convert gives v as one of the types, where that is plainly what it is.
+// convert converts v to one of the types if that is unambiguous.
 func convert(v any, types map[string]bool) (any, bool) {
 	switch v := v.(type) {
 	case string:
@@ -234,7 +233,7 @@ func convertText(text string, types map[string]bool) (any, bool) {
 	return nil, false
 }
 
-// typeOf is the JSON Schema type of a value.
+// typeOf returns the JSON Schema type of a value.
 func typeOf(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -9,8 +9,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// dialects are the drafts that a schema can be written in, by $schema without
-// its scheme and fragment.
+// dialects are the supported drafts, by $schema without its scheme and fragment.
 var dialects = map[string]*jsonschema.Draft{
 	"json-schema.org/draft/2020-12/schema": jsonschema.Draft2020,
 	"json-schema.org/draft/2019-09/schema": jsonschema.Draft2019,
@@ -24,14 +23,14 @@ const (
 	newest      = "https://json-schema.org/draft/2020-12/schema"
 )
 
-// dialectNamed finds the draft that a $schema names; nil = none.
+// dialectNamed returns the draft that a $schema names, or nil.
 func dialectNamed(name string) *jsonschema.Draft {
 	_, name, _ = strings.Cut(strings.TrimSuffix(name, "#"), "://")
 	return dialects[name]
 }
 
-// dialectOf finds the draft of a schema. Without $schema that is 2020-12, unless
-// it lists schemas under items: only earlier drafts have that form.
+// dialectOf returns the draft of a schema. Without $schema it is 2020-12, unless
+// items is a list of schemas, which only earlier drafts allow.
 func dialectOf(doc any) (*jsonschema.Draft, *Problem) {
 	m, _ := doc.(map[string]any)
 	if name, ok := m["$schema"].(string); ok {
@@ -57,14 +56,14 @@ func dialectOf(doc any) (*jsonschema.Draft, *Problem) {
 	return jsonschema.Draft2020, nil
 }
 
-// survey looks for what only some drafts have.
+// survey searches for features of particular drafts.
 type survey struct {
 	listed   bool   // items is a list of schemas
-	newer    bool   // a keyword that came with 2019-09
+	newer    bool   // a keyword introduced with 2019-09
 	siblings string // a keyword beside a $ref, which drafts before 2019-09 ignore
 }
 
-// annotations are keywords that check nothing.
+// annotations are keywords without an effect on validation.
 var annotations = []string{"$ref", "$schema", "$id", "id", "$comment", "$defs", "definitions", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"}
 
 func (s *survey) schema(v any, depth int) {
@@ -90,11 +89,12 @@ func (s *survey) schema(v any, depth int) {
 	each(m, [3][]string{single, listed, named}, func(_ string, v any) { s.schema(v, depth+1) })
 }
 
-// Current is the schema as 2020-12 writes it, for those that know only that
-// draft: models held to a schema. It may allow more than the schema itself.
+// Current returns the schema converted to 2020-12, for consumers that support
+// only that draft: models with an enforced schema. It may allow more than the
+// schema itself.
 func (s *Schema) Current() json.RawMessage { return s.current }
 
-// current writes a schema of an earlier draft as 2020-12.
+// current converts a schema of an earlier draft to 2020-12.
 func current(raw []byte, draft *jsonschema.Draft) (json.RawMessage, error) {
 	if draft == jsonschema.Draft2020 {
 		return raw, nil
@@ -110,10 +110,10 @@ func current(raw []byte, draft *jsonschema.Draft) (json.RawMessage, error) {
 	return json.Marshal(doc)
 }
 
-// noValue makes `enum: []` accept nothing, which the library does not.
+// noValue makes `enum: []` reject everything, which the library does not do.
 type noValue struct{}
 
-// Compile finds the schemas whose enum is empty.
+// Compile selects schemas whose enum is empty.
 func (noValue) Compile(_ jsonschema.CompilerContext, m map[string]any) (jsonschema.ExtSchema, error) {
 	if values, ok := m["enum"].([]any); ok && len(values) == 0 {
 		return noValue{}, nil
@@ -121,19 +121,19 @@ func (noValue) Compile(_ jsonschema.CompilerContext, m map[string]any) (jsonsche
 	return nil, nil
 }
 
-// Validate refuses every value.
+// Validate rejects every value.
 func (noValue) Validate(ctx jsonschema.ValidationContext, _ any) error {
 	return ctx.Error("enum", "no value is valid: the enum is empty")
 }
 
-// misplaced says that a $schema inside a schema names another draft.
+// misplaced reports a $schema inside a schema that names another draft.
 func (a *audit) misplaced(path string, name string) {
 	if path != "" && dialectNamed(name) != a.draft {
 		a.report(path+"/$schema", fmt.Sprintf("%s is not the draft of the whole schema", name), "write the whole schema in one draft")
 	}
 }
 
-// alone says whether a $ref replaces the schema it is in, as before 2019-09.
+// alone reports whether a $ref replaces the schema around it, as before 2019-09.
 func (a *audit) alone() bool {
 	return a.draft == jsonschema.Draft4 || a.draft == jsonschema.Draft6 || a.draft == jsonschema.Draft7
 }

@@ -12,9 +12,9 @@ import (
 )
 
 // CompileForeign compiles a schema that another program wrote, such as a tool
-// server's input schema. It takes those of earlier drafts, and leaves out what
-// Compile refuses where that only makes the check less strict: the server
-// checks again. notes says what was left out, one line each, sorted.
+// server's input schema. It accepts earlier drafts, and omits what Compile
+// rejects if that only makes validation less strict, because the server validates
+// again. notes lists what was omitted, one line each, sorted.
 func CompileForeign(raw []byte) (s *Schema, notes []string, err error) {
 	doc, err := read(raw)
 	if err != nil {
@@ -39,7 +39,7 @@ func CompileForeign(raw []byte) (s *Schema, notes []string, err error) {
 // adaption rewrites a decoded schema in place.
 type adaption struct {
 	notes []string
-	alone bool // a $ref replaces the schema it is in, as before 2019-09
+	alone bool // a $ref replaces the schema around it, as before 2019-09
 }
 
 func (a *adaption) drop(path string, m map[string]any, key, why string) {
@@ -57,7 +57,7 @@ func (a *adaption) schema(path string, s any, depth int) error {
 	}
 	for _, k := range []string{"$schema", "$id", "id", "$vocabulary", "$recursiveAnchor", "$dynamicAnchor"} {
 		if _, ok := m[k].(string); ok || strings.HasPrefix(k, "$") {
-			delete(m, k) // they name dialects and addresses, and check nothing
+			delete(m, k) // dialects and addresses have no effect on validation
 		}
 	}
 	if _, ok := m["$ref"].(string); ok && a.alone {
@@ -78,7 +78,7 @@ func (a *adaption) schema(path string, s any, depth int) error {
 	return err
 }
 
-// items turns the list form of earlier drafts into prefixItems.
+// items converts the list form of earlier drafts to prefixItems.
 func (a *adaption) items(m map[string]any) {
 	list, ok := m["items"].([]any)
 	if !ok {
@@ -92,7 +92,7 @@ func (a *adaption) items(m map[string]any) {
 	delete(m, "additionalItems")
 }
 
-// dependencies turns the keyword of earlier drafts into the two that replaced it.
+// dependencies converts the keyword of earlier drafts to its two replacements.
 func (a *adaption) dependencies(m map[string]any) {
 	all, ok := m["dependencies"].(map[string]any)
 	if !ok {
@@ -113,7 +113,7 @@ func (a *adaption) dependencies(m map[string]any) {
 	}
 }
 
-// bounds turns Draft 4's exclusiveMinimum: true into a number.
+// bounds converts Draft 4's exclusiveMinimum: true to a number.
 func (a *adaption) bounds(m map[string]any, exclusive, bound string) {
 	on, ok := m[exclusive].(bool)
 	if !ok {

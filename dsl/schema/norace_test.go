@@ -2,5 +2,5 @@
 
 package schema_test
 
-// slower is how much longer a test may take than the promise.
+// slower is the factor by which a test may exceed the promised time.
 const slower = 1

@@ -8,17 +8,17 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// Problem is one thing wrong with a schema.
+// Problem is one mistake in a schema.
 type Problem struct {
-	Path    string // JSON pointer into the schema; "" = the whole
+	Path    string // JSON pointer into the schema; "" for the whole schema
 	Message string
-	Hint    string // the way out; "" = none known
+	Hint    string // how to fix it; "" if unknown
 }
 
-// Problems is the error of Compile: everything wrong with a schema, by path.
+// Problems is the error of Compile: all mistakes in a schema, by path.
 type Problems []Problem
 
-// Error lists the problems, one a line.
+// Error lists the problems, one per line.
 func (ps Problems) Error() string {
 	lines := make([]string, len(ps))
 	for i, p := range ps {
@@ -35,7 +35,7 @@ func (ps Problems) sorted() Problems {
 	return slices.Compact(ps)
 }
 
-// libraryProblems says what the library found wrong with a schema.
+// libraryProblems converts the library's error to Problems.
 func libraryProblems(err error) Problems {
 	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		var out Problems
@@ -65,7 +65,7 @@ func hintFor(v Violation) string {
 	return ""
 }
 
-// place shows a path; the whole is "/".
+// place formats a path; the whole schema is "/".
 func place(path string) string {
 	if path == "" {
 		return "/"

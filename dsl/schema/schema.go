@@ -17,16 +17,15 @@ type Schema struct {
 	compiled *jsonschema.Schema
 	doc      any
 	current  json.RawMessage
-	audit    *audit // read only once it has run
-	meter    *meter // nil where a value's size bounds the work
+	audit    *audit // read-only after its run
+	meter    *meter // nil if the size of a value limits the work
 }
 
-// address is the schema's own; nothing is ever loaded from it.
+// address is the schema's own URL; nothing is ever loaded from it.
 const address = "pex:///schema"
 
 // Compile checks and compiles a schema given as JSON: an object, true or false,
-// in the draft that $schema names.
-// The error is Problems.
+// in the draft that $schema names. The error is Problems.
 func Compile(raw []byte) (*Schema, error) {
 	doc, err := read(raw)
 	if err != nil {
@@ -70,8 +69,8 @@ func compile(raw []byte, doc any, draft *jsonschema.Draft) (*Schema, error) {
 	return s, nil
 }
 
-// Property compiles a declared parameter: a schema that may also hold
-// `required: true`, as a spec writes it beside type and default.
+// Property compiles a declared parameter: a schema that may also contain
+// `required: true`, as specs write it beside type and default.
 func Property(raw []byte) (*Schema, error) {
 	doc, err := read(raw)
 	if err != nil {
@@ -98,8 +97,8 @@ func read(raw []byte) (any, error) {
 	return Decode(raw)
 }
 
-// Validate checks a value as Decode gives it, or built of the same types. The
-// error is Violations, or says why the value cannot be checked.
+// Validate validates a value as returned by Decode, or built from the same types.
+// The error is Violations, or explains why the value cannot be validated.
 func (s *Schema) Validate(v any) error {
 	found := scan{unique: s.audit.unique}
 	if err := found.value(v, 0); err != nil {
@@ -135,29 +134,29 @@ func (s *Schema) validate(v any, found scan) (err error) {
 
 var errTooMuch = errors.New("the value is too large or nested too deeply for a schema with this many alternatives")
 
-// meter counts the subschemas that are checked; for a schema that can multiply.
+// meter counts the evaluated subschemas of a schema that can multiply work.
 type meter struct {
 	sync.Mutex
 	left int
 }
 
-// How many subschemas one validation may check. What a failed one costs grows
-// with the square of the value's depth.
+// Limits of the subschemas evaluated in one validation. The cost of a failed one
+// grows with the square of the value's depth.
 const (
 	freeChecks      = 10_000
 	checksPerNode   = 10
 	maxMeteredDepth = 100
 )
 
-// tooMuch ends a validation.
+// tooMuch is the panic value that ends a validation.
 type tooMuch struct{}
 
-// Compile puts the meter into every subschema.
+// Compile adds the meter to every subschema.
 func (m *meter) Compile(jsonschema.CompilerContext, map[string]any) (jsonschema.ExtSchema, error) {
 	return m, nil
 }
 
-// Validate counts one check.
+// Validate counts one evaluation.
 func (m *meter) Validate(jsonschema.ValidationContext, any) error {
 	if m.left--; m.left < 0 {
 		panic(tooMuch{})

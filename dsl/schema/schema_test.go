@@ -66,7 +66,7 @@ func TestValidate(t *testing.T) {
 	s := compile(t, report)
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			for range 5 { // the library goes through maps in any order
+			for range 5 { // the library iterates over maps in random order
 				err := s.Validate(decode(t, c.value))
 				got := ""
 				if err != nil {
@@ -171,7 +171,7 @@ func TestProperty(t *testing.T) {
 	}
 }
 
-// doubling is a schema of n definitions that stands for 2^n subschemas.
+// doubling returns a schema of n definitions that expands to 2^n subschemas.
 func doubling(n int) string {
 	var b strings.Builder
 	b.WriteString(`{"$ref": "#/$defs/d0", "$defs": {`)
@@ -212,7 +212,7 @@ func TestNothingTakesForEver(t *testing.T) {
 			if err == nil {
 				err = s.Validate(decode(t, c.value))
 			}
-			if d := time.Since(start); d > 10*time.Second*slower { // 200 ms on a machine at rest
+			if d := time.Since(start); d > 10*time.Second*slower { // 200 ms on an idle machine
 				t.Errorf("took %v", d)
 			}
 			if got := fmt.Sprint(err); (err == nil) != (c.want == "") || !strings.Contains(got, c.want) {

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// The caps of a value that is checked.
+// Limits of a validated value.
 const (
 	maxValueDepth = 1000
-	maxUnique     = 2000 // elements of a list under a schema with uniqueItems
+	maxUnique     = 2000 // elements of a list with uniqueItems
 	maxDigits     = 1000 // characters of a number
 	maxExponent   = 400
 )
 
-// Decode reads one JSON value, numbers as json.Number.
+// Decode parses one JSON value, with numbers as json.Number.
 func Decode(raw []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -35,12 +35,12 @@ func Decode(raw []byte) (any, error) {
 	return v, nil
 }
 
-// scan refuses values that would take the library for ever, or panic it, and
-// counts what they hold.
+// scan rejects values on which the library would take too long or panic, and
+// counts what they contain.
 type scan struct {
 	unique bool
 	nodes  int
-	depth  int // of the deepest
+	depth  int // maximum depth
 }
 
 func (s *scan) value(v any, depth int) error {

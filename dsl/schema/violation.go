@@ -10,20 +10,21 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// Violation is one thing in a value that its schema forbids.
+// Violation is one mistake of a value.
 type Violation struct {
-	Path    string // JSON pointer into the value; "" = the whole
+	Path    string // JSON pointer into the value; "" for the whole value
 	Message string
 }
 
-// Violations is the error of Validate: everything wrong with a value, by path.
+// Violations is the error of Validate: all mistakes of a value, by path.
 type Violations []Violation
 
-// maxLines bounds what Error lists: a model repairs the first ones anyway.
+// maxLines is the maximum number of violations in Error: a model fixes the first
+// ones anyway.
 const maxLines = 20
 
-// Error lists the violations, one a line as "/path: message", in words that a
-// model asked to repair the value can follow.
+// Error lists the violations, one per line as "/path: message", worded for a
+// model that repairs the value.
 func (vs Violations) Error() string {
 	var b strings.Builder
 	for i, v := range vs {
@@ -39,8 +40,8 @@ func (vs Violations) Error() string {
 	return b.String()
 }
 
-// violationsOf lists the leaves of the library's error, sorted: it goes through
-// its maps in any order.
+// violationsOf returns the leaves of the library's error, sorted, because the
+// library iterates over maps.
 func violationsOf(ve *jsonschema.ValidationError) Violations {
 	out := leaves(nil, ve)
 	slices.SortStableFunc(out, func(a, b Violation) int {
@@ -62,7 +63,7 @@ func leaves(out Violations, ve *jsonschema.ValidationError) Violations {
 	return out
 }
 
-// pointer is the place of an error, without the library's percent signs.
+// pointer returns the place of an error, without the library's percent encoding.
 func pointer(ve *jsonschema.ValidationError) string {
 	p, err := url.PathUnescape(ve.InstanceLocation)
 	if err != nil {
@@ -71,7 +72,7 @@ func pointer(ve *jsonschema.ValidationError) string {
 	return p
 }
 
-// alternatives says in one line why no alternative fits.
+// alternatives explains in one line why no alternative matches.
 func alternatives(ve *jsonschema.ValidationError) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "must match one of %d alternatives", len(ve.Causes))
@@ -98,7 +99,7 @@ func alternatives(ve *jsonschema.ValidationError) string {
 	return b.String()
 }
 
-// readable says the library's messages in plain words, and in one order.
+// readable rewrites the library's messages in plain words and in a fixed order.
 func readable(m string) string {
 	for _, k := range []string{"additionalProperties ", "unevaluatedProperties "} {
 		if names, ok := strings.CutPrefix(m, k); ok {

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// FindTests lists the files with tests for a spec (a folder means its
-// spec.yaml), sorted: the spec itself if tests are in it; files of kind: Tests
-// beside it and in tests/ beside it; and each tests/<case>/case.yaml. Those that
-// name another spec are left out. One that cannot be assigned to a spec, or is
-// of a kind that there is not, is of every spec: loading it says what is wrong.
-// Paths are as the spec's is written. root is the folder that no file leaves; "" =
-// as for loading the tests.
+// FindTests returns the files with tests for a spec (a folder means its
+// spec.yaml), sorted: the spec itself if it contains tests; files of kind: Tests
+// beside it and in tests/ beside it; and each tests/<case>/case.yaml. It omits
+// files that name another spec. A file that cannot be assigned to a spec, or has
+// an unknown kind, belongs to every spec: loading it reports the mistake. Paths
+// have the form of the spec's path. root is the folder that contains all files;
+// "" as in LoadTests.
 func FindTests(spec, root string) ([]string, error) {
 	spec = InFolder(spec, SpecFile)
 	if _, err := readHeader(spec); err != nil {
@@ -34,7 +34,7 @@ func FindTests(spec, root string) ([]string, error) {
 	return out, nil
 }
 
-// TestsBeside is FindTests for every spec in the folder of one.
+// TestsBeside is like FindTests, for every spec in the folder of one.
 func TestsBeside(spec string) ([]string, error) {
 	dir := filepath.Dir(InFolder(spec, SpecFile))
 	files, err := listed(dir, filepath.Join(dir, "tests"))
@@ -56,14 +56,15 @@ func TestsBeside(spec string) ([]string, error) {
 	return slices.Compact(files), nil
 }
 
-// caseFiles are the names of a case that has a folder of its own; of the second
-// loading it says that it is wrong.
+// caseFiles are the file names of a case in its own folder. Loading the second
+// one reports the name as a mistake.
 var caseFiles = []string{CaseFile, "case.yml"}
 
-// IsCase reports whether a path is that of a case in a folder of its own.
+// IsCase reports whether a path is that of a case in its own folder.
 func IsCase(path string) bool { return slices.Contains(caseFiles, filepath.Base(path)) }
 
-// holdsTests says, by a look at its top, whether a file holds tests, or means to.
+// holdsTests reports whether a file contains tests, or is intended to, judged by
+// its header.
 func holdsTests(path string, h header, err error) bool {
 	switch {
 	case errors.Is(err, ErrNotFile), errors.Is(err, fs.ErrNotExist):
@@ -73,10 +74,10 @@ func holdsTests(path string, h header, err error) bool {
 	case slices.Contains(Kinds, h.Kind):
 		return h.Kind == KindAgent && h.Tests
 	}
-	return h.Kind != "" && h.Tests // a kind that there is not
+	return h.Kind != "" && h.Tests // an unknown kind
 }
 
-// listed lists the YAML files of folders, of those that exist.
+// listed returns the YAML files of folders that exist.
 func listed(dirs ...string) ([]string, error) {
 	var out []string
 	for _, dir := range dirs {
@@ -98,12 +99,13 @@ func isYAML(name string) bool {
 	return (ext == ".yaml" || ext == ".yml") && !strings.HasPrefix(name, ".")
 }
 
-// globbed is a folder for a pattern: what has a meaning there stands for itself.
+// globbed escapes a folder for use in a pattern.
 func globbed(dir string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(dir)
 }
 
-// Absolute is the absolute form of a path, or the path itself if there is none.
+// Absolute returns the absolute form of a path, or the path itself if there is
+// none.
 func Absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
@@ -111,7 +113,7 @@ func Absolute(path string) string {
 	return path
 }
 
-// isOf says whether a file of tests is of a spec, as far as can be told.
+// isOf reports whether a file of tests belongs to a spec, as far as it is known.
 func isOf(path, spec, root string) bool {
 	h, err := readHeader(path)
 	switch {
@@ -139,8 +141,8 @@ func isOf(path, spec, root string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// SpecFolders are the folders in which the spec of tests is looked for: of a
-// case those above it, of other files their own and the one above.
+// SpecFolders returns the folders to search for the spec of tests: of a case
+// those above it, of other files their own and the one above.
 func SpecFolders(dir, root string, own bool) []string {
 	if !own {
 		return []string{dir, filepath.Dir(dir)}
@@ -153,10 +155,10 @@ func SpecFolders(dir, root string, own bool) []string {
 	return above
 }
 
-// Walk lists the specs and the files with tests below a folder, both sorted:
-// files of kind: Agent; and those of kind: Tests with every case.yaml, or that
-// mean to be. Hidden folders and node_modules are passed over, and so are
-// folders that cannot be read.
+// Walk returns the specs and the files with tests below a folder, both sorted:
+// files of kind: Agent, and files of kind: Tests, every case.yaml and files
+// intended as tests. It skips hidden folders, node_modules, and folders that
+// cannot be read.
 func Walk(dir string) (specs, tests []string, err error) {
 	err = walk(dir, func(path string, h header, err error) {
 		switch {
@@ -171,9 +173,9 @@ func Walk(dir string) (specs, tests []string, err error) {
 	return specs, tests, err
 }
 
-// Files lists all files below a folder that Vet takes, sorted: those of any kind
-// of ours, those of our apiVersion whose kind there is not, and what Walk lists
-// besides.
+// Files returns all files below a folder that Vet accepts, sorted: those of any
+// kind, those with an apiVersion of pex and an unknown kind, and what Walk
+// returns.
 func Files(dir string) ([]string, error) {
 	var out []string
 	err := walk(dir, func(path string, h header, err error) {
@@ -185,7 +187,7 @@ func Files(dir string) ([]string, error) {
 	return out, err
 }
 
-// walk looks at the top of each YAML file below a folder.
+// walk reads the header of each YAML file below a folder.
 func walk(dir string, visit func(path string, h header, err error)) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -204,8 +206,8 @@ func walk(dir string, visit func(path string, h header, err error)) error {
 	})
 }
 
-// TestRoot is the project root of a file that tests or evaluates a spec.
-// Where nothing marks one it is the folder of the spec: the nearest with a
+// TestRoot returns the project root of a file that tests or evaluates a spec.
+// Without a marker it is the folder of the spec: the nearest one with a
 // spec.yaml, at most two levels up.
 func TestRoot(dir string) string {
 	if root := Root(dir); root != dir || IsRoot(dir) {
@@ -221,7 +223,8 @@ func TestRoot(dir string) string {
 	return dir
 }
 
-// NearestSpec is the spec.yaml of the first folder below the root that has one.
+// NearestSpec returns the spec.yaml of the first folder below the root that has
+// one.
 func NearestSpec(f *Reader, dirs []string) string {
 	for _, dir := range dirs {
 		if path := filepath.Join(dir, SpecFile); f.Exists(path) {
@@ -231,8 +234,8 @@ func NearestSpec(f *Reader, dirs []string) string {
 	return ""
 }
 
-// SuitesBeside are the suites in the folder of a spec, and in evals/ and tests/
-// there, that are of it.
+// SuitesBeside returns the suites of a spec in its folder, and in evals/ and
+// tests/ there.
 func SuitesBeside(spec, root string) (out []string) {
 	dir := filepath.Dir(spec)
 	all, _ := listed(dir, filepath.Join(dir, "evals"), filepath.Join(dir, "tests"))

@@ -13,32 +13,32 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Foreign is what of a spec comes from elsewhere: files outside of the project
-// root, those that they lead to, and what is defined there.
+// Foreign is the part of a spec that comes from elsewhere: files outside the
+// project root, files that they name, and what is defined in them.
 type Foreign struct {
-	Files []ForeignFile // as they were read, in that order
+	Files []ForeignFile // in the order in which they were read
 	Parts []ForeignPart // in the order in which they were compiled
 }
 
-// ForeignFile is a file outside of the project, or one that such a file names.
+// ForeignFile is a file outside the project, or a file that such a file names.
 type ForeignFile struct {
-	Name   string // as diagnostics name it
+	Name   string // as in diagnostics
 	Path   string // relative to the project root, with slashes: the same on every machine
-	Digest string // "sha256:" and hex of its bytes, as they were read
+	Digest string // "sha256:" and hex of its bytes
 }
 
-// ForeignPart is a tool or llm that is defined in a foreign file. One of Tool
-// and Model is set.
+// ForeignPart is a tool or LLM that is defined in a foreign file. One of Tool and
+// Model is set.
 type ForeignPart struct {
-	File   string // as diagnostics name it
+	File   string // as in diagnostics
 	Path   string // tools.NAME or llms.NAME
 	Tool   *tool.Spec
 	Model  *engine.ModelSpec
-	Source json.RawMessage // the entry as resolved, its references as written
+	Source json.RawMessage // the entry as resolved, with references as written
 }
 
-// Digest is one for the files, "sha256:" and hex: where a byte of one differs,
-// its name, or which there are, it is another. It is "" without files.
+// Digest returns one digest for all files, "sha256:" and hex. It changes with any
+// byte or name of them, and with their set. It is "" without files.
 func (f *Foreign) Digest() string {
 	if len(f.Files) == 0 {
 		return ""
@@ -51,8 +51,8 @@ func (f *Foreign) Digest() string {
 	return Digest([]byte(strings.Join(lines, "")))
 }
 
-// Add notes a file; one that was read twice is noted twice where it changed in
-// between.
+// Add records a file. A file that is read twice is recorded twice if it changed
+// in between.
 func (f *Foreign) Add(path string, src *syntax.Source) {
 	file := ForeignFile{Name: src.Name, Path: path, Digest: Digest(src.Text)}
 	if !slices.Contains(f.Files, file) {
@@ -60,11 +60,11 @@ func (f *Foreign) Add(path string, src *syntax.Source) {
 	}
 }
 
-// AllowHint ends the hint of a refusal that --allow-path would lift.
+// AllowHint ends the hint of a refusal that --allow-path would avoid.
 const AllowHint = "; allow a directory outside it with --allow-path"
 
-// around is the files of the folder that a path lies in: the root, or one that
-// was opened besides, which is outside; nil = neither.
+// around returns the Reader of the folder that contains a path: the root, or an
+// allowed folder outside it, or nil.
 func (f *Reader) around(abs string) (in *Reader, outside bool) {
 	if _, no := f.Relative(abs, abs); no == nil {
 		return f, false
@@ -79,7 +79,7 @@ func (f *Reader) around(abs string) (in *Reader, outside bool) {
 	return nil, false
 }
 
-// FromRoot is a path as it is from the root.
+// FromRoot returns a path relative to the root.
 func (f *Reader) FromRoot(abs string) string {
 	if rel, err := filepath.Rel(f.Root, abs); err == nil {
 		abs = rel
@@ -87,8 +87,8 @@ func (f *Reader) FromRoot(abs string) string {
 	return filepath.ToSlash(abs)
 }
 
-// real is folders by their absolute paths without links; those that there are not
-// are left out.
+// real returns the absolute paths of folders with links resolved. It omits
+// missing folders.
 func real(dirs []string) []string {
 	var out []string
 	for _, dir := range dirs {
@@ -101,7 +101,7 @@ func real(dirs []string) []string {
 	return out
 }
 
-// Digest names a content.
+// Digest returns the digest of a content.
 func Digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256:" + hex.EncodeToString(sum[:])

@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// The kinds of files.
+// Kinds of files.
 const (
 	KindAgent   = "Agent"
 	KindLibrary = "Library"
@@ -33,32 +33,32 @@ const (
 	SuiteFile = "suite.yaml"
 )
 
-// Kind is the kind of a file, Agent, Library, Tests, Suite or Prices, by a look at its
-// top; "" = it is none of ours. A case.yaml is Tests whether it says so or not.
-// A file may name a kind and still be broken: loading it reports that.
+// Kind returns the kind of a file from its header: Agent, Library, Tests, Suite
+// or Prices, or "" for other files. A case.yaml is always Tests. A file with a
+// kind may still be invalid; loading it reports that.
 func Kind(path string) (string, error) {
 	h, err := readHeader(path)
 	return h.Kind, err
 }
 
-// header is what a quick look at a file finds: its plain keys at the top level.
+// header holds the plain top-level keys of a file.
 type header struct {
 	Version string // the apiVersion
 	Kind    string
 	Spec    string // as written
-	Tests   bool   // there are some
+	Tests   bool   // it has tests
 }
 
-// ours says that a file is written in the language, as its apiVersion has it: in
-// any version, of any kind.
+// ours reports whether a file has an apiVersion of the language, of any version
+// and kind.
 func (h header) ours() bool { return strings.HasPrefix(h.Version, "pex/") }
 
-// topKey is a line that begins with one of the keys.
+// topKey matches a line that starts with one of the keys.
 var topKey = regexp.MustCompile(`(?m)^(?:"|')?(apiVersion|kind|spec|tests)(?:"|')?[ \t]*:(?:[ \t]+([^\r\n]*?))?[ \t]*\r?$`)
 
-// readHeader looks at a file of at most the size that may be loaded.
+// readHeader reads the header of a file of at most the maximum size.
 func readHeader(path string) (header, error) {
-	f, err := os.OpenFile(FileOf(path), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is never waited for
+	f, err := os.OpenFile(FileOf(path), os.O_RDONLY|syscall.O_NONBLOCK, 0) // never wait for a pipe
 	if err != nil {
 		return header{}, err
 	}
@@ -97,15 +97,15 @@ func headerOf(text []byte) (h header) {
 	return h
 }
 
-// headerOfTree is the header of a file in brackets, such as JSON.
+// headerOfTree returns the header of a file in flow style, such as JSON.
 func headerOfTree(text []byte) header {
 	tree := syntax.Parse(&syntax.Source{Text: text}, &syntax.Report{})
 	return header{Version: syntax.TextOf(tree, "apiVersion"), Kind: syntax.TextOf(tree, "kind"), Spec: syntax.TextOf(tree, "spec"), Tests: tree.Get("tests") != nil}
 }
 
-// Executable reports whether a file would be taken for a spec, a library, tests,
-// a suite or prices: by Walk, by Files, or where another file names it. content
-// nil = the file as it is on disk.
+// Executable reports whether a file would be read as a spec, a library, tests, a
+// suite or prices: by Walk, by Files, or because another file names it. content
+// is nil for the file on disk.
 func Executable(path string, content []byte) bool {
 	if !isYAML(strings.ToLower(filepath.Base(path))) {
 		return false
@@ -122,7 +122,7 @@ func Executable(path string, content []byte) bool {
 	return slices.Contains(Kinds, h.Kind) || h.ours() || h.Kind != "" && h.Tests
 }
 
-// KindWith is Kind for a file that may not be as it is on disk.
+// KindWith is like Kind, for a file that may differ from the one on disk.
 func KindWith(path string, read func(path string) ([]byte, error)) string {
 	if read != nil {
 		abs := Absolute(path)
@@ -137,6 +137,6 @@ func KindWith(path string, read func(path string) ([]byte, error)) string {
 			return kind
 		}
 	}
-	kind, _ := Kind(path) // what cannot be read is reported by who loads it
+	kind, _ := Kind(path) // reading errors are reported when the file is loaded
 	return kind
 }

@@ -11,11 +11,11 @@ import (
 
 // Listed is a file below a folder.
 type Listed struct {
-	Name string // its path from the folder, with slashes
+	Name string // path relative to the folder, with slashes
 	Size int64  // in bytes
 }
 
-// IsHidden says that a name is one that tools do not see.
+// IsHidden reports whether tools do not see a name.
 func IsHidden(name string) bool {
 	return name == ".git" || name == ".pex" || name == ".env" || strings.HasPrefix(name, ".env.")
 }

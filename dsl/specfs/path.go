@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// InFolder is the file that a folder stands for: the first of these that it
-// has. Any other path is itself.
+// InFolder returns the file that a folder stands for: the first of names that
+// exists in it. It returns any other path unchanged.
 func InFolder(path string, names ...string) string {
 	path, agent := SplitAgent(path)
 	path = folderFile(path, names...)
@@ -21,8 +21,8 @@ func InFolder(path string, names ...string) string {
 	return path
 }
 
-// SplitAgent parts a path from the agent in it that is meant; a file may have a #
-// in its name.
+// SplitAgent splits a path into the file and the agent in it. A file name may
+// contain a #.
 func SplitAgent(path string) (file, agent string) {
 	if _, err := os.Lstat(path); err == nil {
 		return path, ""
@@ -42,11 +42,11 @@ func folderFile(path string, names ...string) string {
 	return filepath.Join(path, names[0])
 }
 
-// SpecFile is what a folder stands for.
+// SpecFile is the file that a folder stands for.
 const SpecFile = "spec.yaml"
 
-// cutAgent parts "spec.yaml#researcher" into the file and the agent in it. A #
-// may be in a path, too: no agent is called like a folder or a file.
+// cutAgent splits "spec.yaml#researcher" into the file and the agent in it. A #
+// in a path does not start an agent if a slash or a dot follows.
 func cutAgent(name string) (file, agent string) {
 	at := strings.LastIndexByte(name, '#')
 	if at < 0 || strings.Contains(name[at:], "/") || slices.Contains([]string{".yaml", ".yml"}, path.Ext(name[at:])) {
@@ -55,15 +55,14 @@ func cutAgent(name string) (file, agent string) {
 	return name[:at], name[at+1:]
 }
 
-// FileOf is a path without the agent that it means: of team.yaml#writer,
-// team.yaml.
+// FileOf returns a path without its agent: team.yaml for team.yaml#writer.
 func FileOf(path string) string {
 	file, _ := SplitAgent(path)
 	return file
 }
 
-// SplitAgent parts what a value names from the agent in it; a file that is there
-// with a # in its name, or a folder with its spec.yaml, is meant as a whole.
+// SplitAgent splits a value into a file and the agent in it. An existing file
+// with a # in its name, or folder with a spec.yaml, is not split.
 func (f *Reader) SplitAgent(v *syntax.Node) (file, agent string) {
 	file, agent = cutAgent(v.Text)
 	if file == "" || agent == "" {

@@ -15,44 +15,43 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// Reader reads below one root and nowhere else, but for folders that were opened
-// besides.
+// Reader reads files below one root and in allowed folders, and nowhere else.
 type Reader struct {
 	Root    string // absolute
-	shown   string // how people wrote the folder of the spec
+	shown   string // the folder of the spec as the user wrote it
 	spec    string // that folder, absolute
 	opened  []string
-	Foreign *Foreign // what was read from outside of the root
+	Foreign *Foreign // what was read from outside the root
 	access  Access
 }
 
-// Access says what may be read besides the files below a root, and how.
+// Access defines what may be read besides the files below a root, and how.
 type Access struct {
-	// AllowPaths are folders outside of the root that may be read, too.
+	// AllowPaths are folders outside the root that may be read.
 	AllowPaths []string
-	// Read gives files that are not as they are on disk, by their absolute paths.
-	// With an error of ErrOnDisk the disk is asked; nil = always.
+	// Read returns files that differ from those on disk, by absolute path. With the
+	// error ErrOnDisk, or if Read is nil, the disk is read.
 	Read func(path string) ([]byte, error)
-	// List gives the files below a folder, by its absolute path, as Read gives
-	// their texts: at most so many, and one more where there are more. With an
-	// error of ErrOnDisk the disk is asked; nil = always.
+	// List returns the files below a folder, by its absolute path, like Read for
+	// texts: at most most files, and one more if there are more. With the error
+	// ErrOnDisk, or if List is nil, the disk is read.
 	List func(dir string, most int) ([]Listed, error)
 }
 
-// NewReader makes a Reader for a root. spec is the folder of the spec, absolute, and
-// shown how the user wrote it.
+// NewReader returns a Reader for a root. spec is the absolute folder of the spec,
+// shown the folder as the user wrote it.
 func NewReader(root, spec, shown string, a Access) *Reader {
 	return &Reader{Root: root, spec: spec, shown: shown, opened: real(a.AllowPaths), Foreign: &Foreign{}, access: a}
 }
 
-// ErrOnDisk is what an Options.Read answers of a file that is as it is on disk.
+// ErrOnDisk is the error of Options.Read for a file that equals the one on disk.
 var ErrOnDisk = errors.New("the file equals the one on disk")
 
-// rootMarks make a folder the root of a project.
+// rootMarks mark a folder as the root of a project.
 var rootMarks = []string{".git", "pex.lock"}
 
-// Root is the nearest ancestor of a folder that has a mark, else the
-// folder itself.
+// Root returns the nearest ancestor of a folder with a mark, or else the folder
+// itself.
 func Root(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if IsRoot(at) {
@@ -64,7 +63,7 @@ func Root(dir string) string {
 	}
 }
 
-// IsRoot says that a folder is the root of a project.
+// IsRoot reports whether a folder is the root of a project.
 func IsRoot(dir string) bool {
 	return slices.ContainsFunc(rootMarks, func(mark string) bool {
 		_, err := os.Lstat(filepath.Join(dir, mark))
@@ -72,7 +71,7 @@ func IsRoot(dir string) bool {
 	})
 }
 
-// Shown is how a path is shown: as people wrote the spec's.
+// Shown returns a path in the form of the spec's path.
 func (f *Reader) Shown(abs string) string {
 	rel, err := filepath.Rel(f.spec, abs)
 	if err != nil {
@@ -81,15 +80,15 @@ func (f *Reader) Shown(abs string) string {
 	return filepath.ToSlash(filepath.Join(f.shown, rel))
 }
 
-// Refusal is a file that is not read, and why.
+// Refusal is the reason why a file is not read.
 type Refusal struct {
 	Code    diag.Code
 	Message string
 	diag.Advice
 }
 
-// Read opens a file that a source names and returns it as a source. What lies
-// outside of the root, or was led to from there, is foreign.
+// Read opens a file that a source names and returns it as a source. Files outside
+// the root, and files that they name, are foreign.
 func (f *Reader) Read(from *syntax.Source, name string) (*syntax.Source, *Refusal) {
 	abs, no := f.Resolve(from, name)
 	if no != nil {
@@ -115,7 +114,8 @@ func (f *Reader) Read(from *syntax.Source, name string) (*syntax.Source, *Refusa
 	return src, nil
 }
 
-// Resolve is the absolute path that a source names; it may be outside the root.
+// Resolve returns the absolute path that a source names; it may be outside the
+// root.
 func (f *Reader) Resolve(from *syntax.Source, name string) (string, *Refusal) {
 	if strings.ContainsRune(name, 0) || strings.TrimSpace(name) == "" {
 		return "", &Refusal{Code: diag.Unreadable, Message: fmt.Sprintf("%q is not a path", name)}
@@ -126,7 +126,7 @@ func (f *Reader) Resolve(from *syntax.Source, name string) (string, *Refusal) {
 	if strings.HasSuffix(name, "/") {
 		return "", &Refusal{Code: diag.Unreadable, Message: name + " is not a regular file"}
 	}
-	dir := f.spec // of a flag or a variable: it is in the spec
+	dir := f.spec // a flag or a variable applies to the spec
 	if from.Path != "" {
 		dir = from.Dir()
 	}
@@ -151,7 +151,7 @@ func (f *Reader) Open(abs, written string) (*syntax.Source, *Refusal) {
 
 const tooLargeHint = "move data to files that tools read at run time (read_file, retrieve) or to a dataset, and shared parts to a file under include"
 
-// unreadable says why a file was not read.
+// unreadable returns the reason why a file was not read.
 func (f *Reader) unreadable(err error, rel, written string) *Refusal {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -167,7 +167,7 @@ func (f *Reader) unreadable(err error, rel, written string) *Refusal {
 	return &Refusal{Code: diag.Unreadable, Message: fmt.Sprintf("cannot read %s: %v", written, err)}
 }
 
-// Relative is a path as seen from the root, which it must not leave.
+// Relative returns a path relative to the root, which must contain it.
 func (f *Reader) Relative(abs, written string) (rel string, no *Refusal) {
 	rel, err := filepath.Rel(f.Root, abs)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
@@ -176,7 +176,7 @@ func (f *Reader) Relative(abs, written string) (rel string, no *Refusal) {
 	return rel, nil
 }
 
-// Head reads the first bytes of a file that may be of any size.
+// Head reads the first bytes of a file of any size.
 func (f *Reader) Head(abs, written string, most int64) ([]byte, *Refusal) {
 	rel, no := f.Relative(abs, written)
 	if no != nil {
@@ -189,7 +189,7 @@ func (f *Reader) Head(abs, written string, most int64) ([]byte, *Refusal) {
 	return b, nil
 }
 
-// Exists says whether there is a file at a path below the root.
+// Exists reports whether there is a file at a path below the root.
 func (f *Reader) Exists(abs string) bool {
 	rel, no := f.Relative(abs, abs)
 	if no != nil {
@@ -206,12 +206,12 @@ func (f *Reader) rootName() string {
 	return f.Shown(f.Root)
 }
 
-// ErrNotFile is the error of a path that is no regular file.
+// ErrNotFile is the error for a path that is not a regular file.
 var ErrNotFile = errors.New("not a regular file")
 
-// ReadRelative reads at most so many bytes of a file. A pipe is never waited for: it
-// is not opened, and if it takes a file's place in between, it is opened
-// without blocking.
+// ReadRelative reads at most most bytes of a file. It never waits for a pipe: it
+// does not open one, and opens without blocking in case one replaces the file in
+// between.
 func (f *Reader) ReadRelative(rel string, most int64) ([]byte, error) {
 	if f.access.Read != nil {
 		b, err := f.access.Read(filepath.Join(f.Root, rel))
@@ -242,7 +242,7 @@ func (f *Reader) ReadRelative(rel string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, most))
 }
 
-// suggest is a hint: a file of nearly that name beside it.
+// suggest returns a hint: a file with a similar name in the same folder.
 func (f *Reader) suggest(rel string) diag.Advice {
 	const most = 500
 	root, err := os.OpenRoot(f.Root)
@@ -262,14 +262,14 @@ func (f *Reader) suggest(rel string) diag.Advice {
 	return diag.Advice{}
 }
 
-// nearestFile returns the file that a misspelt name most likely stands for; "" =
-// none is near. An extension that both have makes no name nearer.
+// nearestFile returns the file that a misspelled name most likely means, or "" if
+// none is near. A common extension does not make a name nearer.
 func nearestFile(name string, files []string) string {
 	ext := strings.TrimPrefix(filepath.Ext(name), ".")
 	var stems, others []string
 	for _, f := range files {
 		if stem, ok := strings.CutSuffix(f, ext); ok {
-			stems = append(stems, stem) // with the dot
+			stems = append(stems, stem) // including the dot
 		} else {
 			others = append(others, f)
 		}

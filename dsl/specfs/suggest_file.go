@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// mostNeighbours is how many files a hint names.
+// mostNeighbours is the maximum number of files in a hint.
 const mostNeighbours = 5
 
-// SpecsHint is the way out where a folder has no spec.yaml: what of ours lies in
-// it, agents first, and in the folders right in it. Shown is how people call it.
+// SpecsHint returns the hint for a folder without a spec.yaml: its files of the
+// language, agents first, and those of its direct subfolders. shown is the user's
+// path.
 func SpecsHint(dir, shown string) string {
 	shown = filepath.ToSlash(shown)
 	agents, others := filesOfKinds(dir, "*.y*ml")
@@ -34,10 +35,10 @@ func SpecsHint(dir, shown string) string {
 	return hint
 }
 
-// filesOfKinds are the files of a pattern in a folder that are of a kind of ours,
-// sorted; those that are no agents say what they are.
+// filesOfKinds returns the files of the language that match a pattern in a
+// folder, sorted. Those that are not agents include their kind.
 func filesOfKinds(dir, pattern string) (agents, others []string) {
-	found, _ := filepath.Glob(filepath.Join(globbed(dir), pattern)) // the pattern is ours
+	found, _ := filepath.Glob(filepath.Join(globbed(dir), pattern)) // the pattern is valid
 	for _, file := range found {
 		name, err := filepath.Rel(dir, file)
 		if err != nil {

@@ -1,7 +1,7 @@
-// Package strftime writes times by strftime directives, the form in which specs
-// and the clock tool say how a time is to look.
+// Package strftime formats times with strftime directives, which specs and the
+// clock tool use for time formats.
 //
 //	Check(format) at build time -> Format(t, format) at run time
 //
-// It must not know where a time comes from.
+// The package must not know where a time comes from.
 package strftime

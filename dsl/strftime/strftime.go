@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// directives are the strftime directives and their layouts in package time.
+// directives maps the strftime directives to layouts of package time.
 var directives = map[byte]string{
 	'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'e': "_2", 'H': "15", 'I': "03", 'M': "04", 'S': "05",
 	'f': "000000", 'p': "PM", 'j': "002", 'A': "Monday", 'a': "Mon", 'B': "January", 'b': "Jan", 'h': "Jan",
@@ -15,7 +15,7 @@ var directives = map[byte]string{
 	'c': "Mon Jan _2 15:04:05 2006", 'x': "01/02/06", 'X': "15:04:05",
 }
 
-// numbers are the directives that package time has no layout for.
+// numbers are the directives without a layout in package time.
 var numbers = map[byte]func(time.Time) string{
 	's': func(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) },
 	'u': func(t time.Time) string { return strconv.Itoa((int(t.Weekday())+6)%7 + 1) },
@@ -27,8 +27,8 @@ var numbers = map[byte]func(time.Time) string{
 	't': func(time.Time) string { return "\t" },
 }
 
-// Format writes a time by a format that Check accepts; what Check would name
-// stays as it is.
+// Format formats a time with a format that Check accepts; unknown directives stay
+// unchanged.
 func Format(t time.Time, format string) string {
 	var out strings.Builder
 	for i := 0; i < len(format); i++ {
@@ -51,7 +51,7 @@ func Format(t time.Time, format string) string {
 	return out.String()
 }
 
-// Check names the first directive that does not exist.
+// Check reports the first unknown directive.
 func Check(format string) error {
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' {

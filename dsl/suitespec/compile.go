@@ -14,8 +14,8 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// Expand writes texts that stand for a mapping as the mapping: overrides reach
-// into them, or are such a text.
+// Expand replaces short forms by mappings, so that overrides can change parts of
+// them.
 func Expand(tree *syntax.Node) {
 	for _, short := range [][2]string{{"baseline", "ref"}, {"dataset", "file"}} {
 		if v := tree.Get(short[0]); v != nil && v.Kind == syntax.Text {
@@ -25,8 +25,8 @@ func Expand(tree *syntax.Node) {
 	}
 }
 
-// Compile reads a tree of kind: Suite, its shorthands expanded and overrides
-// applied, and gives the origins of its defaults.
+// Compile decodes a tree of kind: Suite, with short forms expanded and overrides
+// applied, and returns the origins of its defaults.
 func Compile(u *config.Unit, env *testspec.Env, src *syntax.Source, tree *syntax.Node) (*Suite, []config.Origin) {
 	b := &compiler{
 		Unit: u, env: env, tree: tree, keys: language.DefaultSuite(),
@@ -42,16 +42,16 @@ func (b *compiler) load(at syntax.Position, path string, set []testspec.Override
 	return b.env.LoadSubject(b.Unit, at, path, set)
 }
 
-// compiler reads a suite. Its phases run in the order of compile, each for what
-// the later ones refer to.
+// compiler decodes a suite. Its phases run in the order of compile; each prepares
+// what later ones refer to.
 type compiler struct {
 	*config.Unit
 	env      *testspec.Env
 	tree     *syntax.Node
 	keys     language.SuiteKeys
 	suite    *Suite
-	specs    []*testspec.Subject // of the variants; nil = it does not compile
-	first    *testspec.Compiler  // for what refers to no spec
+	specs    []*testspec.Subject // of the variants; nil if it does not compile
+	first    *testspec.Compiler  // for parts that refer to no spec
 	c        *testspec.Compiler
 	defaults []config.Origin
 }
@@ -84,14 +84,14 @@ func (b *compiler) compile() {
 	}
 }
 
-// compiler is one that decodes parts of the suite which refer to specs.
+// compiler returns a compiler for parts of the suite that refer to specs.
 func (b *compiler) compiler(specs ...*testspec.Subject) *testspec.Compiler {
 	c := testspec.NewCompiler(b.Unit, b.env, b.tree, b.suite.Dir, language.SuiteSections, specs...)
 	c.Title, c.InlinePrompts = "the suite", true
 	return c
 }
 
-// checks reads the checks that grade answers.
+// checks decodes the checks that grade answers.
 func (b *compiler) checks() {
 	var values []*syntax.Node
 	for i, v := range b.keys.Checks {
@@ -102,7 +102,7 @@ func (b *compiler) checks() {
 	b.c.NameChecks(b.suite.Checks, values)
 }
 
-// gates reads the conditions on the whole: text is an expression.
+// gates decodes the conditions on the results: text is an expression.
 func (b *compiler) gates() {
 	names := map[string]syntax.Position{}
 	for i, v := range b.keys.Gates {
@@ -138,8 +138,8 @@ func (b *compiler) gates() {
 	}
 }
 
-// perCase says how a gate looks at each case, where one over the whole names
-// case.
+// perCase explains how a gate evaluates each case, if a gate over all results
+// refers to case.
 func (b *compiler) perCase(expr *syntax.Node, before int) {
 	for i := before; i < len(b.Report.List); i++ {
 		d := &b.Report.List[i]
@@ -153,7 +153,7 @@ func (b *compiler) perCase(expr *syntax.Node, before int) {
 	}
 }
 
-// baseline reads what the results of the suite are compared with.
+// baseline decodes what the results of the suite are compared with.
 func (b *compiler) baseline() {
 	v := b.keys.Baseline
 	k := language.DefaultBaseline()
@@ -177,7 +177,7 @@ func (b *compiler) baseline() {
 	}
 }
 
-// errors reads how many trials may end in one.
+// errors decodes how many trials may fail with an error.
 func (b *compiler) errors() {
 	b.suite.MaxErrors = MaxErrors{Count: -1}
 	v := b.keys.MaxErrors
@@ -207,7 +207,8 @@ func (b *compiler) errors() {
 	}
 }
 
-// limits reads the bounds of the whole. One on the cost needs prices.
+// limits decodes the limits of the evaluation. A limit on the cost requires
+// prices.
 func (b *compiler) limits() {
 	l := b.keys.Limits
 	b.suite.Limits = Limits{
@@ -239,7 +240,7 @@ func inVariant(name string) string {
 	return ", or set it in the variant " + name
 }
 
-// quarantine reads the cases that count nowhere for a while.
+// quarantine decodes the cases that are excluded for a while.
 func (b *compiler) quarantine() {
 	for i, k := range b.keys.Quarantine {
 		v := b.tree.Get("quarantine").Items[i]
@@ -255,7 +256,7 @@ func (b *compiler) quarantine() {
 	}
 }
 
-// unpriced lists the llms that a program uses and that have no price.
+// unpriced returns the LLMs that a program uses and that have no price.
 func unpriced(p *engine.Program, used []string) (out []string) {
 	for _, m := range p.Models {
 		for _, name := range used {

@@ -16,10 +16,10 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// formats are what the endings of dataset files mean.
+// formats maps extensions of dataset files to formats.
 var formats = map[string]string{".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".yaml": "yaml", ".yml": "yaml"}
 
-// dataset reads where the cases are.
+// dataset decodes where the cases are.
 func (b *compiler) dataset() {
 	v := b.keys.Dataset
 	if v == nil {
@@ -39,7 +39,7 @@ func (b *compiler) dataset() {
 	case (file == nil) == (rows == nil):
 		b.Report.Error(diag.Exclusive, v.Position, "dataset must have exactly one of file and rows").Hint = "write dataset: cases.jsonl"
 		return
-	case file != nil && k.File == "": // reported
+	case file != nil && k.File == "": // already reported
 		return
 	case file != nil:
 		b.file(v, file, k.File)
@@ -50,8 +50,8 @@ func (b *compiler) dataset() {
 	b.inputs(v, k.Parameters != nil)
 }
 
-// file finds the dataset's file. Its begin is read for the names of its columns;
-// what else is in it is left to the runner of the suite.
+// file finds the dataset's file and reads its start for the names of its columns.
+// The suite's runner reads the rest.
 func (b *compiler) file(v, at *syntax.Node, written string) {
 	abs, ok := b.c.Path(at, written)
 	if !ok {
@@ -80,8 +80,8 @@ func (b *compiler) file(v, at *syntax.Node, written string) {
 	}
 }
 
-// firstColumns are the keys of the first rows of JSON Lines: others may have
-// more. nil = there are no rows to look at.
+// firstColumns returns the keys of the first rows of JSON Lines; later rows may
+// have more. It returns nil if there are no rows.
 func firstColumns(text []byte) *config.Columns {
 	out := &config.Columns{Partial: true}
 	for line := range bytes.Lines(text) {
@@ -90,7 +90,7 @@ func firstColumns(text []byte) *config.Columns {
 		}
 		row, err := syntax.ParseJSON(&syntax.Source{Text: line})
 		if err != nil || row.Kind != syntax.Map {
-			break // cut off, or a mistake that whoever reads it reports
+			break // truncated, or a mistake that the runner reports
 		}
 		out.Add(row)
 	}
@@ -100,7 +100,7 @@ func firstColumns(text []byte) *config.Columns {
 	return out
 }
 
-// rows reads the cases that are in the suite itself.
+// rows decodes the cases in the suite itself.
 func (b *compiler) rows(v *syntax.Node, rows []*syntax.Node) {
 	known := &config.Columns{}
 	for i, row := range rows {
@@ -122,7 +122,7 @@ func (b *compiler) rows(v *syntax.Node, rows []*syntax.Node) {
 	b.checkDuplicates(v)
 }
 
-// checkDuplicates reports rows of one id.
+// checkDuplicates reports rows with the same id.
 func (b *compiler) checkDuplicates(rows *syntax.Node) {
 	id := b.suite.Dataset.ID
 	if id == "" {
@@ -155,8 +155,8 @@ func (b *compiler) checkColumns(v *syntax.Node, k *language.DatasetKeys) {
 	}
 }
 
-// inputs checks what the dataset gives the runs for parameters: those that are
-// written, else the columns.
+// inputs checks the parameters that the dataset passes to runs: those in the
+// section parameters, or else the columns.
 func (b *compiler) inputs(v *syntax.Node, written bool) {
 	section := v.Get("parameters")
 	for i, s := range b.specs {
@@ -185,8 +185,8 @@ func ofVariant(name string) string {
 	return " (variant " + name + ")"
 }
 
-// input checks one parameter; what holds a reference is checked when it is
-// filled.
+// input checks one parameter. A value with references is checked when it is
+// rendered.
 func (b *compiler) input(s *testspec.Subject, e *syntax.Entry) {
 	if testspec.Parameter(s.Program, e.Key) == nil || !testspec.HasReference(e.Value) {
 		b.c.ParameterValue(s, e, "dataset.parameters")

@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// models reads the llms of the suite, and the models that judge and embed.
-// Names that the suite does not have are those of its first spec.
+// models decodes the LLMs of the suite, and the models that judge and embed.
+// Names that the suite does not define refer to its first spec.
 func (b *compiler) models() {
 	c := b.c
 	own := c.Section("llms", b.keys.LLMs)
@@ -60,7 +60,7 @@ func (b *compiler) model(name string) *engine.ModelSpec {
 	return &m
 }
 
-// keyAt is where the API key of an llm is named, or else its provider.
+// keyAt returns the place of an LLM's API key, or else of its provider.
 func (b *compiler) keyAt(m *engine.ModelSpec) testspec.Position {
 	v := b.c.Entries[m.Name]
 	for _, key := range []string{"api_key_env", "provider"} {
@@ -71,7 +71,7 @@ func (b *compiler) keyAt(m *engine.ModelSpec) testspec.Position {
 	return b.suite.Position
 }
 
-// unused warns about llms of the suite that nothing uses.
+// unused warns about LLMs of the suite that nothing uses.
 func (b *compiler) unused(own *syntax.Node, named []string) {
 	if b.Report.List.Failed() {
 		return
@@ -85,14 +85,14 @@ func (b *compiler) unused(own *syntax.Node, named []string) {
 	}
 }
 
-// trialNeutralKeys are the keys of a suite that change no trial and no mark: how much
-// it may take, and what the whole is compared with.
+// trialNeutralKeys are the keys of a suite that affect neither trials nor grades:
+// limits, and the comparison of the results.
 var trialNeutralKeys = []string{"concurrency", "limits", "max_errors", "gates", "baseline", "quarantine"}
 
-// gradingNeutralKeys are the keys of an llm that change nothing it says.
+// gradingNeutralKeys are the keys of an LLM that do not affect its replies.
 var gradingNeutralKeys = []string{"api_key_env", "timeout", "retry", "rate_limit", "cost"}
 
-// digest gives the suite its digests.
+// digest sets the digests of the suite.
 func (b *compiler) digest() {
 	whole := b.tree.Shallow()
 	whole.Drop(trialNeutralKeys...)
@@ -108,7 +108,7 @@ func (b *compiler) digest() {
 	b.suite.GradingDigest = specfs.Digest(grading.AppendJSON(nil))
 }
 
-// identity is what an llm says depends on.
+// identity returns what the replies of an LLM depend on.
 func (b *compiler) identity(m *engine.ModelSpec) *syntax.Node {
 	v := b.c.Entries[m.Name].Shallow()
 	v.Drop(gradingNeutralKeys...)

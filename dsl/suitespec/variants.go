@@ -11,12 +11,13 @@ import (
 	"github.com/pexctl/pex/dsl/testspec"
 )
 
-// maxVariants bounds the variants of a suite: each is a program of its own.
+// maxVariants is the maximum number of variants of a suite: each has its own
+// program.
 const maxVariants = 100
 
 var variantName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
-// variants finds the ways in which cases are run, and compiles their specs.
+// variants determines the variants and compiles their specs.
 func (b *compiler) variants() {
 	specs := b.tree.Get("specs")
 	if specs != nil {
@@ -30,7 +31,7 @@ func (b *compiler) variants() {
 	} else {
 		b.ofVariants()
 	}
-	if len(b.suite.Variants) == 0 { // reported
+	if len(b.suite.Variants) == 0 { // already reported
 		b.add(Variant{}, b.tree.Position, nil)
 	}
 }
@@ -59,8 +60,8 @@ func (b *compiler) ofSpecs(v *syntax.Node) {
 	}
 }
 
-// ofVariants reads the section variants; without one there is a single variant
-// that has no name.
+// ofVariants decodes the section variants. Without it there is a single variant
+// without a name.
 func (b *compiler) ofVariants() {
 	section := b.first.Section("variants", b.keys.Variants)
 	path, at := b.spec(section)
@@ -87,12 +88,12 @@ func (b *compiler) ofVariants() {
 	}
 }
 
-// spec is the spec of variants that name none, and where it is named; nothing
-// is wrong without one where each variant names its own.
+// spec returns the spec of variants that name none, and its place. It is optional
+// if each variant names its own.
 func (b *compiler) spec(variants *syntax.Node) (string, syntax.Position) {
 	if v := b.tree.Get("spec"); v != nil {
 		if b.keys.Spec == "" {
-			return "", v.Position // reported
+			return "", v.Position // already reported
 		}
 		return b.first.SpecFile(v, b.keys.Spec), v.Position
 	}

@@ -1,6 +1,6 @@
 package syntax
 
-// NewMap makes a mapping of alternating keys and values.
+// NewMap returns a mapping of alternating keys and values.
 func NewMap(pairs ...any) *Node {
 	v := &Node{Kind: Map}
 	for i := 0; i < len(pairs); i += 2 {
@@ -9,15 +9,15 @@ func NewMap(pairs ...any) *Node {
 	return v
 }
 
-// NewList makes a list.
+// NewList returns a list.
 func NewList(items ...*Node) *Node {
 	return &Node{Kind: List, Items: items}
 }
 
-// NewText makes a text.
+// NewText returns a text.
 func NewText(s string) *Node { return &Node{Kind: Text, Text: s} }
 
-// NewTexts makes a list of texts.
+// NewTexts returns a list of texts.
 func NewTexts(words ...string) *Node {
 	v := NewList()
 	for _, w := range words {

@@ -9,18 +9,18 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// The bounds of one file.
+// Limits of one file.
 const (
 	MaxFile    = 1 << 20
 	maxDepth   = 64
 	maxValues  = 50_000
 	maxKeys    = 2_000
 	maxAliases = 100
-	maxScalars = 1 << 20 // bytes of scalars once aliases are expanded
+	maxScalars = 1 << 20 // bytes of scalars after expanding aliases
 )
 
-// converter turns the parser's nodes into values within the bounds: aliases
-// expanded, merge keys applied, duplicate and other doubtful keys reported.
+// converter converts the parser's nodes within the limits: it expands aliases,
+// applies merge keys, and reports duplicate and other suspicious keys.
 type converter struct {
 	src     *Source
 	r       *Report
@@ -28,7 +28,7 @@ type converter struct {
 	aliases int
 	bytes   int
 	open    map[*yaml.Node]bool // anchors being expanded
-	full    bool                // a bound was passed and reported
+	full    bool                // a limit was exceeded and reported
 }
 
 func newConverter(src *Source, r *Report) *converter {
@@ -64,7 +64,7 @@ func (c *converter) value(n *yaml.Node, depth int) *Node {
 	return v
 }
 
-// fits reports the first bound that is passed.
+// fits reports the first limit that is exceeded.
 func (c *converter) fits(n *yaml.Node, depth int) bool {
 	c.bytes += len(n.Value)
 	switch {
@@ -85,7 +85,7 @@ func (c *converter) pass(code diag.Code, n *yaml.Node, format string, args ...an
 	c.r.Error(code, c.place(n), format, args...)
 }
 
-// coreTags are the tags that say what the core schema says anyway.
+// coreTags are the tags that repeat what the core schema implies.
 var coreTags = map[string]bool{
 	"!!str": true, "!!int": true, "!!float": true, "!!bool": true, "!!null": true, "!!map": true, "!!seq": true,
 }
@@ -160,7 +160,7 @@ func (c *converter) mapping(n *yaml.Node, v *Node, depth int) {
 	}
 }
 
-// key checks a key, and that it is the first of its name.
+// key checks a key, and that it is not a duplicate.
 func (c *converter) key(k *yaml.Node, seen map[string]*yaml.Node) bool {
 	if c.values++; c.full || !c.fits(k, 1) {
 		return false
@@ -183,8 +183,8 @@ func (c *converter) key(k *yaml.Node, seen map[string]*yaml.Node) bool {
 	return true
 }
 
-// merge adds the keys of a merged mapping, or of a list of them, that are not
-// there yet.
+// merge adds the keys of a merged mapping, or of a list of them, that do not
+// exist yet.
 func (c *converter) merge(v, m *Node) {
 	if c.full {
 		return

@@ -10,9 +10,9 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// readable reports a file that is not UTF-8, or whose indentation is made of
-// other blanks than spaces: one diagnostic, at the first place, since everything
-// that the parser would say of such a file is misleading.
+// readable reports a file that is not UTF-8, or that is indented with other white
+// space than spaces. It reports only the first place, because the parser's
+// messages for such a file would be misleading.
 func readable(src *Source, r *Report) bool {
 	if name := wideEncoding(src.Text); name != "" {
 		r.Error(diag.Syntax, Position{src, 1, 1}, "the file is encoded as %s; a spec must be UTF-8", name).
@@ -32,8 +32,9 @@ func readable(src *Source, r *Report) bool {
 	return true
 }
 
-// wideEncoding is the encoding of a text whose characters have two or four bytes,
-// by its mark or by the zeros of its first character; "" = it is none.
+// wideEncoding returns the encoding of a text whose characters have two or four
+// bytes, by its byte order mark or by the zeros of its first character, or "" for
+// other texts.
 func wideEncoding(text []byte) string {
 	marks := []struct{ mark, name string }{
 		{"\xff\xfe\x00\x00", "UTF-32LE"},
@@ -60,7 +61,8 @@ func wideEncoding(text []byte) string {
 	return ""
 }
 
-// invalidByte is the offset of the first byte that is not UTF-8, or -1.
+// invalidByte returns the offset of the first byte that is not valid UTF-8, or
+// -1.
 func invalidByte(text []byte) int {
 	if utf8.Valid(text) {
 		return -1
@@ -75,8 +77,8 @@ func invalidByte(text []byte) int {
 	return -1
 }
 
-// oddIndent finds a key or list item that is indented with another blank than a
-// space, outside of quotes and block scalars, or returns -1.
+// oddIndent returns the offset of a key or list item that is indented with other
+// white space than spaces, outside quotes and block scalars, or -1.
 func oddIndent(text []byte) (offset int, blank rune) {
 	if bytes.IndexFunc(text, odd) < 0 {
 		return -1, 0
@@ -95,10 +97,10 @@ func oddIndent(text []byte) (offset int, blank rune) {
 	return -1, 0
 }
 
-// odd says that a character looks like a space and is none.
+// odd reports whether a character looks like a space but is not one.
 func odd(c rune) bool { return c > 0x7f && unicode.Is(unicode.Zs, c) }
 
-// structural says that a line has a key or begins an item.
+// structural reports whether a line has a key or starts a list item.
 func structural(line string) bool {
 	line = strings.TrimRight(line, " \r")
 	return strings.HasPrefix(line, "- ") || strings.HasSuffix(line, ":") || strings.Contains(line, ": ")

@@ -11,18 +11,18 @@ import (
 	"github.com/pexctl/pex/engine/invisible"
 )
 
-// maxHidden bounds the lines of one file that are reported, and the characters
-// that are listed for one line.
+// maxHidden is the maximum number of reported lines per file, and of listed
+// characters per line.
 const maxHidden = 10
 
-// HiddenText warns about lines of a file with invisible characters. Escapes do not
-// count, since readers see them. Each file is scanned once.
+// HiddenText warns about lines of a file with invisible characters. Escapes do
+// not count, because they are visible. Each file is scanned once.
 func (r *Report) HiddenText(src *Source) {
 	if slices.Contains(r.scanned, src.Path) && src.Path != "" {
 		return
 	}
 	r.scanned = append(r.scanned, src.Path)
-	begin := len(src.Text) - len(bytes.TrimPrefix(src.Text, []byte("\xef\xbb\xbf"))) // a byte order mark
+	begin := len(src.Text) - len(bytes.TrimPrefix(src.Text, []byte("\xef\xbb\xbf"))) // skip a byte order mark
 	var line int
 	var at Position
 	var found []string
@@ -54,7 +54,7 @@ func counted(n int) string {
 	return strconv.Itoa(n) + " invisible characters"
 }
 
-// someOf is each of the words once, as far as there is room.
+// someOf returns the words without duplicates, up to the maximum.
 func someOf(words []string) []string {
 	var out []string
 	for _, w := range words {

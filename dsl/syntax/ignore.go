@@ -9,18 +9,18 @@ import (
 	"github.com/pexctl/pex/engine/invisible"
 )
 
-// Ignores are the comments by which files ignore warnings, and the warnings that
-// were ignored. The zero value is ready to use.
+// Ignores holds the comments that ignore warnings, and the warnings that they
+// ignored. The zero value is ready to use.
 type Ignores struct {
 	files map[string]*fileIgnores // by absolute path
 	found []ignoredOne
 }
 
-// fileIgnores are those of one file.
+// fileIgnores holds the comments of one file.
 type fileIgnores struct {
 	text   []byte
 	rules  []*ignoring
-	starts map[int]int  // lines within a text, and the line where it begins
+	starts map[int]int  // lines within a text, with the line where it starts
 	unseen map[int]bool // lines whose comment has invisible characters
 }
 
@@ -29,21 +29,22 @@ type ignoring struct {
 	code    diag.Code
 	reason  string
 	at      Position // of the code
-	line    int      // the line it is for; 0 = the file
+	line    int      // the line it applies to; 0 for the file
 	used    bool
 	refused bool // an error has that code
 }
 
-// ignoredOne is a warning that was ignored. It is kept until its hint is written.
+// ignoredOne is a warning that was ignored. It is stored because its hint is
+// written later.
 type ignoredOne struct {
 	warning *diag.Diagnostic
 	reason  string
 }
 
-// ignoresOf finds the comments of a file before anything of it is reported, and
-// reports what is wrong with them: one that does nothing should not look as if
-// it did. Those of foreign files have no effect: only the
-// project decides which warnings it ignores.
+// ignoresOf finds the comments of a file before anything in it is reported, and
+// reports mistakes in them, so that a comment without an effect does not look
+// effective. Comments in foreign files have no effect: only the project decides
+// which warnings it ignores.
 func (r *Report) ignoresOf(src *Source) {
 	if src.Path == "" || src.Foreign || !bytes.Contains(src.Text, []byte(IgnoreWord)) {
 		return
@@ -66,7 +67,7 @@ func (r *Report) ignoresOf(src *Source) {
 	}
 }
 
-// rules reads what a comment ignores.
+// rules adds what a comment ignores.
 func (r *Report) rules(f *fileIgnores, c ignoreComment) {
 	switch {
 	case c.suffix != "" && c.suffix != "-file":
@@ -106,8 +107,8 @@ func nearestCode(word string) diag.Advice {
 	return diag.SuggestNear(word, all, ignoreHint)
 }
 
-// take says that a comment ignores a diagnostic, which is then not reported. An
-// error cannot be ignored; a comment that tries is reported.
+// take reports whether a comment ignores a diagnostic, which is then not
+// reported. An error cannot be ignored; a comment that tries is reported.
 func (r *Report) take(d *diag.Diagnostic, at Position) bool {
 	rule := r.Ignores.rule(d.Code, at)
 	switch {
@@ -125,8 +126,9 @@ func (r *Report) take(d *diag.Diagnostic, at Position) bool {
 	return false
 }
 
-// rule is the one that is for a code at a place; nil = none. A prompt of a file
-// of its own can hold no comment: one where it is named counts.
+// rule returns the comment that applies to a code at a place, or nil. A prompt in
+// its own file cannot contain comments, so a comment at the reference to the file
+// applies.
 func (g *Ignores) rule(code diag.Code, at Position) *ignoring {
 	for ; at.Source != nil; at = at.Source.NamedAt {
 		if f := g.files[at.Source.Path]; f != nil && at.Source.Path != "" {
@@ -157,7 +159,7 @@ func (f *fileIgnores) rule(code diag.Code, at Position) *ignoring {
 	return nil
 }
 
-// List is what was ignored, in the order of diagnostics.
+// List returns the ignored warnings, in the order of diagnostics.
 func (g *Ignores) List() []diag.Ignored {
 	var found diag.List
 	reasons := map[diag.Diagnostic]string{}
@@ -172,8 +174,8 @@ func (g *Ignores) List() []diag.Ignored {
 	return out
 }
 
-// UnusedIgnores warns about the comments of a file that ignored nothing, where all
-// that could report was asked.
+// UnusedIgnores warns about comments of a file that ignored nothing, for codes
+// whose analyzers all ran.
 func (r *Report) UnusedIgnores(path string, asked func(diag.Code) bool) {
 	f := r.Ignores.files[path]
 	if f == nil || r.List.Failed() || len(r.List) >= maxDiagnostics {

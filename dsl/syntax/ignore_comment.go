@@ -9,18 +9,18 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// IgnoreWord begins a comment that ignores.
+// IgnoreWord starts a comment that ignores warnings.
 const IgnoreWord = "pex:ignore"
 
 // ignoreComment is one comment as written.
 type ignoreComment struct {
 	at     Position // of the #
-	text   string   // from the # on
-	suffix string   // -file, or what is no such comment
+	text   string   // from the #
+	suffix string   // -file, or an invalid suffix
 	codes  []ignoreCode
 	reason string
-	line   int  // the line it is for; 0 = the file
-	first  bool // it is before all that is no comment
+	line   int  // the line it applies to; 0 for the file
+	first  bool // it comes before everything that is not a comment
 }
 
 type ignoreCode struct {
@@ -30,8 +30,9 @@ type ignoreCode struct {
 
 var ignoreStart = regexp.MustCompile(`(?:^|[ \t])(#[ \t]*)` + IgnoreWord + `(-[a-zA-Z-]+)?(?:[ \t:]|$)`)
 
-// ignoreComments finds the comments of a file that ignore. In a text # begins
-// no comment: starts are the lines within a text, and where each begins.
+// ignoreComments finds the comments of a file that ignore warnings. In a text, #
+// does not start a comment: starts maps the lines within texts to the lines where
+// the texts start.
 func ignoreComments(src *Source) (out []ignoreComment, starts map[int]int) {
 	src.lineStart(1)
 	var words []int // offsets
@@ -56,8 +57,8 @@ func ignoreComments(src *Source) (out []ignoreComment, starts map[int]int) {
 	return out, starts
 }
 
-// readIgnore reads the comment of a line whose word begins at a byte; ok is
-// false where the word is further back in a comment.
+// readIgnore parses the comment of a line whose word starts at a byte. ok is
+// false if the word is not at the start of a comment.
 func readIgnore(src *Source, n, word int) (c ignoreComment, ok bool) {
 	line := src.line(n)
 	hash := strings.LastIndexByte(line[:word], '#')
@@ -85,8 +86,8 @@ func readIgnore(src *Source, n, word int) (c ignoreComment, ok bool) {
 	return c, true
 }
 
-// startsComment says that a # in the text before another one begins a comment
-// already: it is in no quotes.
+// startsComment reports whether a # in the text before another one already starts
+// a comment, outside quotes.
 func startsComment(before string) bool {
 	for i := range len(before) {
 		if before[i] == '#' && (i == 0 || before[i-1] == ' ' || before[i-1] == '\t') &&
@@ -99,7 +100,7 @@ func startsComment(before string) bool {
 
 var codeWord = regexp.MustCompile(`^[^\s,]+`)
 
-// codesOf reads codes with commas between them, and the reason behind.
+// codesOf parses codes separated by commas, and the reason after them.
 func codesOf(src *Source, n, from int) (codes []ignoreCode, reason string) {
 	line := src.line(n)
 	for {
@@ -118,7 +119,7 @@ func codesOf(src *Source, n, from int) (codes []ignoreCode, reason string) {
 	return codes, strings.Trim(line[from:], " \t:-—")
 }
 
-// commentOrBlank says that a line holds a comment, or nothing.
+// commentOrBlank reports whether a line contains only a comment, or nothing.
 func commentOrBlank(line string) bool {
 	line = strings.TrimLeft(strings.TrimPrefix(line, "\xef\xbb\xbf"), " \t")
 	return line == "" || strings.HasPrefix(line, "#")
@@ -133,8 +134,8 @@ func firstComment(src *Source, n int) bool {
 	return true
 }
 
-// nextLine is the first line behind one that holds more than a comment; that of
-// none is behind the last.
+// nextLine returns the next line with more than a comment, or the line after the
+// last one.
 func nextLine(src *Source, n int) int {
 	for n++; n <= len(src.starts) && commentOrBlank(src.line(n)); n++ {
 		continue
@@ -142,8 +143,8 @@ func nextLine(src *Source, n int) int {
 	return n
 }
 
-// keyOfFile is the line of the key above `file: path`, where it has one of its
-// own; 0 = it has none.
+// keyOfFile returns the line of the key above `file: path`, if the key has its
+// own line, or 0.
 func keyOfFile(at Position) int {
 	line := at.Source.line(at.Line)
 	trimmed := strings.TrimLeft(line, " ")
@@ -162,14 +163,14 @@ func keyOfFile(at Position) int {
 	return 0
 }
 
-// maxIgnores bounds the words of a file that are looked at.
+// maxIgnores is the maximum number of comments checked in a file.
 const maxIgnores = 10_000
 
 var ignoreMark = regexp.MustCompile(`pexi\d{6}`)
 
-// textsOfYAML says which of the words at some offsets are in texts, and where
-// texts of several lines begin. Each word is given a number and the file is read
-// again: those that come back in a value are no comments.
+// textsOfYAML reports which of the words at some offsets are in texts, and where
+// multi-line texts start. It numbers the words and parses the file again: those
+// that occur in a value are not comments.
 func textsOfYAML(src *Source, words []int) (inText map[int]bool, starts map[int]int) {
 	inText, starts = map[int]bool{}, map[int]int{}
 	marked := []byte(string(src.Text))
@@ -182,7 +183,7 @@ func textsOfYAML(src *Source, words []int) (inText map[int]bool, starts map[int]
 	}
 	doc, second, err := DecodeYAML(marked)
 	if err != nil {
-		return inText, starts // the syntax is reported, and nothing else
+		return inText, starts // the syntax error is reported, and nothing else
 	}
 	var walk func(*yaml.Node)
 	walk = func(n *yaml.Node) {
@@ -206,7 +207,7 @@ func textsOfYAML(src *Source, words []int) (inText map[int]bool, starts map[int]
 	return inText, starts
 }
 
-// linesOfText notes the lines of a block scalar.
+// linesOfText records the lines of a block scalar.
 func linesOfText(src *Source, n *yaml.Node, starts map[int]int) {
 	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
 		return

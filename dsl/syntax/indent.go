@@ -7,13 +7,13 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// misindents is how many lines are looked at more closely.
+// misindents is the maximum number of lines to check.
 const misindents = 16
 
-// misindented is the first line whose indentation ends a block and continues with
-// none of those around it, so that the parser refuses the text from there on, and
-// the indentations that were open there; 0 = there is none. It looks at what the
-// parser refused, to find what it does not name.
+// misindented returns the first line whose indentation ends a block but matches
+// none of the blocks around it, so that the parser rejects the text from there
+// on, with the indentations open there, or 0 if there is none. It searches a text
+// that the parser rejected for a mistake that the parser does not name.
 func misindented(text []byte) (line, has, less, more int) {
 	open, n, looks := []int{-1}, 0, misindents
 	for rest := text; len(rest) > 0; {
@@ -38,7 +38,7 @@ func misindented(text []byte) (line, has, less, more int) {
 		if top < indent {
 			open = append(open, indent)
 		}
-		for bytes.HasPrefix(content, []byte("- ")) { // a dash opens a block of its own
+		for bytes.HasPrefix(content, []byte("- ")) { // a dash opens a nested block
 			content = bytes.TrimLeft(content[1:], " ")
 			open = append(open, len(row)-len(content))
 		}
@@ -50,8 +50,8 @@ func misindented(text []byte) (line, has, less, more int) {
 	return 0, 0, 0, 0
 }
 
-// breaks says whether the parser takes a text up to a row, and with the row no
-// more: a row within a text or between brackets may be indented as it likes.
+// breaks reports whether the parser accepts a text up to a row, but not including
+// it: a row within a text or in brackets may have any indentation.
 func breaks(text []byte, from, to int) bool {
 	if _, _, err := DecodeYAML(text[:from]); err != nil {
 		return false
@@ -60,15 +60,16 @@ func breaks(text []byte, from, to int) bool {
 	return err != nil
 }
 
-// behindBlock is what follows a block scalar whose header is indented so
-// far, and how many lines it takes.
+// behindBlock returns the text after a block scalar whose header has this
+// indentation, and the number of its lines.
 func behindBlock(text []byte, indent int) (lines int, rest []byte) {
 	s := scanner{src: text}
 	s.skipBlock(indent)
 	return bytes.Count(text[:s.i], []byte("\n")), text[s.i:]
 }
 
-// reportIndent reports the line that fits no block around it; false = all do.
+// reportIndent reports the line that matches no block around it. It returns false
+// if there is none.
 func reportIndent(src *Source, r *Report) bool {
 	line, has, less, more := misindented(src.Text)
 	if line == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// AppendJSON writes a value as compact JSON, keys in the order of the value.
+// AppendJSON appends a value as compact JSON, with keys in their order.
 func (v *Node) AppendJSON(b []byte) []byte {
 	switch v.Kind {
 	case List:
@@ -47,10 +47,12 @@ func appendText(b []byte, s string) []byte {
 	return append(b, jsonvalue.Quote(s)...)
 }
 
-// maxResolved bounds the Source of a Program: specs and files together.
+// maxResolved is the maximum size of the Source of a Program: specs and files
+// together.
 const maxResolved = 32 << 20
 
-// ParseJSON reads the Source of a Program; every value has the place of the whole.
+// ParseJSON parses the Source of a Program. Every value has the position of the
+// whole.
 func ParseJSON(src *Source) (*Node, error) {
 	if len(src.Text) > maxResolved {
 		return nil, fmt.Errorf("the program source is too large: %d bytes", len(src.Text))

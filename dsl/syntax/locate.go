@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// PositionAt is the place of a byte offset in the text of a scalar. Texts on one
-// line, literal blocks and whole files are exact; where YAML folds lines, it
-// is exact as long as the folding is the usual one.
+// PositionAt returns the position of a byte offset in the text of a scalar. It is
+// exact for texts on one line, literal blocks and whole files, and for the usual
+// forms of folded lines.
 func (v *Node) PositionAt(offset int) Position {
 	if v.Source == nil || v.Source.Kind == Resolved {
 		return v.Position
@@ -27,26 +27,26 @@ func (v *Node) PositionAt(offset int) Position {
 	return v.Source.PositionAt(min(w.i, len(v.Source.Text)))
 }
 
-// wholeFile says that the value is all of its file.
+// wholeFile reports whether the value is the content of a file.
 func (v *Node) wholeFile() bool {
 	return v.Style == Literal && v.Line == 1 && v.Column == 1 && len(v.Text) == len(v.Source.Text)
 }
 
-// walker goes through the source of a scalar beside its decoded text.
+// walker walks through the source of a scalar in parallel with its decoded text.
 type walker struct {
 	src    []byte
 	i      int
 	v      *Node
 	indent int  // of a block scalar
-	rest   int  // decoded bytes that the last escape still owes
+	rest   int  // decoded bytes of the last escape that are still to come
 	folded bool // the last character was a line end
 }
 
-// begin goes to the first character of the text: behind a quote, or behind the
+// begin moves to the first character of the text: after a quote, or after the
 // header of a block scalar.
 func (w *walker) begin() {
 	switch w.v.Style {
-	case Plain: // nothing is before it
+	case Plain: // nothing precedes it
 	case SingleQuoted, DoubleQuoted:
 		w.i++
 	case Literal, Folded:
@@ -63,7 +63,7 @@ func (w *walker) begin() {
 	}
 }
 
-// blockIndent is the indentation of the first line that is not blank.
+// blockIndent returns the indentation of the first line that is not blank.
 func blockIndent(src []byte) int {
 	for line := range bytes.Lines(src) {
 		if trimmed := bytes.TrimLeft(line, " "); len(bytes.TrimSpace(trimmed)) > 0 {
@@ -73,7 +73,7 @@ func blockIndent(src []byte) int {
 	return 0
 }
 
-// headerDigit is the indentation that a block's header gives; 0 = none.
+// headerDigit returns the indentation in a block's header, or 0 if there is none.
 func headerDigit(header []byte) int {
 	for _, c := range header[:min(len(header), 3)] {
 		if '1' <= c && c <= '9' {
@@ -83,7 +83,8 @@ func headerDigit(header []byte) int {
 	return 0
 }
 
-// parentIndent is the indentation of what a line begins, dashes included.
+// parentIndent returns the indentation of the content of a line, including
+// dashes.
 func parentIndent(line string) int {
 	rest := strings.TrimLeft(line, " ")
 	for strings.HasPrefix(rest, "- ") {
@@ -98,7 +99,7 @@ func (w *walker) skipIndent() {
 	}
 }
 
-// next passes what became one byte of the text.
+// next skips the source of one byte of the text.
 func (w *walker) next(c byte) {
 	if w.rest > 0 {
 		w.rest--
@@ -121,7 +122,7 @@ func (w *walker) next(c byte) {
 
 func (w *walker) inBlock(c byte) {
 	if c == '\n' && w.folded {
-		return // the lines were passed with the first line end
+		return // the lines were skipped with the first line end
 	}
 	w.folded = false
 	if w.src[w.i] == '\r' {
@@ -140,14 +141,14 @@ func (w *walker) inBlock(c byte) {
 	w.folded = w.v.Style == Folded
 }
 
-// inDouble passes an escape as a whole; what it became may be several bytes.
+// inDouble skips a whole escape, which may decode to several bytes.
 func (w *walker) inDouble(c byte) {
 	if w.src[w.i] != '\\' || w.i+1 >= len(w.src) {
 		w.folds(c)
 		return
 	}
 	length := map[byte]int{'x': 4, 'u': 6, 'U': 10}[w.src[w.i+1]]
-	if w.src[w.i+1] == '\n' { // a line joined to the next
+	if w.src[w.i+1] == '\n' { // a line joined with the next one
 		w.i += 2
 		for w.i < len(w.src) && (w.src[w.i] == ' ' || w.src[w.i] == '\t') {
 			w.i++
@@ -166,9 +167,8 @@ func (w *walker) inDouble(c byte) {
 	}
 }
 
-// folds passes one character, or a run of line ends with the white space around
-// it: that became a blank, or line ends of which those behind the first are
-// swallowed.
+// folds skips one character, or a run of line ends with the white space around
+// it. The run becomes a space, or line ends after the first one.
 func (w *walker) folds(c byte) {
 	if c == '\n' && w.folded {
 		return
@@ -184,7 +184,7 @@ func (w *walker) folds(c byte) {
 	w.folded = true
 }
 
-// endsLine says whether only white space follows up to the end of the line.
+// endsLine reports whether only white space follows up to the end of the line.
 func (w *walker) endsLine() bool {
 	rest := bytes.TrimLeft(w.src[w.i:], " \t\r")
 	return len(rest) > 0 && rest[0] == '\n'

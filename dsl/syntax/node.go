@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is what a value is, by the rules of YAML 1.2.
+// Kind is the kind of a value according to YAML 1.2.
 type Kind int
 
-// The kinds.
+// Kinds.
 const (
 	Null Kind = iota
 	Bool
@@ -21,15 +21,15 @@ const (
 	Map
 )
 
-// String names the kind in messages.
+// String returns the name of the kind in messages.
 func (k Kind) String() string {
 	return [...]string{"null", "a boolean", "an integer", "a number", "a string", "a list", "a mapping"}[k]
 }
 
-// Style is how a scalar was written.
+// Style is the style of a scalar.
 type Style int
 
-// The styles.
+// Styles.
 const (
 	Plain Style = iota
 	SingleQuoted
@@ -38,8 +38,8 @@ const (
 	Folded
 )
 
-// Node is one YAML value with its position: aliases expanded, merges done.
-// Phases change it in place, so that what is left in the end is the resolved spec.
+// Node is a YAML value with its position, with aliases expanded and merges
+// applied. Phases modify it in place; the final tree is the resolved spec.
 type Node struct {
 	Position
 	Kind    Kind
@@ -77,7 +77,7 @@ func (v *Node) Get(key string) *Node {
 	return nil
 }
 
-// Set puts a value under a key.
+// Set sets the value of a key.
 func (v *Node) Set(key string, at Position, val *Node) {
 	if e := v.Find(key); e != nil {
 		e.Position, e.Value = at, val
@@ -91,9 +91,9 @@ func (v *Node) Drop(keys ...string) {
 	v.Entries = slices.DeleteFunc(v.Entries, func(e *Entry) bool { return slices.Contains(keys, e.Key) })
 }
 
-// Overlay is a new mapping with the keys of v and those of top over them,
-// mappings key by key. Other values are shared, not copied: where a later phase
-// reads a file into one, both mappings have it.
+// Overlay returns a new mapping with the keys of v overridden by those of top,
+// recursively for mappings. Other values are shared, not copied: if a later phase
+// inlines a file into one, both mappings have it.
 func (v *Node) Overlay(top *Node) *Node {
 	if v.Kind != Map || top.Kind != Map {
 		return top
@@ -112,7 +112,7 @@ func (v *Node) Overlay(top *Node) *Node {
 	return out
 }
 
-// Keys lists a mapping's keys in order.
+// Keys returns the keys of a mapping in order.
 func (v *Node) Keys() []string {
 	if v == nil {
 		return nil
@@ -127,7 +127,7 @@ func (v *Node) Keys() []string {
 // IsScalar reports whether a value is neither a list nor a mapping.
 func (v *Node) IsScalar() bool { return v.Kind != List && v.Kind != Map }
 
-// Describe says what a value is, for messages.
+// Describe describes a value for messages.
 func (v *Node) Describe() string {
 	switch v.Kind {
 	case List, Map, Null:
@@ -153,7 +153,7 @@ func runeLen(b []byte) int {
 	return max(n, 1)
 }
 
-// Clone is a copy that shares nothing: compiling a tree changes it.
+// Clone returns a deep copy, because compiling modifies a tree.
 func (v *Node) Clone() *Node {
 	out := *v
 	out.Items, out.Entries = make([]*Node, len(v.Items)), make([]*Entry, len(v.Entries))
@@ -166,14 +166,14 @@ func (v *Node) Clone() *Node {
 	return &out
 }
 
-// Shallow copies a mapping, not its values.
+// Shallow copies a mapping, but not its values.
 func (v *Node) Shallow() *Node {
 	s := *v
 	s.Entries = slices.Clone(v.Entries)
 	return &s
 }
 
-// TextOf is the text of a key, or "".
+// TextOf returns the text of a key, or "".
 func TextOf(v *Node, key string) string {
 	if x := v.Get(key); x != nil && x.Kind == Text {
 		return x.Text
@@ -181,10 +181,12 @@ func TextOf(v *Node, key string) string {
 	return ""
 }
 
-// PointedAt is the place that a JSON pointer leads to, or the last on the way.
+// PointedAt returns the position of a JSON pointer's target, or of the last
+// existing value on the way.
 func (v *Node) PointedAt(pointer string) Position { return v.Pointed(pointer).Position }
 
-// Pointed is the value that a JSON pointer leads to, or the last on the way.
+// Pointed returns the target of a JSON pointer, or the last existing value on the
+// way.
 func (v *Node) Pointed(pointer string) *Node {
 	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)

@@ -14,9 +14,8 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// Parse turns one YAML document into a value, or reports why not and returns
-// nil. A value with errors inside is still returned, for the next phases to
-// find more.
+// Parse parses one YAML document, or reports the error and returns nil. A value
+// with errors inside is still returned, so that later phases can report more.
 func Parse(src *Source, r *Report) *Node {
 	if len(src.Text) > MaxFile {
 		r.Error(diag.TooLarge, Position{Source: src}, "the file has %d bytes; the maximum is %d", len(src.Text), MaxFile).
@@ -47,8 +46,8 @@ func Parse(src *Source, r *Report) *Node {
 	return newConverter(src, r).convert(doc.Content[0])
 }
 
-// DecodeYAML reads the first document and the begin of a second. The library
-// may panic on damaged input; that is an error like any other.
+// DecodeYAML decodes the first document and the start of a second one. It
+// converts panics of the library on damaged input to errors.
 func DecodeYAML(b []byte) (doc, second *yaml.Node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -77,14 +76,14 @@ var unknownAnchor = regexp.MustCompile(`unknown anchor '([^']*)'`)
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// lineBefore are the messages of the library's parser, whose lines count from
+// lineBefore matches the messages of the library's parser, whose lines count from
 // 0; those of its scanner count from 1.
 var lineBefore = regexp.MustCompile(`did not find expected (?:key|'-' indicator|<document start>|node content|',' or)`)
 
-// blockEnds are what the parser says of a block that ends where it cannot.
+// blockEnds matches the parser's messages for a block that ends in a wrong place.
 var blockEnds = regexp.MustCompile(`did not find expected (?:key|'-' indicator)`)
 
-// reportSyntax gives the parser's message a column and a hint.
+// reportSyntax adds a column and a hint to the parser's message.
 func reportSyntax(src *Source, err error, r *Report) {
 	line := 1
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
@@ -121,8 +120,8 @@ func reportSyntax(src *Source, err error, r *Report) {
 	r.Error(diag.Syntax, at, "%s", message).Hint = syntaxHint(src.line(at.Line), message)
 }
 
-// findText is the place of a text in a line, else of the line's first
-// character. The parser may name the line behind the last.
+// findText returns the position of a text in a line, or else of the line's first
+// character. The parser may name the line after the last one.
 func findText(src *Source, line int, what string) Position {
 	for line > 1 && strings.TrimSpace(src.line(line)) == "" {
 		line--
@@ -157,8 +156,8 @@ func syntaxHint(line, message string) string {
 
 var flowReference = regexp.MustCompile(`\$\{[a-z]+\.[^}]*\}`)
 
-// referenceInFlow looks for an unquoted ${...} behind an open brace or bracket,
-// around the line that the parser names.
+// referenceInFlow finds an unquoted ${...} after an open brace or bracket, near
+// the line that the parser names.
 func referenceInFlow(src *Source, line int) (at Position, written string) {
 	for _, n := range []int{line, line - 1, line + 1} {
 		s := src.line(n)
@@ -178,11 +177,11 @@ func referenceInFlow(src *Source, line int) (at Position, written string) {
 
 var flowQuestion = regexp.MustCompile(`[\[{,:]\s*([^\[{,:"'\s][^\[{,:"']*\?)\s*[,}\]]`)
 
-// maxFlowLine bounds the lines that are searched for a slip, in bytes.
+// maxFlowLine is the maximum length in bytes of lines to search.
 const maxFlowLine = 4 << 10
 
-// questionInFlow looks for an unquoted text that ends in a ? between braces,
-// around the line that the parser names.
+// questionInFlow finds an unquoted text that ends in a ? in braces, near the line
+// that the parser names.
 func questionInFlow(src *Source, line int) (Position, bool) {
 	for _, n := range []int{line, line - 1, line + 1, line + 2} {
 		s := src.line(n)
@@ -196,13 +195,13 @@ func questionInFlow(src *Source, line int) (Position, bool) {
 	return Position{}, false
 }
 
-// angled is a reference in the spelling that flow style leaves alone.
+// angled returns a reference in the spelling that needs no quotes in flow style.
 func angled(ref string) string {
 	return "$<" + strings.TrimSuffix(strings.TrimPrefix(ref, "${"), "}") + ">"
 }
 
-// ScalarText is the text of a scalar on one line, without its quotes and comment;
-// "" = it is no scalar.
+// ScalarText returns the text of a scalar on one line, without quotes and
+// comment, or "" if it is not a scalar.
 func ScalarText(line []byte) string {
 	var s string
 	if yaml.Unmarshal(line, &s) != nil {

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// maxTokens bounds what the parser is given: more values than a spec may have
-// would cost it memory before anyone could count them.
+// maxTokens limits the input of the parser, which would use too much memory
+// before values can be counted.
 const maxTokens = 2 * maxValues
 
-// prescan looks at bytes before the parser does, because the parser has no
-// bounds of its own below 10,000 levels. It knows just enough of YAML to leave
-// quotes, comments and block scalars out. It returns where a bound is passed
-// and what to say, or -1.
+// prescan checks limits before the parser runs, because the parser accepts up to
+// 10,000 levels. It recognizes just enough YAML to skip quotes, comments and
+// block scalars. It returns the offset at which a limit is exceeded and the
+// message, or -1.
 func prescan(src []byte) (offset int, why string) {
 	s := scanner{src: src}
 	for s.i < len(src) && s.why == "" {
@@ -32,7 +32,8 @@ type scanner struct {
 	why    string
 }
 
-// line reads one line, with the block scalar or multi-line quote it opens.
+// line scans one line, with a block scalar or multi-line quoted text that it
+// opens.
 func (s *scanner) line() {
 	start := s.i
 	for s.i < len(s.src) && s.src[s.i] == ' ' {
@@ -68,12 +69,12 @@ func (s *scanner) endsWord(i int) bool {
 	return i >= len(s.src) || s.src[i] == ' ' || s.src[i] == '\n' || s.src[i] == '\t' || s.src[i] == '\r'
 }
 
-// begins says whether a token can start here.
+// begins reports whether a token can start here.
 func (s *scanner) begins() bool {
 	return s.i == 0 || bytes.IndexByte([]byte(" \t\n,[{:-"), s.src[s.i-1]) >= 0
 }
 
-// token reads one character, or a whole quoted text or comment.
+// token scans one character, or a whole quoted text or comment.
 func (s *scanner) token(lineStart int) {
 	c := s.src[s.i]
 	switch {
@@ -119,7 +120,7 @@ func (s *scanner) quote(q byte) {
 	s.i = min(s.i, len(s.src))
 }
 
-// opensBlock says whether a line ends in the header of a block scalar.
+// opensBlock reports whether a line ends in the header of a block scalar.
 func opensBlock(line []byte) bool {
 	if i := bytes.Index(line, []byte(" #")); i >= 0 {
 		line = line[:i]
@@ -136,8 +137,8 @@ func opensBlock(line []byte) bool {
 	return bytes.IndexByte([]byte(":-?"), before[len(before)-1]) >= 0
 }
 
-// skipBlock passes the lines of a block scalar: the blank ones, and those
-// indented more than its header.
+// skipBlock skips the lines of a block scalar: blank lines, and those indented
+// more than its header.
 func (s *scanner) skipBlock(indent int) {
 	for s.i < len(s.src) {
 		end := bytes.IndexByte(s.src[s.i:], '\n')

@@ -8,11 +8,12 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// assigned is a value behind a name, as YAML, --set and environment files write it.
+// assigned matches a name with its value, as in YAML, --set and environment
+// files.
 var assigned = regexp.MustCompile(`([A-Za-z0-9_-]+)["']?\s*[:=]\s*["']?([^\s"',{}\[\]]+)`)
 
-// Mask hides what looks like a secret in a line that a diagnostic shows, whatever
-// the diagnostic is about; key is the name that the whole line is the value of.
+// Mask masks everything that looks like a secret in a displayed line, whatever
+// the diagnostic is about. key is the name of the value if the line is a value.
 func (r *Report) Mask(line, key string) string {
 	for seen := secret.FindWellKnown(line); seen.Kind != ""; seen = secret.FindWellKnown(line) {
 		line = hide(line, seen.Text)
@@ -31,8 +32,8 @@ func (r *Report) Mask(line, key string) string {
 	return line
 }
 
-// hide replaces a secret: by as many stars as it has characters where something
-// follows on the line, so that columns stay right, else by at most twelve.
+// hide replaces a secret by stars: as many as it has characters if more text
+// follows on the line, so that columns stay correct, otherwise at most twelve.
 func hide(line, s string) string {
 	const most = 12
 	if before, ok := strings.CutSuffix(line, s); ok {
@@ -41,7 +42,7 @@ func hide(line, s string) string {
 	return strings.ReplaceAll(line, s, strings.Repeat("*", len(s)))
 }
 
-// maskAt hides secrets in all texts of a diagnostic.
+// maskAt masks secrets in all texts of a diagnostic.
 func (r *Report) maskAt(d *diag.Diagnostic, at Position) {
 	key := ""
 	if at.Source != nil && !at.Source.IsFile() {
@@ -55,7 +56,7 @@ func (r *Report) maskAt(d *diag.Diagnostic, at Position) {
 	d.Message, d.Snippet = r.Mask(d.Message, ""), r.Mask(d.Snippet, strings.ToLower(key))
 }
 
-// HideSecret records a secret of the spec and hides it in what was reported before.
+// HideSecret records a secret of the spec and redacts it in earlier diagnostics.
 func (r *Report) HideSecret(s string) {
 	r.secrets = append(r.secrets, s)
 	for i := range r.List {
@@ -65,7 +66,7 @@ func (r *Report) HideSecret(s string) {
 	}
 }
 
-// FindSecret looks for a key in a text, and for a password in an address.
+// FindSecret searches a text for a key, and an address for a password.
 func FindSecret(s, key string) secret.Sighting {
 	seen := secret.InLiteral(s, key)
 	if m := password.FindStringSubmatchIndex(s); seen.Kind == "" && m != nil && strings.HasSuffix(key, "url") {
@@ -74,5 +75,5 @@ func FindSecret(s, key string) secret.Sighting {
 	return seen
 }
 
-// password is the one that an address has before its host.
+// password matches the password in a URL.
 var password = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@${}<>]+)@`)

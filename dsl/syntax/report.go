@@ -7,22 +7,23 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// maxDiagnostics bounds what one spec can report; further ones are counted.
+// maxDiagnostics is the maximum number of diagnostics of one spec; further ones
+// are counted.
 const maxDiagnostics = 100
 
-// Report collects diagnostics. Phases share one.
+// Report collects diagnostics. All phases share one.
 type Report struct {
 	List    diag.List
 	Ignores Ignores
 	scanned []string // files whose hidden characters were reported
 	dropped dropped
-	secrets []string // found in the spec: redacted in every diagnostic
+	secrets []string // secrets of the spec, redacted in every diagnostic
 }
 
-// dropped is what the bound leaves out of a report.
+// dropped counts the diagnostics that exceed the limit.
 type dropped struct {
-	places map[droppedPlace]bool // those that are counted: some mistakes are reported twice
-	failed bool                  // there is an error among them
+	places map[droppedPlace]bool // places already counted, because some mistakes are reported twice
+	failed bool                  // one of them is an error
 }
 
 type droppedPlace struct {
@@ -31,8 +32,8 @@ type droppedPlace struct {
 	line, col int
 }
 
-// Add reports at a position and returns the entry, for a hint. A position in the
-// Source of a Program has no line to show.
+// Add adds a diagnostic at a position and returns it, so that the caller can add
+// a hint. A position in the Source of a Program has no source line.
 func (r *Report) Add(code diag.Code, s diag.Severity, at Position, format string, args ...any) *diag.Diagnostic {
 	d := diag.Diagnostic{Line: at.Line, Column: at.Column, Code: code, Severity: s, Message: fmt.Sprintf(format, args...)}
 	if at.Source != nil {
@@ -59,8 +60,9 @@ func (r *Report) Add(code diag.Code, s diag.Severity, at Position, format string
 	return r.Keep(d)
 }
 
-// Keep adds a diagnostic as it is. One beyond the bound is counted, but the
-// first error takes the place of a warning: a report with errors has one.
+// Keep adds a diagnostic unchanged. Above the limit it is only counted, except
+// that the first error replaces a warning, so that a report with errors contains
+// one.
 func (r *Report) Keep(d diag.Diagnostic) *diag.Diagnostic {
 	switch {
 	case len(r.List) < maxDiagnostics:
@@ -77,9 +79,9 @@ func (r *Report) Keep(d diag.Diagnostic) *diag.Diagnostic {
 	return &d
 }
 
-// drop counts a diagnostic that is not kept, in the last entry of the list.
+// drop counts a diagnostic in the last entry of the list.
 func (r *Report) drop(d *diag.Diagnostic) {
-	const most = 10_000 // positions that are counted
+	const most = 10_000 // positions to remember
 	key := droppedPlace{d.Code, d.File, d.Line, d.Column}
 	same := func(kept diag.Diagnostic) bool {
 		return key == droppedPlace{kept.Code, kept.File, kept.Line, kept.Column}
@@ -101,12 +103,14 @@ func (r *Report) drop(d *diag.Diagnostic) {
 	}
 }
 
-// Error reports a mistake at a position and returns the entry, for a hint.
+// Error adds an error at a position and returns it, so that the caller can add a
+// hint.
 func (r *Report) Error(code diag.Code, at Position, format string, args ...any) *diag.Diagnostic {
 	return r.Add(code, diag.Error, at, format, args...)
 }
 
-// Warn reports a doubt at a position and returns the entry, for a hint.
+// Warn adds a warning at a position and returns it, so that the caller can add a
+// hint.
 func (r *Report) Warn(code diag.Code, at Position, format string, args ...any) *diag.Diagnostic {
 	return r.Add(code, diag.Warning, at, format, args...)
 }

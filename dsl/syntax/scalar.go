@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// The plain scalars of YAML 1.2's core schema, less what JSON cannot say. A
-// leading zero is text that keeps it: 007 and 012, as is any date. Where a key
-// holds a whole number it is one, in tens.
+// Plain scalars of YAML 1.2's core schema, without those that JSON cannot
+// represent. Scalars with a leading zero, such as 007 and 012, and dates are
+// text. For a key of type integer they are decimal numbers.
 var (
 	IntForm   = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
 	baseForm  = regexp.MustCompile(`^0(o[0-7]+|x[0-9a-fA-F]+)$`)
 	floatForm = regexp.MustCompile(`^[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 )
 
-// PlainKind says what an unquoted scalar is.
+// PlainKind returns the kind of an unquoted scalar.
 func PlainKind(s string) Kind {
 	switch s {
 	case "", "~", "null", "Null", "NULL":
@@ -39,13 +39,13 @@ func PlainKind(s string) Kind {
 	return Text
 }
 
-// BoolWords are what YAML 1.1 took for booleans.
+// BoolWords are the booleans of YAML 1.1.
 var BoolWords = map[string]string{
 	"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false",
 }
 
-// Number is a number in JSON's spelling. A form that JSON has keeps its
-// digits, so 1.10 stays 1.10.
+// Number returns a number in JSON notation. Numbers that are valid JSON keep
+// their digits, so 1.10 stays 1.10.
 func (v *Node) Number() json.Number {
 	s := strings.TrimPrefix(v.Text, "+")
 	if json.Valid([]byte(s)) {
@@ -59,14 +59,15 @@ func (v *Node) Number() json.Number {
 	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
 }
 
-// Bool is the value of a boolean.
+// Bool returns the value of a boolean.
 func (v *Node) Bool() bool { return strings.EqualFold(v.Text, "true") }
 
-// JSONValue is the value as JSON would decode it with numbers as json.Number.
+// JSONValue returns the value in the form of a JSON decoder with numbers as
+// json.Number.
 func (v *Node) JSONValue() any { return v.decode(func(n json.Number) any { return n }) }
 
-// Decoded is the value as JSON decodes it: numbers are float64, but for whole ones
-// that a float64 would round, which are int.
+// Decoded returns the value in the form of a JSON decoder: numbers are float64,
+// except whole numbers that a float64 would round, which are int.
 func (v *Node) Decoded() any {
 	return v.decode(func(n json.Number) any {
 		f, _ := n.Float64()
@@ -77,11 +78,12 @@ func (v *Node) Decoded() any {
 	})
 }
 
-// IsResolved says that a value is in the Source of a Program, not in a file.
+// IsResolved reports whether a value is in the Source of a Program, not in a
+// file.
 func (v *Node) IsResolved() bool { return v.Source != nil && v.Source.Kind == Resolved }
 
-// FirstTooLarge is the first whole number in a value that is beyond 64 bits, where it
-// would be rounded; nil = there is none.
+// FirstTooLarge returns the first whole number in a value that does not fit into
+// 64 bits and would be rounded, or nil if there is none.
 func (v *Node) FirstTooLarge() *Node {
 	switch v.Kind {
 	case Int:

@@ -7,25 +7,25 @@ import (
 	"strconv"
 )
 
-// Source is where text came from: a file, a flag, an environment variable, or
-// a journal.
+// Source is a text with its origin: a file, a flag, an environment variable, or a
+// journal.
 type Source struct {
-	Name    string // as shown to people
-	Path    string // absolute; "" when it is no file
+	Name    string // as shown to users
+	Path    string // absolute; "" if it is not a file
 	Text    []byte
 	Kind    SourceKind
-	Foreign bool     // it lies outside of the project, or was led to from there
-	NamedAt Position // where a text of its own file is named; nowhere for other files
-	Agent   string   // the one of its agents that is meant; "" = the spec itself
-	starts  []int    // offsets of the lines, made when first asked for
-	last    int      // the line asked for last, and its text: a long line with
-	shown   string   // many mistakes is copied once
+	Foreign bool     // it is outside the project, or named by a file outside
+	NamedAt Position // for the text of a separate file, the place that names it; otherwise zero
+	Agent   string   // the agent of the file; "" for the spec itself
+	starts  []int    // offsets of the lines, computed on first use
+	last    int      // the last requested line and its text, cached
+	shown   string   // for many mistakes on one long line
 }
 
-// SourceKind is what a source is.
+// SourceKind is the kind of a source.
 type SourceKind int
 
-// The kinds of sources.
+// Kinds of sources.
 const (
 	SpecFile SourceKind = iota
 	IncludedFile
@@ -35,10 +35,10 @@ const (
 	Resolved // the Source of a Program
 )
 
-// Dir is the folder that relative paths in this source start from.
+// Dir returns the folder of relative paths in this source.
 func (s *Source) Dir() string { return filepath.Dir(s.Path) }
 
-// PathWithAgent is the path with the agent that is meant.
+// PathWithAgent returns the path with the agent.
 func (s *Source) PathWithAgent() string {
 	if s.Agent == "" {
 		return s.Path
@@ -46,12 +46,12 @@ func (s *Source) PathWithAgent() string {
 	return s.Path + "#" + s.Agent
 }
 
-// IsFile says that it is a file of the spec, not a flag or a journal.
+// IsFile reports whether it is a file of the spec, not a flag or a journal.
 func (s *Source) IsFile() bool {
 	return s.Kind == SpecFile || s.Kind == IncludedFile || s.Kind == ExtendedFile
 }
 
-// line returns a line without its end; lines count from 1.
+// line returns a line without its line end. Lines count from 1.
 func (s *Source) line(n int) string {
 	from := s.lineStart(n)
 	switch {
@@ -68,7 +68,7 @@ func (s *Source) line(n int) string {
 	return s.shown
 }
 
-// lineStart is the offset of a line, or -1.
+// lineStart returns the offset of a line, or -1.
 func (s *Source) lineStart(n int) int {
 	if s.starts == nil {
 		s.starts = []int{0}
@@ -84,18 +84,18 @@ func (s *Source) lineStart(n int) int {
 	return s.starts[n-1]
 }
 
-// Position is a position in a source; the zero place is nowhere.
+// Position is a position in a source. The zero Position is nowhere.
 type Position struct {
 	Source       *Source
 	Line, Column int
 }
 
-// Same says whether two places are the same one.
+// Same reports whether two positions are equal.
 func (p Position) Same(q Position) bool {
 	return p.Source != nil && q.Source != nil && p.Source.Path == q.Source.Path && p.Line == q.Line && p.Column == q.Column
 }
 
-// String is the place as diagnostics print it, file:line:column.
+// String returns the position in the form of diagnostics, file:line:column.
 func (p Position) String() string {
 	switch {
 	case p.Source == nil:
@@ -106,7 +106,7 @@ func (p Position) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.Source.Name, p.Line, p.Column)
 }
 
-// offset is the byte offset of a place, or -1.
+// offset returns the byte offset of a position, or -1.
 func (p Position) offset() int {
 	if p.Source == nil {
 		return -1
@@ -121,7 +121,7 @@ func (p Position) offset() int {
 	return at
 }
 
-// PositionAt is the place of a byte offset.
+// PositionAt returns the position of a byte offset.
 func (s *Source) PositionAt(offset int) Position {
 	s.lineStart(1)
 	lo, hi := 0, len(s.starts)
@@ -139,10 +139,10 @@ func (s *Source) PositionAt(offset int) Position {
 	return Position{s, lo + 1, col}
 }
 
-// Foreign reports whether a position is in a file from outside of the project.
+// Foreign reports whether a position is in a file from outside the project.
 func (p Position) Foreign() bool { return p.Source != nil && p.Source.Foreign }
 
-// Where names a place for a message.
+// Where formats a position for a message.
 func Where(p Position) string {
 	switch {
 	case p.Source == nil:

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// bangMessages are what the parser says of an expression that begins with ! and
-// goes on as no tag can.
+// bangMessages matches the parser's messages for an expression that starts with !
+// and is not a valid tag.
 var bangMessages = regexp.MustCompile(`did not find expected (?:whitespace or line break|alphabetic or numeric character|comment or line break|',' or)|mapping keys are not allowed|mapping values are not allowed`)
 
-// bangValue is the ! that begins a value: behind a key, in a list, or between
+// bangValue matches the ! at the start of a value: after a key, in a list, or in
 // brackets.
 var bangValue = regexp.MustCompile(`(?:[:,]\s+|^\s*-\s+|[\[{]\s*)(![^\s!'"])`)
 
-// unquotedBang looks for an expression that begins with ! and is without
-// quotes, in the line that the parser names or next to it.
+// unquotedBang finds an unquoted expression that starts with !, in the line that
+// the parser names or next to it.
 func unquotedBang(src *Source, line int, message string) (at Position, expression string) {
 	if !bangMessages.MatchString(message) {
 		return Position{}, ""
@@ -42,8 +42,8 @@ func quoteOpen(before string) bool {
 	return strings.Count(before, `"`)%2 == 1 || strings.Count(before, "'")%2 == 1
 }
 
-// flowEnd is where an expression between YAML's braces ends: at a comma or a
-// closer that none of its own brackets holds.
+// flowEnd returns the end of an expression in flow style: a comma or a closing
+// bracket outside its own brackets.
 func flowEnd(s string) int {
 	depth := 0
 	for i, c := range s {
@@ -63,7 +63,7 @@ func flowEnd(s string) int {
 	return len(s)
 }
 
-// requoted is a text in the quotes that change least of it.
+// requoted returns a text in the quotes that need the fewest escapes.
 func requoted(s string) string {
 	if strings.Contains(s, "'") && !strings.ContainsAny(s, `"\`) {
 		return `"` + s + `"`

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// end is the column after the text at a place: a text in quotes, a reference,
-// else a word; 0 = there is none. excerpt is the part of the line that begins at
-// column from.
+// end returns the column after the token at a position: a quoted text, a
+// reference, or else a word; 0 if there is none. excerpt is the part of the line
+// that starts at column from.
 func (p Position) end(excerpt string, from int) int {
 	line, at := []rune(excerpt), p.Column-from
 	if p.Line < 1 || at < 0 || at >= len(line) {
@@ -17,14 +17,15 @@ func (p Position) end(excerpt string, from int) int {
 	return p.Column + extent(line[at:])
 }
 
-// A line of more than maxExcerpt bytes is cut to what is around the place.
+// A line of more than maxExcerpt bytes is shortened to the text around the
+// position.
 const (
 	maxExcerpt    = 8 << 10
 	beforeExcerpt = 2 << 10
 )
 
-// excerpt is the line of a place, and the column at which the excerpt of a long
-// line begins, else 1.
+// excerpt returns the line of a position, and the column at which the excerpt of
+// a long line starts, otherwise 1.
 func (p Position) excerpt() (text string, from int) {
 	at := p.Source.lineStart(p.Line)
 	if at < 0 {
@@ -47,7 +48,7 @@ func (p Position) excerpt() (text string, from int) {
 	return strings.ToValidUTF8(string(line[:min(len(line), maxExcerpt)]), ""), from
 }
 
-// extent is the length of what a text begins with, in characters.
+// extent returns the length of the token at the start of a text, in characters.
 func extent(text []rune) int {
 	switch first := text[0]; {
 	case first == '"' || first == '\'':
@@ -65,7 +66,7 @@ func extent(text []rune) int {
 	return len(text)
 }
 
-// inQuotes is the length of a text in quotes, as far as it is in one line.
+// inQuotes returns the length of a quoted text, up to the end of the line.
 func inQuotes(text []rune, quote rune) int {
 	for i := 1; i < len(text); i++ {
 		switch {

@@ -18,7 +18,7 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// PositionOf is a place, for what outlives the compiler.
+// PositionOf returns a position for use after the compilation.
 func PositionOf(p syntax.Position) Position {
 	if p.Source == nil {
 		return Position{}
@@ -26,8 +26,8 @@ func PositionOf(p syntax.Position) Position {
 	return Position{File: p.Source.Name, Line: p.Line, Column: p.Column}
 }
 
-// compileCase reads a case; file takes the keys that only a case in a file of its own
-// has.
+// compileCase decodes a case. file receives the keys that only a case in its own
+// file has.
 func (t *testsCompiler) compileCase(v *syntax.Node, path string, file *language.CaseFileKeys) {
 	free := t.compiler(nil)
 	if v.Kind != syntax.Map {
@@ -58,8 +58,8 @@ func (t *testsCompiler) compileCase(v *syntax.Node, path string, file *language.
 	t.tests.Cases = append(t.tests.Cases, out)
 }
 
-// underTest is the spec under test with the overrides of a case; nil = it is
-// not known, or does not compile, which is reported.
+// underTest returns the spec under test with the overrides of a case, or nil if
+// it is unknown or if an error was reported.
 func (t *testsCompiler) underTest(set []Override) *Subject {
 	switch {
 	case t.inside && len(set) == 0:
@@ -70,8 +70,8 @@ func (t *testsCompiler) underTest(set []Override) *Subject {
 	return t.load(t.at, t.spec, set)
 }
 
-// caseName is the name of a case: that of its folder where it says none. It is
-// unique among the cases of the file, and so is what it is called in paths.
+// caseName returns the name of a case: by default that of its folder. The name,
+// and its form in paths, is unique among the cases of the file.
 func (t *testsCompiler) caseName(c *Compiler, v *syntax.Node, name, path string) string {
 	at := v.Position
 	if e := v.Find("name"); e != nil {
@@ -100,13 +100,13 @@ func (t *testsCompiler) caseName(c *Compiler, v *syntax.Node, name, path string)
 	return name
 }
 
-// longestSlug bounds what a name is called in paths, in bytes: file systems have
-// 255 for a name, at most.
+// longestSlug is the maximum length of a slug in bytes: file systems allow at
+// most 255.
 const longestSlug = 200
 
-// Slug is what a name is called in paths: its letters and digits in lower case,
-// and a - for all between them. Of one that is too long the end is a digest; one
-// that Windows has no files of ends with a -.
+// Slug returns the form of a name in paths: its letters and digits in lower case,
+// and a - for everything between them. The end of a long one is replaced by a
+// digest. A - is appended to names that Windows reserves.
 func Slug(name string) string {
 	var b strings.Builder
 	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -126,11 +126,11 @@ func Slug(name string) string {
 	return slug
 }
 
-// windowsDevices are names that mean no file on Windows.
+// windowsDevices matches file names that Windows reserves.
 var windowsDevices = regexp.MustCompile(`^(?:con|prn|aux|nul|com\d|lpt\d)$`)
 
-// parameters are those of the file and, over them, of the case. They are held
-// against what the spec declares.
+// parameters returns the parameters of the file overridden by those of the case.
+// It checks them against the declarations of the spec.
 func (t *testsCompiler) parameters(c *Compiler, s *Subject, v *syntax.Node, k *language.CaseKeys, path string) map[string]any {
 	out := map[string]any{}
 	take := func(section *syntax.Node, path string) {
@@ -175,7 +175,7 @@ func (c *Compiler) ParameterValue(s *Subject, e *syntax.Entry, path string) {
 	}
 }
 
-// golden is where the golden files of a case are.
+// golden returns the place of the golden files of a case.
 func (t *testsCompiler) golden(c *Compiler, v *syntax.Node, k *Case, written string) string {
 	if e := v.Get("golden"); e != nil && written != "" {
 		abs, ok := c.Path(e, written)
@@ -195,14 +195,15 @@ func (t *testsCompiler) golden(c *Compiler, v *syntax.Node, k *Case, written str
 		dir = filepath.Join(dir, "tests")
 	}
 	name := Slug(k.Name)
-	if _, agent := specfs.SplitAgent(t.spec); agent != "" { // the file's own cases may be called the same
+	if _, agent := specfs.SplitAgent(t.spec); agent != "" { // the file's own cases may have the same names
 		k.GoldenOnce = filepath.Join(dir, name, "golden")
 		name = agent + "." + name
 	}
 	return filepath.Join(dir, name, "golden")
 }
 
-// checkUseless reports a case that does nothing, and what only a run has a use for.
+// checkUseless reports a case that does nothing, and keys that have an effect
+// only in a run.
 func (c *Compiler) checkUseless(v *syntax.Node, k *language.CaseKeys, path string) {
 	if k.Run != nil || v.Find("run") != nil {
 		return
@@ -218,7 +219,7 @@ func (c *Compiler) checkUseless(v *syntax.Node, k *language.CaseKeys, path strin
 	}
 }
 
-// redactions checks what is not the same on every run.
+// redactions checks the patterns of text that differs between runs.
 func (c *Compiler) redactions(v *syntax.Node, keys []language.RedactKeys) []Redact {
 	out := make([]Redact, 0, len(keys))
 	for i, k := range keys {

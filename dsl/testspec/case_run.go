@@ -16,10 +16,10 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// historyPrompt is a prompt of the planner's, beside that of its node.
+// historyPrompt is the planner's second prompt, besides that of its node.
 const historyPrompt = "planner_with_history"
 
-// rendered lists the nodes whose prompts a case compares.
+// rendered returns the nodes whose prompts a case compares.
 func (c *Compiler) rendered(s *Subject, v *syntax.Node) []string {
 	switch {
 	case v == nil || v.Kind == syntax.Null:
@@ -66,8 +66,8 @@ func (c *Compiler) renderable(s *Subject, v *syntax.Node) {
 	}
 }
 
-// prompters lists the nodes with prompts: those of the graph in its order, then
-// the others.
+// prompters returns the nodes with prompts: those of the graph in order, then the
+// others.
 func (s *Subject) prompters() (out []string) {
 	if s == nil {
 		return nil
@@ -89,7 +89,7 @@ func (s *Subject) prompters() (out []string) {
 	return out
 }
 
-// givenKeys are what a state may say: a result's keys, and what it does not hold.
+// givenKeys are the keys of a state: those of a result, and others.
 var givenKeys = append([]string{"question", "parameters", "history", "files", "now"}, jsonKeys(reflect.TypeFor[engine.Result]())...)
 
 func jsonKeys(t reflect.Type) (out []string) {
@@ -101,7 +101,7 @@ func jsonKeys(t reflect.Type) (out []string) {
 	return out
 }
 
-// given is a state as JSON: inline, or of a file.
+// given returns a state as JSON: inline, or from a file.
 func (c *Compiler) given(v *syntax.Node, path string) json.RawMessage {
 	if v == nil {
 		return nil
@@ -131,7 +131,7 @@ func (c *Compiler) given(v *syntax.Node, path string) json.RawMessage {
 	return v.AppendJSON(nil)
 }
 
-// run reads who answers in place of the world.
+// run decodes the simulated models, tools and answers.
 func (t *testsCompiler) run(c *Compiler, s *Subject, at *syntax.Entry, k *language.RunKeys, path string) *CaseRun {
 	if k == nil {
 		return nil
@@ -152,7 +152,7 @@ func (t *testsCompiler) run(c *Compiler, s *Subject, at *syntax.Entry, k *langua
 	return out
 }
 
-// replies decodes a script, as the provider that plays replies takes it.
+// replies decodes a script with the Config of the provider that plays replies.
 func (c *Compiler) replies(v *syntax.Node, path string) any {
 	if v == nil {
 		return nil
@@ -174,7 +174,7 @@ func (c *Compiler) replies(v *syntax.Node, path string) any {
 	return settings
 }
 
-// toolAnswers reads what tools give without being called.
+// toolAnswers decodes the answers of tools that are not called.
 func (c *Compiler) toolAnswers(s *Subject, v *syntax.Node, path string) map[string][]ToolAnswer {
 	entries := c.Section(path, v).Entries
 	if len(entries) == 0 {
@@ -197,7 +197,7 @@ func (c *Compiler) toolAnswers(s *Subject, v *syntax.Node, path string) map[stri
 	return out
 }
 
-// toolAnswer is {result: value}, {error: text}, or the value itself.
+// toolAnswer decodes {result: value}, {error: text}, or the value itself.
 func (c *Compiler) toolAnswer(v *syntax.Node, path string) ToolAnswer {
 	result, failure := v.Find("result"), v.Find("error")
 	if v.Kind == syntax.Map && len(v.Entries) == 2 && result != nil && failure != nil {
@@ -219,10 +219,10 @@ func (c *Compiler) toolAnswer(v *syntax.Node, path string) ToolAnswer {
 	return ToolAnswer{Result: jsonvalue.Plain(v.AppendJSON(nil))}
 }
 
-// toolErrors are the faults that a tool's call can have.
+// toolErrors are the faults that can be injected into a tool call.
 var toolErrors = []InjectedError{InjectTimeout, Inject429, Inject500, InjectBadJSON}
 
-// injections checks faults.
+// injections checks the injected faults.
 func (c *Compiler) injections(s *Subject, v *syntax.Node, keys []language.InjectKeys) []Inject {
 	out := make([]Inject, 0, len(keys))
 	for i, k := range keys {

@@ -14,8 +14,8 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// caseChecks are the checks of a case: its expressions, its trajectory, and
-// those that are written out.
+// caseChecks returns the checks of a case: its expressions, its trajectory, and
+// the section checks.
 func (c *Compiler) caseChecks(s *Subject, k *language.CaseKeys, path string) []Check {
 	var out []Check
 	var values []*syntax.Node
@@ -48,9 +48,9 @@ func (c *Compiler) caseChecks(s *Subject, k *language.CaseKeys, path string) []C
 	return out
 }
 
-// DecodeCheck reads one check: text is an expression, else a mapping with the keys
-// that all checks have and those of its type. Text becomes such a mapping in
-// the tree.
+// DecodeCheck decodes one check: text is an expression, a mapping has the keys
+// common to all checks and those of its type. It replaces text by such a mapping
+// in the tree.
 func (c *Compiler) DecodeCheck(s *Subject, v *syntax.Node, path string) (Check, bool) {
 	if v.Kind == syntax.Text || v.Kind == syntax.Bool {
 		that := *v
@@ -85,8 +85,8 @@ func (c *Compiler) DecodeCheck(s *Subject, v *syntax.Node, path string) (Check, 
 	return Check{Type: k.Type, Name: k.Name, Weight: k.Weight, Negate: k.Not, Config: config, Position: PositionOf(v.Position)}, true
 }
 
-// ExpressionHint is for a mapping that may be an expression without quotes,
-// which YAML took apart at a colon.
+// ExpressionHint returns the hint for a mapping that may be an unquoted
+// expression with a colon.
 func ExpressionHint(v *syntax.Node, hint string) string {
 	if v.Kind == syntax.Map && len(v.Entries) == 1 && strings.ContainsAny(v.Entries[0].Key, " .") {
 		return "quote an expression that contains a colon"
@@ -94,8 +94,8 @@ func ExpressionHint(v *syntax.Node, hint string) string {
 	return hint
 }
 
-// NameChecks gives checks without a name their type, numbered where it is
-// twice, and expressions what they say. Two of one name cannot be told apart.
+// NameChecks names checks without a name after their type, numbered if necessary,
+// and expressions after their text. It reports duplicate names.
 func (c *Compiler) NameChecks(checks []Check, values []*syntax.Node) {
 	taken := map[string]syntax.Position{}
 	for i, check := range checks {
@@ -126,10 +126,11 @@ func (c *Compiler) NameChecks(checks []Check, values []*syntax.Node) {
 	}
 }
 
-// MaxExpressionName bounds the name that an expression gives itself, in characters.
+// MaxExpressionName is the maximum length of a name made from an expression, in
+// characters.
 const MaxExpressionName = 40
 
-// expressionName is an expression on one line, its end cut off where it is long.
+// expressionName returns an expression on one line, truncated if it is long.
 func expressionName(c *Check, v *syntax.Node) string {
 	if v == nil || strings.TrimSpace(v.Text) == "" {
 		return c.Type
@@ -156,7 +157,7 @@ func (c *Compiler) expectedTools(s *Subject, v *syntax.Node) {
 			if it.Kind == syntax.Map {
 				name = it.Get("tool")
 			}
-			pattern := key == "forbidden" && name != nil && strings.ContainsAny(name.Text, "*?[") // it may look ahead
+			pattern := key == "forbidden" && name != nil && strings.ContainsAny(name.Text, "*?[") // may refer to tools that do not exist yet
 			if name != nil && name.Kind == syntax.Text && !pattern && !HasReference(name) {
 				c.checkToolName(s, name, name.Text, diag.Warning)
 				c.expectedArguments(name.Text, it.Get("args"))
@@ -165,8 +166,9 @@ func (c *Compiler) expectedTools(s *Subject, v *syntax.Node) {
 	}
 }
 
-// expectedArguments warns about arguments of an expected call that its tool does
-// not declare, in any of the specs: a schema may let a model pass others.
+// expectedArguments warns about arguments of an expected call that the tool does
+// not declare in any of the specs. A schema may still allow a model to pass
+// others.
 func (c *Compiler) expectedArguments(tool string, args *syntax.Node) {
 	if args == nil || args.Kind != syntax.Map || len(c.subjects) == 0 {
 		return
@@ -185,11 +187,11 @@ func (c *Compiler) expectedArguments(tool string, args *syntax.Node) {
 	}
 }
 
-// toolReference is where an expression names a tool of the trace.
+// toolReference matches the name of a tool of the trace in an expression.
 var toolReference = regexp.MustCompile(`\btrace\.tools(?:\.([A-Za-z_]\w*)|\[\s*["']([^"']+)["']\s*\])`)
 
-// tracedTools warns about tools in an expression that no run can call: what it
-// says of their calls is always the same.
+// tracedTools warns about tools in an expression that no run can call, so the
+// expression is constant.
 func (c *Compiler) tracedTools(s *Subject, v *syntax.Node) {
 	if v == nil || v.Kind != syntax.Text {
 		return
@@ -207,9 +209,8 @@ func (c *Compiler) tracedTools(s *Subject, v *syntax.Node) {
 	}
 }
 
-// tracedArguments checks what an expression says of the arguments of calls in a trace
-// against the tools of the specs that the trace may be of. What is wrong for some
-// of them only may be meant for the others.
+// tracedArguments checks the arguments of calls in a trace against the tools of
+// the specs. A mistake for some of the specs may be intended for the others.
 func (c *Compiler) tracedArguments(v *syntax.Node, place string) {
 	if v == nil || v.Kind != syntax.Text || len(c.subjects) == 0 {
 		return
@@ -231,7 +232,7 @@ func (c *Compiler) tracedArguments(v *syntax.Node, place string) {
 	c.ReportMisuses(v, wrong, func(at syntax.Position, server string) { c.env.Untyped(at, server, c.subjects[0].Path) })
 }
 
-// CalleesNamed are the callees of a name.
+// CalleesNamed returns the callees with a name.
 func CalleesNamed(all []guard.Tool, name string) []guard.Tool {
 	for i := range all {
 		if all[i].Name == name {
@@ -241,7 +242,7 @@ func CalleesNamed(all []guard.Tool, name string) []guard.Tool {
 	return nil
 }
 
-// HasReference says whether a value holds the begin of a reference.
+// HasReference reports whether a value contains the start of a reference.
 func HasReference(v *syntax.Node) bool {
 	return strings.Contains(v.Text, "${") || strings.Contains(v.Text, "$<") || slices.ContainsFunc(v.Items, HasReference) ||
 		slices.ContainsFunc(v.Entries, func(e *syntax.Entry) bool { return HasReference(e.Value) })

@@ -11,18 +11,18 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// testsCompiler reads the cases of one file.
+// testsCompiler compiles the cases of one file.
 type testsCompiler struct {
 	*config.Unit
 	env       *Env
 	tests     *Tests
-	own       bool            // the file is one case, in a folder of its own
-	fixed     *Subject        // the cases are in a spec that is being compiled: no other is
-	inside    bool            // the same, also when it does not compile
-	spec      string          // absolute path of the spec under test; "" = not found
-	at        syntax.Position // where it is named
+	own       bool            // the file is one case, in its own folder
+	fixed     *Subject        // the only spec, if the cases are in a spec that is being compiled
+	inside    bool            // the same, also if the spec does not compile
+	spec      string          // absolute path of the spec under test; "" if not found
+	at        syntax.Position // the place that names it
 	set       []Override      // of the file, for all cases
-	params    *syntax.Node    // likewise
+	params    *syntax.Node    // of the file, for all cases
 	names     map[string]syntax.Position
 	slugs     map[string]string
 	compilers map[*Subject]*Compiler
@@ -41,17 +41,18 @@ func (t *testsCompiler) load(at syntax.Position, path string, set []Override) *S
 	return t.env.LoadSubject(t.Unit, at, path, set)
 }
 
-// ofSpec reads the tests that are in a spec.
+// ofSpec decodes the tests in a spec.
 func (t *testsCompiler) ofSpec(tree *syntax.Node) {
 	t.spec = t.tests.File
-	t.load(t.at, t.spec, nil) // its mistakes are told even without a test
+	t.load(t.at, t.spec, nil) // report its mistakes even without a test
 	t.list(tree.Get("tests"))
 }
 
-// maxCases bounds the cases of one file: each may want a program of its own.
+// maxCases is the maximum number of cases of one file: each may need its own
+// program.
 const maxCases = 1000
 
-// list reads inline cases.
+// list decodes inline cases.
 func (t *testsCompiler) list(v *syntax.Node) {
 	if v == nil {
 		return
@@ -71,7 +72,7 @@ func (t *testsCompiler) list(v *syntax.Node) {
 	}
 }
 
-// ofFile reads a file of kind: Tests.
+// ofFile decodes a file of kind: Tests.
 func (t *testsCompiler) ofFile(tree *syntax.Node) {
 	c := t.compiler(nil)
 	c.Title = "a test file"
@@ -84,14 +85,14 @@ func (t *testsCompiler) ofFile(tree *syntax.Node) {
 	}
 }
 
-// ofFolder reads a case.yaml.
+// ofFolder decodes a case.yaml.
 func (t *testsCompiler) ofFolder(tree *syntax.Node) {
 	t.own = true
 	t.find(t.compiler(nil), tree, syntax.TextOf(tree, "spec"))
 	t.compileCase(tree, "", &language.CaseFileKeys{})
 }
 
-// find finds the spec under test: the one that is written, else spec.yaml in
+// find finds the spec under test: the one that is written, or else spec.yaml in
 // the first of the folders that has one.
 func (t *testsCompiler) find(c *Compiler, tree *syntax.Node, written string) {
 	if v := tree.Get("spec"); v != nil {
@@ -107,8 +108,8 @@ func (t *testsCompiler) find(c *Compiler, tree *syntax.Node, written string) {
 	}
 }
 
-// compiler is the one that decodes the cases of a spec; nil = of one that is
-// not known.
+// compiler returns the compiler for the cases of a spec; s is nil if it is
+// unknown.
 func (t *testsCompiler) compiler(s *Subject) *Compiler {
 	c := t.compilers[s]
 	if c == nil {
@@ -120,7 +121,7 @@ func (t *testsCompiler) compiler(s *Subject) *Compiler {
 	return c
 }
 
-// evals checks the paths of suites that are in a spec.
+// evals checks the paths of suites in a spec.
 func (t *testsCompiler) evals(v *syntax.Node) {
 	c := t.compiler(nil)
 	if v == nil {
@@ -139,7 +140,7 @@ func (t *testsCompiler) evals(v *syntax.Node) {
 	}
 }
 
-// Compile reads a file of tests, a case.yaml, or the tests that are in a spec.
+// Compile decodes a file of tests, a case.yaml, or the tests in a spec.
 func Compile(u *config.Unit, env *Env, src *syntax.Source, tree *syntax.Node) *Tests {
 	t := newTester(u, env, src, tree)
 	switch kind := syntax.TextOf(tree, "kind"); {
@@ -158,8 +159,8 @@ func Compile(u *config.Unit, env *Env, src *syntax.Source, tree *syntax.Node) *T
 	return t.tests
 }
 
-// CheckInline checks the tests and evals of a spec that is being compiled, as far as
-// that takes no other program. s is that spec; nil = it does not compile.
+// CheckInline checks the tests and evals of a spec that is being compiled, as far
+// as that needs no other program. s is that spec, or nil if it does not compile.
 func CheckInline(u *config.Unit, env *Env, file string, s *Subject, tree, tests, evals *syntax.Node) {
 	t := newTester(u, env, &syntax.Source{Path: file}, tree)
 	t.inside, t.spec, t.fixed = true, file, s

@@ -21,49 +21,50 @@ import (
 // Subject is a compiled spec that tests and suites refer to.
 type Subject struct {
 	File    string // absolute
-	Path    string // File, with the agent in it that is meant
+	Path    string // File with its agent
 	Program *engine.Program
 	Tree    *syntax.Node
-	Models  []string // the llms that it uses
+	Models  []string // the LLMs that it uses
 	// ToolNames lists its tools, those of its agents included. servers are entries
 	// whose tools are known only when they run.
 	ToolNames func() (names, servers []string)
-	// Callees are its tools as expressions know them.
+	// Callees returns its tools as expressions know them.
 	Callees func() []guard.Tool
 }
 
-// Env is what compiling tests and suites needs of its surroundings.
+// Env is the environment for compiling tests and suites.
 type Env struct {
 	Catalog    *engine.Catalog
 	Checks     component.Blueprints
 	Prices     *pricing.Table
 	AllowPaths []string
-	Strict     bool // a key with required:"vet" is an error
-	// Load compiles a spec with overrides; shown is what diagnostics call its file. The
-	// Subject is nil where the spec does not compile, or is of another kind than Agent.
+	Strict     bool // a key tagged required:"vet" is an error
+	// Load compiles a spec with overrides; shown is the name of its file in
+	// diagnostics. The Subject is nil if the spec does not compile, or is not of
+	// kind Agent.
 	Load func(path, shown string, set []string) (s *Subject, kind string, found diag.List)
-	// Done reports that the result is no longer needed.
+	// Done reports whether the result is no longer needed.
 	Done func() bool
-	// Untyped reports a server whose tools an expression refers to and nothing is known
-	// of; spec is the path of the spec that has it.
+	// Untyped reports a server with unknown tools that an expression refers to;
+	// spec is the path of the spec that has it.
 	Untyped func(at syntax.Position, server, spec string)
 }
 
-// Compiler decodes what refers to specs: it knows their parameters, and the prompts
-// of the first.
+// Compiler decodes what refers to specs: it knows their parameters, and the
+// prompts of the first.
 type Compiler struct {
 	*config.Decoder
 	*llm.Compiler
 	env      *Env
-	subjects []*Subject // nil = one of them is not known
+	subjects []*Subject // nil if one of them is unknown
 	sections func() []language.Section
 	prompts  *syntax.Node
 }
 
 var _ config.Language = (*Compiler)(nil)
 
-// NewCompiler makes a Compiler for a tree. With a nil Subject, or none, nothing is
-// known of the specs, and any name may be used.
+// NewCompiler returns a Compiler for a tree. With a nil Subject, or none, nothing
+// is known about the specs, and any name is allowed.
 func NewCompiler(u *config.Unit, env *Env, tree *syntax.Node, dir string, sections func() []language.Section, subjects ...*Subject) *Compiler {
 	d := config.NewDecoder(u, dir)
 	d.AllowPaths, d.Strict, d.Quiet = env.AllowPaths, env.Strict, true
@@ -87,24 +88,24 @@ func NewCompiler(u *config.Unit, env *Env, tree *syntax.Node, dir string, sectio
 // AgentRef leaves a reference empty: tests and suites name no agents.
 func (c *Compiler) AgentRef(*syntax.Node, string, *component.AgentRef) {}
 
-// KeyAdvice suggests what to write for a key that does not exist.
+// KeyAdvice returns a suggestion for an unknown key.
 func (c *Compiler) KeyAdvice(e *syntax.Entry, path string, all []string) diag.Advice {
 	return language.KeyAdvice(e, path, all, c.env.Catalog, c.sections())
 }
 
-// NamedPrompts are those of the first spec.
+// NamedPrompts returns the named prompts of the first spec.
 func (c *Compiler) NamedPrompts() *syntax.Node { return c.prompts }
 
-// Library is false.
+// Library returns false.
 func (c *Compiler) Library() bool { return false }
 
-// addParameter adds a parameter to those that are known. One that another spec declares
-// otherwise has no type, and may be unset if it may be in one of them.
+// addParameter adds a known parameter. If another spec declares it differently,
+// it has no type. It may be unset if that is possible in one of the specs.
 func (c *Compiler) addParameter(p engine.Parameter) {
 	i := slices.IndexFunc(c.Parameters, func(q engine.Parameter) bool { return q.Name == p.Name })
 	if i < 0 {
 		var property any
-		_ = json.Unmarshal(p.Schema, &property) // it was compiled
+		_ = json.Unmarshal(p.Schema, &property) // already compiled
 		c.Parameters, c.Properties[p.Name] = append(c.Parameters, p), property
 		return
 	}
@@ -131,7 +132,7 @@ func (c *Compiler) checkToolName(s *Subject, v *syntax.Node, name string, severi
 	c.Report.Add(diag.UnknownTool, severity, v.Position, "%s has no tool %s", c.Files.Shown(s.File), syntax.Quote(name)).Advice = diag.Suggest(name, names)
 }
 
-// Parameter is a declared parameter by its name; nil = there is none.
+// Parameter returns a declared parameter by name, or nil if there is none.
 func Parameter(p *engine.Program, name string) *engine.Parameter {
 	i := slices.IndexFunc(p.Parameters, func(p engine.Parameter) bool { return p.Name == name })
 	if i < 0 {

@@ -17,7 +17,7 @@ type Override struct {
 	Position syntax.Position
 }
 
-// TextsOf are the texts of overrides.
+// TextsOf returns the texts of overrides.
 func TextsOf(set []Override) []string {
 	out := make([]string, len(set))
 	for i := range set {
@@ -26,7 +26,7 @@ func TextsOf(set []Override) []string {
 	return out
 }
 
-// Overrides reads overrides: a mapping of paths, or a list of "path=yaml".
+// Overrides decodes overrides: a mapping of paths, or a list of "path=yaml".
 func (c *Compiler) Overrides(v *syntax.Node, path string) (out []Override) {
 	switch {
 	case v == nil:
@@ -52,9 +52,9 @@ func (c *Compiler) Overrides(v *syntax.Node, path string) (out []Override) {
 	return out
 }
 
-// LoadSubject compiles a spec with overrides. What is wrong with it is reported: the
-// spec's own mistakes where they are, those of an override where it is written. nil =
-// it does not compile, which is reported.
+// LoadSubject compiles a spec with overrides. It reports the spec's own mistakes
+// at their places, and those of an override at the place of the override. It
+// returns nil after reporting an error.
 func (e *Env) LoadSubject(u *config.Unit, at syntax.Position, path string, set []Override) *Subject {
 	s, kind, found := e.Load(path, u.Files.Shown(path), TextsOf(set))
 	for _, d := range found {

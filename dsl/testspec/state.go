@@ -16,15 +16,14 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 )
 
-// stateTypes are the types of the keys of a given state that have keys of
-// their own.
+// stateTypes maps the keys of a given state to types with keys of their own.
 var stateTypes = func() map[string]reflect.Type {
 	out := keyTypes(reflect.TypeFor[engine.Result]())
 	out["history"] = reflect.TypeFor[[]memory.Interaction]()
 	return out
 }()
 
-// keyTypes are the keys that JSON of a struct has, and what is there.
+// keyTypes returns the keys of a struct's JSON, with their types.
 func keyTypes(t reflect.Type) map[string]reflect.Type {
 	out := map[string]reflect.Type{}
 	for f := range t.Fields() {
@@ -41,7 +40,7 @@ func keyTypes(t reflect.Type) map[string]reflect.Type {
 
 var ownJSON = reflect.TypeFor[json.Unmarshaler]()
 
-// checkKeys reports keys in a given state that a value of a type does not have.
+// checkKeys reports unknown keys in a given state.
 func (c *Compiler) checkKeys(v *syntax.Node, path string, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -2,74 +2,74 @@ package testspec
 
 // Position is the place of something that the author wrote.
 type Position struct {
-	File   string `json:"file"` // as diagnostics name it
+	File   string `json:"file"` // as in diagnostics
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 }
 
-// Check is one check of a suite or test: the keys that all checks have, and
-// those of its type.
+// Check is one check of a suite or test: the keys common to all checks, and those
+// of its type.
 type Check struct {
 	Type     string
-	Name     string  // as reports call it; the type, numbered where it is twice, by default
-	Weight   float64 // 1 by default; 0 = only watched
+	Name     string  // in reports; by default the type, numbered if it is not unique
+	Weight   float64 // default 1; 0 to observe only
 	Negate   bool    // not: true
-	Config   any     // what Blueprint.Config returned, filled
+	Config   any     // the decoded result of Blueprint.Config
 	Position Position
 }
 
-// Tests is a file of tests, or the tests that are in a spec.
+// Tests is a file of tests, or the tests in a spec.
 type Tests struct {
 	File  string // absolute
-	Dir   string // absolute: the folder that its relative paths start from
+	Dir   string // absolute: the folder of its relative paths
 	Root  string // absolute
 	Cases []Case
-	Files []string // what was read, absolute: what to watch; specs under test are not among them
+	Files []string // absolute paths of the files read, for watching, without specs under test
 }
 
-// Case is one test of a spec. Numbers in values of any type are as
-// jsonvalue.Plain has them.
+// Case is one test of a spec. Numbers in values of any type have the form of
+// jsonvalue.Plain.
 type Case struct {
 	Name        string
 	Description string
 	Position    Position
-	Dir         string         // absolute: the folder that its relative paths start from
+	Dir         string         // absolute: the folder of its relative paths
 	Spec        string         // absolute path of the spec under test
 	Set         []string       // overrides of the spec, "path=yaml"
-	Parameters  map[string]any // held against the spec's declarations; its defaults are not filled in
-	Render      []string       // nodes whose prompts are compared, "all" spelt out; none = the case renders nothing
-	Given       []byte         // JSON: the state to render in, in the result's shape; nil = none
-	Golden      string         // absolute: a folder, or the file of the one prompt; "" = nothing is compared
-	GoldenOnce  string         // absolute: the folder that goldens of such a case had before they had one of their own; "" = it is the same
-	Run         *CaseRun       // nil = the case runs nothing
+	Parameters  map[string]any // checked against the spec's declarations, without its defaults
+	Render      []string       // nodes whose prompts are compared, with "all" expanded; empty if none
+	Given       []byte         // JSON: the state for rendering, in the form of a result; nil if none
+	Golden      string         // absolute: a folder, or the file of the only prompt; "" if nothing is compared
+	GoldenOnce  string         // absolute: the former folder of the golden files; "" if it is the same
+	Run         *CaseRun       // nil if the case runs nothing
 	Inject      []Inject
-	Checks      []Check // expect and trajectory are checks of types expr and trajectory
+	Checks      []Check // expect and trajectory become checks of the types expr and trajectory
 	Redact      []Redact
 }
 
-// CaseRun says who answers in place of the world.
+// CaseRun defines the simulated models, tools and answers of a run.
 type CaseRun struct {
-	Cassette string            // absolute, and need not exist yet; "" = none
-	Replies  any               // Config of the catalogue's provider "scripted", for every llm; nil = the spec's own
-	Answers  map[string]string // to questions, by path or kind, "*" = any other
+	Cassette string            // absolute, and need not exist yet; "" if none
+	Replies  any               // Config of the catalog's provider "scripted", for every LLM; nil for the spec's own LLMs
+	Answers  map[string]string // to questions, by path or kind; "*" for any other
 	Tools    map[string][]ToolAnswer
-	Files    []string // shown to the agent
+	Files    []string // attached files
 	MemoryID string
 	Position Position
 }
 
-// ToolAnswer is what a tool gives in place of being called: the calls of a tool
-// take its answers in turn, the last one for all that follow.
+// ToolAnswer is the result of a tool that is not called: the calls of a tool use
+// its answers in turn, and the last one for all further calls.
 type ToolAnswer struct {
 	Result any    // text, or any JSON value
-	Error  string // not "": the call fails
+	Error  string // if not "", the call fails
 }
 
-// Inject is a fault put in the way of one call.
+// Inject is a fault injected into one call.
 type Inject struct {
 	Tool     string // name, or
 	Role     string
-	Call     int // number of the call, from 1, among those of that tool or role in the run; 0 = every one
+	Call     int // number of the call, from 1, among those of that tool or role in the run; 0 for every call
 	Error    InjectedError
 	Position Position
 }
@@ -77,21 +77,21 @@ type Inject struct {
 // InjectedError is a kind of fault.
 type InjectedError string
 
-// The injected errors. A tool takes InjectTimeout, Inject429, Inject500 and
+// Kinds of faults. A tool supports InjectTimeout, Inject429, Inject500 and
 // InjectBadJSON.
 const (
 	InjectTimeout   InjectedError = "timeout"   // no answer in time
-	Inject429       InjectedError = "429"       // rate limited, after the retries
-	Inject500       InjectedError = "500"       // the server failed, after the retries
-	InjectBadJSON   InjectedError = "bad_json"  // a reply that does not parse
-	InjectTruncated InjectedError = "truncated" // a reply cut at half by max_tokens
+	Inject429       InjectedError = "429"       // rate limited, after all retries
+	Inject500       InjectedError = "500"       // server error, after all retries
+	InjectBadJSON   InjectedError = "bad_json"  // an invalid JSON reply
+	InjectTruncated InjectedError = "truncated" // a reply truncated to half by max_tokens
 	InjectRefusal   InjectedError = "refusal"   // the model declines
 )
 
-// Redact is something that is not the same on every run: what it matches is
-// shown as <Name:1>, <Name:2>, ...: the same text by the same number.
+// Redact replaces text that differs between runs by <Name:1>, <Name:2>, ...:
+// equal texts get the same number.
 type Redact struct {
 	Name    string // "id"
-	Pattern string // a regular expression, checked; the first group, if it has one, is the text; or
-	Path    string // JSON pointer into trajectory.json, * = any
+	Pattern string // a valid regular expression; its first group, if any, is the text; or
+	Path    string // JSON pointer into trajectory.json, * for any
 }

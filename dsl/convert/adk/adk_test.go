@@ -37,7 +37,7 @@ func TestRefusesOtherFiles(t *testing.T) {
 	}
 }
 
-// However hostile a file is, it is refused or becomes YAML.
+// FuzzADK checks that any file is either rejected or converted to valid YAML.
 func FuzzADK(f *testing.F) {
 	f.Add([]byte(`name: a
 agent_class: LoopAgent

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// reasons are keys without a counterpart.
+// reasons explains keys without a counterpart.
 var reasons = map[string]string{
 	"disallow_transfer_to_parent": "an agent never transfers to its caller: it answers it",
 	"disallow_transfer_to_peers":  "an agent calls those that it has as tools, and no other",
@@ -69,7 +69,7 @@ func (c *project) loop(a *draft.Agent, file string, it *tree.Value, inherited mo
 	it.Get("output_key").Use()
 }
 
-// sub converts an entry of sub_agents; nil = it has no counterpart.
+// sub converts an entry of sub_agents; it returns nil if there is no counterpart.
 func (c *project) sub(file string, it *tree.Value, inherited model) *draft.Agent {
 	if at := it.Get("config_path"); at != nil {
 		return c.refer(file, at, inherited)

@@ -42,8 +42,8 @@ func Convert(in convert.Input, others ...convert.Input) (convert.Result, error) 
 	return convert.Result{Name: c.Root.ID, Files: []convert.File{file}, Notes: c.Sorted(c.roots...)}, nil
 }
 
-// rootOf is the config of the root agent: the only file, or of a folder the
-// root_agent.yaml that is nearest to it.
+// rootOf returns the config of the root agent: the only file or, of a folder, the
+// root_agent.yaml nearest to it.
 func rootOf(all []convert.Input) (convert.Input, error) {
 	best := convert.Input{}
 	for _, in := range all {
@@ -67,7 +67,7 @@ type project struct {
 	draft.Spec
 	dir   string // of the root agent's file
 	open  func(string) ([]byte, error)
-	ids   map[string]*draft.Agent // by file; nil = it is being converted
+	ids   map[string]*draft.Agent // by file; nil while being converted
 	taken map[string]bool         // names of agents
 	roots []*tree.Value
 }
@@ -85,8 +85,8 @@ func (c *project) read(in convert.Input) (*tree.Value, error) {
 	return roots[0], nil
 }
 
-// refer converts the agent that a config_path names; nil = there is none, which is
-// noted. from is the file that names it.
+// refer converts the agent that a config_path names. If there is none, it adds a
+// note and returns nil. from is the file that contains the reference.
 func (c *project) refer(from string, at *tree.Value, inherited model) *draft.Agent {
 	file := path.Join(path.Dir(from), at.UseText())
 	if a, ok := c.ids[file]; ok {

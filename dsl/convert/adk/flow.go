@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// defaultRounds is how often a loop without max_iterations runs.
+// defaultRounds is the number of iterations of a loop without max_iterations.
 const defaultRounds = 3
 
 // flow converts a workflow agent to a graph of agent nodes.
@@ -58,16 +58,16 @@ func (c *project) flow(a *draft.Agent, class, file string, it *tree.Value, inher
 }
 
 // called is a node of a workflow: the agent that it runs, and the key of the
-// state that the agent writes; "" = none.
+// state that the agent writes; "" if none.
 type called struct {
 	node  string
 	agent *draft.Agent
 	key   string
 }
 
-// state is the value of a key of the state at a node: the result of the last node
-// that writes it, of a loop also of one behind it, or else the workflow's own
-// parameter.
+// state returns a template for the value of a state key at a node: the result of
+// the last node that writes it (in a loop possibly a later node), or else a
+// parameter of the workflow.
 func state(class string, subs []called, at int, key string) (template string, own bool) {
 	template = "${parameters." + key + ":-}"
 	if class == "ParallelAgent" {
@@ -88,7 +88,8 @@ func state(class string, subs []called, at int, key string) (template string, ow
 	return template, true
 }
 
-// outputKey is the state key of the agent that an entry of sub_agents names.
+// outputKey returns the state key that the agent of an entry of sub_agents
+// writes.
 func (c *project) outputKey(from string, sub *tree.Value) string {
 	text, err := c.open(join(from, sub.Get("config_path").Peek()))
 	if err != nil {

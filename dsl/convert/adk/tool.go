@@ -28,8 +28,8 @@ var hosted = map[string]string{
 // placeholder matches how a config refers to an environment variable.
 var placeholder = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// tool converts an entry of tools and returns its name or glob; "" = it has no
-// counterpart.
+// tool converts an entry of tools and returns its name or glob; it returns ""
+// if there is no counterpart.
 func (c *project) tool(file string, it *tree.Value, inherited model) string {
 	full := it.Get("name").Peek()
 	name := full[strings.LastIndexByte(full, '.')+1:]
@@ -106,7 +106,7 @@ func (c *project) server(it *tree.Value) string {
 	return c.AddTool(name, out) + "__*"
 }
 
-// program writes the command of a server and returns a name for it.
+// program writes the command of a server and returns a name for the server.
 func (c *project) program(out *tree.Map, stdio *tree.Value) string {
 	words := []string{stdio.Get("command").UseText()}
 	for _, v := range list(stdio.Get("args")) {

@@ -10,14 +10,14 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// isWhole says whether a value is a whole number above zero.
+// isWhole reports whether a value is a positive whole number.
 func isWhole(it *tree.Value) bool {
 	n, err := strconv.Atoi(strings.TrimSpace(it.Peek()))
 	return err == nil && n > 0
 }
 
-// address is an address as a template; one that holds credentials is not taken
-// over.
+// address returns an address as a template. It drops an address that contains
+// credentials.
 func (m *project) address(it *tree.Value, variable string) string {
 	s := it.UseText()
 	u, err := url.Parse(placeholder().ReplaceAllString(s, "x"))

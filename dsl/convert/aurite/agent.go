@@ -7,18 +7,18 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// agentTurns is how many turns Aurite's loop has unless the agent says it.
+// agentTurns is the default number of turns of Aurite's loop.
 const agentTurns = 50
 
-// plainPrompt is who an agent is that says nothing of itself: the executor's
-// own prompt speaks of plans, and there is none.
+// plainPrompt is the system prompt of an agent without one. The executor's
+// default prompt does not fit, because it refers to a plan.
 const plainPrompt = "Answer the question. Use the tools where they help, and go by what they return."
 
-// agent is an agent as a spec. Aurite's agents do not plan: they are one loop of
-// model and tools. So the spec has a graph of its own: with tools an executor,
-// whose one step is the question; without, a finalizer, which answers in one
-// call. Where the answer has a schema the finalizer writes it, since it is held
-// to one.
+// agent converts an agent to a spec. Aurite's agents do not plan: they are a loop
+// of a model and its tools. The spec therefore defines its own graph: an executor
+// whose only step is the question or, without tools, a finalizer that answers in
+// one call. If the answer has a schema, the finalizer writes it, because only the
+// finalizer enforces one.
 func (m *project) agent(c *component) tree.Map {
 	servers := m.serversOf(c)
 	var out tree.Map
@@ -61,7 +61,8 @@ func (m *project) agent(c *component) tree.Map {
 	return out
 }
 
-// linearEdges is the edges from each node to the next, and from the last to the end.
+// linearEdges returns edges from each node to the next, and from the last one to
+// the end.
 func linearEdges(nodes []any) (edges []any) {
 	for i, n := range nodes {
 		to := any("end")
@@ -79,18 +80,18 @@ func (m *project) metadata(c *component) tree.Map {
 	return out
 }
 
-// serversOf is the servers whose tools the agent has.
+// serversOf returns the servers whose tools the agent has.
 func (m *project) serversOf(c *component) (out []*component) {
 	for _, key := range []string{"mcp_servers", "client_ids"} {
 		at := c.it.Get(key)
 		if at == nil {
-			if slices.Contains(c.it.Keys, key) { // null: any of them
+			if slices.Contains(c.it.Keys, key) { // null means any server
 				out = append(out, m.of(kindServer)...)
 			}
 			continue
 		}
 		if len(at.Items) == 0 {
-			at.Use() // none is what it is given
+			at.Use() // an empty list means no server
 		}
 		for _, it := range at.Items {
 			s := m.find(it.UseText(), kindServer)
@@ -105,7 +106,7 @@ func (m *project) serversOf(c *component) (out []*component) {
 	return slices.DeleteFunc(out, func(s *component) bool { return !hasTools(s) })
 }
 
-// includes are the files that the agent shares with others.
+// includes returns the files that the agent shares with others.
 func (m *project) includes(c *component, servers []*component) (out []any) {
 	if m.isSingleAgent() {
 		return nil
@@ -120,7 +121,7 @@ func (m *project) includes(c *component, servers []*component) (out []any) {
 	return out
 }
 
-// inline writes the tools of a single agent into its own file.
+// inline writes the tools of the only agent into its own file.
 func (m *project) inline(out *tree.Map, servers []*component) {
 	if !m.isSingleAgent() {
 		return
@@ -132,7 +133,7 @@ func (m *project) inline(out *tree.Map, servers []*component) {
 	out.Put("tools", tools)
 }
 
-// prompt is the agent's system prompt; "" = its llm's counts, if that has one.
+// prompt returns the agent's system prompt, or "" if that of its LLM applies.
 func (m *project) prompt(c *component) string {
 	own := m.UseRedacted(c.it.Get("system_prompt"))
 	if over := c.it.Get("llm", "system_prompt"); own == "" {
@@ -146,8 +147,8 @@ func (m *project) prompt(c *component) string {
 	return tree.EscapeReferences(own)
 }
 
-// finalizer writes the answer: of an agent without tools in its only call, of
-// one with tools from what they gave.
+// finalizer writes the answer: in the only call of an agent without tools, or
+// from the results of one with tools.
 func (m *project) finalizer(c *component, role tree.Map, prompt string, works bool) tree.Map {
 	out := slices.Clone(role)
 	out.Put("system_prompt", prompt)
@@ -162,7 +163,7 @@ func (m *project) finalizer(c *component, role tree.Map, prompt string, works bo
 	return out
 }
 
-// limits is how long the loop may continue. The question is the only step.
+// limits converts the limits of the loop. The question is the only step.
 func (m *project) limits(c *component, works bool) tree.Map {
 	at := c.it.Get("max_iterations")
 	if !works {
@@ -177,7 +178,7 @@ func (m *project) limits(c *component, works bool) tree.Map {
 	return tree.Map{{Key: "max_steps", Value: 1}, {Key: "executor_max_iterations", Value: turns}}
 }
 
-// memory is the conversation that outlives a run, where the agent wants one.
+// memory converts the conversation that outlives a run, if the agent has one.
 func (m *project) memory(c *component) tree.Map {
 	at := c.it.Get("include_history")
 	yes, ok := truth(at)

@@ -8,18 +8,19 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// Convert writes the agents of an Aurite project as specs: its project files, the
-// lists of components with a type, and single components, in JSON or YAML. Others
-// are further files of the project; of components of one kind and name the first
-// counts.
+// Convert converts the agents of an Aurite project: its project files, lists of
+// components with a type, and single components, in JSON or YAML. others are
+// further files of the project. If several components have the same kind and
+// name, Convert uses the first.
 //
-// One agent becomes spec.yaml. Several become a file each, which include lib.yaml
-// (the llms) and NAME.server.yaml (a tool server each); workflows become specs
-// whose graph runs those of the agents, evaluations become suites. What comes
-// first, of workflows that no other runs or else of agents, is spec.yaml. All
-// files lie beside each other, so that each is within the root of each.
+// A single agent becomes spec.yaml. Several agents become one file each; they
+// include lib.yaml (the LLMs) and NAME.server.yaml (one per tool server).
+// Workflows become specs whose graph runs those of the agents, and evaluations
+// become suites. spec.yaml is the first workflow that no other workflow runs or
+// else the first agent. All files are in one folder, which is therefore the root
+// of each.
 //
-// The error says that a file cannot be read, or that no agent is in any.
+// Convert returns an error if a file cannot be read or no file contains an agent.
 func Convert(config convert.Input, others ...convert.Input) (convert.Result, error) {
 	m := &project{as: config.As, verdicts: map[*component]string{}}
 	for _, in := range append([]convert.Input{config}, others...) {
@@ -45,7 +46,7 @@ func Convert(config convert.Input, others ...convert.Input) (convert.Result, err
 	return convert.Result{Name: m.projectName(), Files: m.files, Notes: m.Sorted(m.roots...)}, nil
 }
 
-// projectName is the name of the whole.
+// projectName returns the name of the project.
 func (m *project) projectName() string {
 	switch {
 	case m.as != "":
@@ -56,37 +57,37 @@ func (m *project) projectName() string {
 	return m.main.id
 }
 
-// mostParts is how many components a project may have.
+// mostParts is the maximum number of components of a project.
 const mostParts = 500
 
-// project is one import.
+// project is one conversion.
 type project struct {
 	tree.Log
-	as    string // what it is to be called; "" = as in the source
+	as    string // the name of the result; "" to use the name of the source
 	title string // of the project
 	from  []string
 	roots []*tree.Value
 	parts []*component
-	refs  []*tree.Value // names of components that are where they could be defined
+	refs  []*tree.Value // names of components in places where components can also be defined
 
-	llms     map[string]tree.Map // those that were made, by the name here
+	llms     map[string]tree.Map // converted LLMs by their new names
 	verdicts map[*component]string
 	files    []convert.File
-	main     *component // what spec.yaml is
+	main     *component // the component that becomes spec.yaml
 }
 
 // component is a part of an Aurite project.
 type component struct {
 	kind string
-	name string // as the project calls it
-	id   string // as it is called here
+	name string // its name in the project
+	id   string // its name in the spec
 	it   *tree.Value
 	used bool
-	// remark is a line of the comment on top of its file; "" = none.
+	// comment is a line of the comment at the top of its file; "" if none.
 	comment string
 }
 
-// path is the file of an agent or a workflow.
+// path returns the file of an agent or a workflow.
 func (m *project) path(c *component) string {
 	if c == m.main {
 		return "spec.yaml"
@@ -94,7 +95,7 @@ func (m *project) path(c *component) string {
 	return c.id + ".yaml"
 }
 
-// of is the components of a kind, in the order of the source.
+// of returns the components of a kind, in the order of the source.
 func (m *project) of(kind string) (out []*component) {
 	for _, c := range m.parts {
 		if c.kind == kind {
@@ -104,7 +105,7 @@ func (m *project) of(kind string) (out []*component) {
 	return out
 }
 
-// find is a component by its name; nil = there is none.
+// find returns the component with a name, or nil if there is none.
 func (m *project) find(name string, kinds ...string) *component {
 	for _, c := range m.parts {
 		if c.name == name && slices.Contains(kinds, c.kind) {
@@ -114,7 +115,7 @@ func (m *project) find(name string, kinds ...string) *component {
 	return nil
 }
 
-// resolve notes the names of components that no file defines.
+// resolve adds a note for each name of a component that no file defines.
 func (m *project) resolve() {
 	for _, ref := range m.refs {
 		name := ref.UseText()
@@ -124,12 +125,13 @@ func (m *project) resolve() {
 	}
 }
 
-// isSingleAgent says that the project is one agent, which then is one file.
+// isSingleAgent reports whether the project is a single agent, which becomes a
+// single file.
 func (m *project) isSingleAgent() bool {
 	return len(m.of(kindAgent)) == 1 && len(m.of(kindLinear))+len(m.of(kindGraph)) == 0
 }
 
-// write makes the files: the one that is run first comes first.
+// write creates the files. The file to run is the first.
 func (m *project) write() error {
 	m.llms = map[string]tree.Map{}
 	m.chooseMain()
@@ -175,8 +177,8 @@ func (m *project) write() error {
 	return m.suites()
 }
 
-// chooseMain picks what spec.yaml is: the first workflow that no other runs, or
-// else the first agent.
+// chooseMain chooses the component for spec.yaml: the first workflow that no
+// other workflow runs, or else the first agent.
 func (m *project) chooseMain() {
 	flows := append(m.of(kindLinear), m.of(kindGraph)...)
 	top := slices.DeleteFunc(slices.Clone(flows), func(c *component) bool {
@@ -188,7 +190,7 @@ func (m *project) chooseMain() {
 	}
 }
 
-// head is the comment on top of a file.
+// head returns the comment at the top of a file.
 func (m *project) head(c *component) string {
 	kind := map[string]string{kindAgent: "Agent", kindLinear: "Linear workflow", kindGraph: "Graph workflow", kindEval: "Evaluation", kindServer: "Tool server"}[c.kind]
 	return fmt.Sprintf("%s %q of Aurite, imported from %s by pexctl.\n%s", kind, tree.OneLine(c.name), tree.OneLine(c.it.File), c.comment)

@@ -9,7 +9,8 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/converttest"
 )
 
-// What becomes of the samples, whole: files, and notes in the source's order.
+// The complete results for the samples: files, and notes in the order of the
+// source.
 func TestAuriteSamplesBecomeSpecs(t *testing.T) {
 	for _, name := range []string{"agent.json", "components.yaml", "project.json"} {
 		t.Run(name, func(t *testing.T) { converttest.Golden(t, aurite.Convert, "aurite/"+name) })
@@ -42,7 +43,7 @@ func TestAuriteRefusesWhatIsNone(t *testing.T) {
 	}
 }
 
-// Details of single parts, each by what stands in the files and notes.
+// Single features, each checked by text in the files and notes.
 func TestAuriteDetails(t *testing.T) {
 	agent := func(rest string) string {
 		return `{"llms": [{"llm_id": "a", "provider": "anthropic", "model_name": "m"}], "agents": [{"name": "x", "system_prompt": "p", "llm_config_id": "a"` + rest + `]}`
@@ -85,14 +86,14 @@ func TestAuriteDetails(t *testing.T) {
 	}
 }
 
-// However hostile a file is, it is refused or becomes YAML.
+// FuzzAurite checks that any file is either rejected or converted to valid YAML.
 func FuzzAurite(f *testing.F) {
 	f.Add([]byte(`{"agents": [{"name": "\u0000", "system_prompt": "${", "mcp_servers": null}], "clients": [{"name": "x", "args": [[], {}, null]}], "evaluations": [{"component_refs": ["\u0000"]}]}`))
 	converttest.Fuzz(f, aurite.Convert, "aurite/agent.json", "aurite/components.yaml", "aurite/project.json")
 }
 
-// Single keys of a project against what must stand in the files, what must not,
-// and what a note says.
+// Single keys of a project, with text that the files must and must not contain,
+// and the text of a note.
 func TestWhatBecomesOfAProject(t *testing.T) {
 	tests := []struct{ name, members, agent, want, never, noted, unnoted string }{
 		{

@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// graphWorkflow is a graph workflow as a spec. Its nodes run one after another, each after
-// all that lead to it, and get what those answered.
+// graphWorkflow converts a graph workflow to a spec. Its nodes run one after
+// another. Each runs after all its predecessors and receives their answers.
 func (m *project) graphWorkflow(c *component) tree.Map {
 	if why := m.problemOf(c); why != "" {
 		m.Note(c.it, convert.Dropped, "%s: the workflow was left out", why)
@@ -35,7 +35,8 @@ func (m *project) graphWorkflow(c *component) tree.Map {
 	return m.workflow(c, nodes)
 }
 
-// results are references to what nodes answered, as Aurite joins them.
+// results returns references to the answers of nodes, joined as Aurite joins
+// them.
 func results(names []string, ids map[string]string) string {
 	var refs []string
 	for _, name := range names {
@@ -44,7 +45,7 @@ func results(names []string, ids map[string]string) string {
 	return strings.Join(refs, "\n\n")
 }
 
-// graphProblem says why a graph cannot be put in order; "" = it can.
+// graphProblem explains why a graph cannot be ordered; it returns "" if it can.
 func (m *project) graphProblem(c *component) string {
 	at := c.it.Get("nodes")
 	if at == nil || len(at.Items) == 0 {
@@ -72,7 +73,7 @@ func (m *project) graphProblem(c *component) string {
 	return ""
 }
 
-// edgesOf is the edges, from and to.
+// edgesOf returns the edges as pairs of from and to.
 func edgesOf(c *component) (out [][2]string) {
 	if at := c.it.Get("edges"); at != nil {
 		for _, it := range at.Items {
@@ -82,8 +83,8 @@ func edgesOf(c *component) (out [][2]string) {
 	return out
 }
 
-// ordered is the nodes so that each comes after those that lead to it, and
-// which those are. Nodes of a circle are not among them.
+// ordered returns the nodes in topological order, and the predecessors of each.
+// It leaves out the nodes of a cycle.
 func ordered(c *component) (order []*tree.Value, before map[string][]string) {
 	before = map[string][]string{}
 	for _, e := range edgesOf(c) {
@@ -107,7 +108,7 @@ func ordered(c *component) (order []*tree.Value, before map[string][]string) {
 	return order, before
 }
 
-// sinks are the nodes that lead nowhere.
+// sinks returns the nodes without successors.
 func sinks(order []*tree.Value, before map[string][]string) (out []string) {
 	for _, it := range order {
 		id := it.Get("node_id").Peek()

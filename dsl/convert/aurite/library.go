@@ -7,8 +7,8 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// writeLibraries writes what several agents have: the llms, and the servers that any of
-// them uses.
+// writeLibraries writes what several agents share: the LLMs, and the servers that
+// any agent uses.
 func (m *project) writeLibraries() error {
 	for _, c := range m.of(kindLLM) {
 		if m.isSingleAgent() && !c.used {

@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// stepsOf is the steps of a linear workflow, with their names and, where the
-// source tells it, their kinds.
+// stepsOf returns the steps of a linear workflow, with their names and, if the
+// source has them, their kinds.
 func stepsOf(c *component) (steps []*tree.Value, names, kinds []string) {
 	at := c.it.Get("steps")
 	if at == nil {
@@ -28,7 +28,7 @@ func stepsOf(c *component) (steps []*tree.Value, names, kinds []string) {
 	return steps, names, kinds
 }
 
-// step is the component that a step runs; nil = there is none.
+// step returns the component that a step runs, or nil if there is none.
 func (m *project) step(name, kind string) *component {
 	if kind != "" {
 		return m.find(name, kind)
@@ -36,7 +36,7 @@ func (m *project) step(name, kind string) *component {
 	return m.find(name, kindAgent, kindLinear, kindGraph, kindScript)
 }
 
-// children are the workflows and agents that a workflow runs itself.
+// children returns the workflows and agents that a workflow runs directly.
 func (m *project) children(c *component) (out []*component) {
 	_, names, kinds := stepsOf(c)
 	for i, name := range names {
@@ -54,9 +54,9 @@ func (m *project) children(c *component) (out []*component) {
 	return out
 }
 
-// problemOf says why a workflow cannot be a spec; "" = it can. It looks at each
-// workflow once: while it does, one that comes back to itself is one that runs
-// itself.
+// problemOf explains why a workflow cannot be converted; it returns "" if it can.
+// It visits each workflow once: reaching a workflow again during its own visit
+// means that it runs itself.
 func (m *project) problemOf(c *component) string {
 	why, known := m.verdicts[c]
 	if !known {
@@ -94,11 +94,11 @@ func (m *project) workflowProblem(c *component) string {
 	return ""
 }
 
-// mostSteps is how many steps a workflow has at most.
+// mostSteps is the maximum number of steps of a workflow.
 const mostSteps = 200
 
-// linearWorkflow is a linear workflow as a spec: a graph in which each node runs a spec on
-// what the one before it answered.
+// linearWorkflow converts a linear workflow to a graph in which each node runs a
+// spec on the answer of the node before it.
 func (m *project) linearWorkflow(c *component) tree.Map {
 	if why := m.problemOf(c); why != "" {
 		m.Note(c.it, convert.Dropped, "%s: the workflow was left out", why)
@@ -122,13 +122,14 @@ func (m *project) linearWorkflow(c *component) tree.Map {
 	return m.workflow(c, nodes)
 }
 
-// node is a step of a workflow: another spec, whose failure is the workflow's.
+// node converts a step of a workflow: another spec, whose failure fails the
+// workflow.
 func (m *project) node(id string, s *component) tree.Map {
 	return tree.Map{{Key: "id", Value: id}, {Key: "type", Value: "agent"}, {Key: "agent", Value: m.path(s)}, {Key: "on_error", Value: "fail"}}
 }
 
-// firstAgent is the first agent that a workflow runs: a limit that ends the run lets
-// its llm write the answer.
+// firstAgent returns the first agent that a workflow runs. Its LLM writes the
+// answer if a limit ends the run.
 func (m *project) firstAgent(c *component) *component {
 	for range mostSteps {
 		if c.kind == kindAgent {
@@ -139,7 +140,7 @@ func (m *project) firstAgent(c *component) *component {
 	return c
 }
 
-// workflow is the spec of a workflow.
+// workflow returns the spec of a workflow.
 func (m *project) workflow(c *component, nodes []any) tree.Map {
 	var out tree.Map
 	out.Put("apiVersion", "pex/v1")

@@ -7,14 +7,14 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// vendor is who serves a model: in Aurite a prefix that LiteLLM knows.
+// vendor is the provider of a model: in Aurite, a prefix that LiteLLM knows.
 type vendor struct {
 	provider string
-	base     string // address, where the provider is another's protocol
-	key      string // variable of its key
+	base     string // address, if the provider uses the protocol of another one
+	key      string // environment variable of its key
 }
 
-// vendors are the prefixes of LiteLLM that have a counterpart. Addresses and
+// vendors maps the prefixes of LiteLLM that have a counterpart. Addresses and
 // variables are those of LiteLLM's provider pages.
 var vendors = map[string]vendor{
 	"anthropic": {provider: "anthropic", key: "ANTHROPIC_API_KEY"},
@@ -35,7 +35,7 @@ var vendors = map[string]vendor{
 // placeholderModel stands for a model that the source does not name.
 const placeholderModel = "to-be-filled-in"
 
-// llm is an llm as an entry of llms, made once.
+// llm converts an LLM to an entry of llms, once, and returns its name.
 func (m *project) llm(c *component) string {
 	c.used = true
 	if m.llms[c.id] == nil {
@@ -50,7 +50,7 @@ func (m *project) llm(c *component) string {
 	return c.id
 }
 
-// model writes whose model it is, and where it is asked.
+// model writes the provider, model and address.
 func (m *project) model(out *tree.Map, it *tree.Value, id string) {
 	given := it.Get("provider")
 	name := strings.ToLower(given.UseText())
@@ -91,8 +91,8 @@ func (m *project) modelName(out *tree.Map, it *tree.Value) {
 	}
 }
 
-// base writes an address. Ollama's own is not that of its OpenAI-compatible
-// endpoint.
+// base writes an address. Ollama's native address differs from that of its
+// OpenAI-compatible endpoint.
 func (m *project) base(out *tree.Map, base *tree.Value, provider, id string) {
 	if base == nil {
 		return
@@ -105,7 +105,7 @@ func (m *project) base(out *tree.Map, base *tree.Value, provider, id string) {
 	out.Put("base_url", address)
 }
 
-// key writes where the key is: a variable's name, never the key.
+// key writes the environment variable of the key, never the key itself.
 func (m *project) key(out *tree.Map, it *tree.Value, usual string) {
 	if name := it.Get("api_key_env_var"); name != nil {
 		out.Put("api_key_env", tree.Variable(name.UseText()))
@@ -121,8 +121,8 @@ func (m *project) key(out *tree.Map, it *tree.Value, usual string) {
 	}
 }
 
-// settings writes the fields that llms and agents both have; what is written
-// over an llm's by an agent follows Aurite's own rules.
+// settings writes the fields that LLMs and agents share. Aurite's own rules
+// decide what an agent overrides.
 func (m *project) settings(out *tree.Map, it *tree.Value) {
 	for _, f := range []struct{ from, to string }{
 		{"temperature", "temperature"},

@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// name gives each component the name that it has here. Agents, workflows and
-// evaluations share one space of names: they are files beside each other.
+// name assigns each component a unique valid name. Agents, workflows and
+// evaluations share one namespace, because they are files in one folder.
 func (m *project) name() {
 	taken := map[string]map[string]bool{}
 	for _, c := range m.parts {
@@ -33,7 +33,7 @@ func (m *project) name() {
 	}
 }
 
-// identifier converts the name of a component; those of files are lower case.
+// identifier converts the name of a component. Names of files are lower case.
 func identifier(name, kind string) string {
 	if kind != kindLLM && kind != kindServer {
 		name = strings.ToLower(name)
@@ -41,10 +41,10 @@ func identifier(name, kind string) string {
 	return tree.Identifier(name, strings.ReplaceAll(kind, "_", "-"))
 }
 
-// placeholder is how Aurite writes a variable of the environment.
+// placeholder matches Aurite's references to environment variables.
 var placeholder = text.Regexp(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// setting converts a setting of a server to a template without secrets: name is
+// setting converts a setting of a server to a template without secrets. name is
 // its key, variable the environment variable that replaces a secret.
 func (m *project) setting(it *tree.Value, name, variable string) string {
 	noted := len(m.Notes)

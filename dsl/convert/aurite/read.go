@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// The kinds of components, as Aurite's types call them.
+// Kinds of components by Aurite's types.
 const (
 	kindLLM    = "llm"
 	kindServer = "mcp_server"
@@ -18,17 +18,17 @@ const (
 	kindGraph  = "graph_workflow"
 	kindScript = "custom_workflow"
 	kindEval   = "evaluation"
-	kindOther  = "" // what pex has no counterpart of
+	kindOther  = "" // without a counterpart
 )
 
-// kindsByType are the values of type.
+// kindsByType maps the values of type.
 var kindsByType = map[string]string{
 	"llm": kindLLM, "mcp_server": kindServer, "client": kindServer, "agent": kindAgent,
 	"linear_workflow": kindLinear, "simple_workflow": kindLinear, "graph_workflow": kindGraph,
 	"custom_workflow": kindScript, "evaluation": kindEval, "security": kindOther, "host": kindOther,
 }
 
-// sections are the keys of project files under which components of a kind stand.
+// sections are the keys of project files that contain components of a kind.
 var sections = []struct{ key, kind string }{
 	{"llms", kindLLM},
 	{"llm_configs", kindLLM},
@@ -43,7 +43,7 @@ var sections = []struct{ key, kind string }{
 	{"evaluations", kindEval},
 }
 
-// read takes the components out of a file.
+// read reads the components of a file.
 func (m *project) read(in convert.Input) error {
 	roots, notes, err := tree.ReadAny(in)
 	switch {
@@ -64,8 +64,8 @@ func (m *project) read(in convert.Input) error {
 	return nil
 }
 
-// holdsComponents says whether a file found in a folder is one of the project's:
-// it has a component that names its type, sections of components, or an agent.
+// holdsComponents reports whether a file found in a folder belongs to the
+// project: it has a component with a type, sections of components, or an agent.
 func holdsComponents(root *tree.Value) bool {
 	switch root.Kind {
 	case tree.List:
@@ -77,7 +77,7 @@ func holdsComponents(root *tree.Value) bool {
 	}
 }
 
-// collect takes components out of a list, a project file or a component.
+// collect reads components from a list, a project file or a component.
 func (m *project) collect(root *tree.Value) {
 	switch {
 	case root.Kind == tree.List:
@@ -100,7 +100,7 @@ func (m *project) collect(root *tree.Value) {
 	}
 }
 
-// isProject says whether an object has sections of components.
+// isProject reports whether an object has sections of components.
 func isProject(it *tree.Value) bool {
 	if it.Get("host").Peek() == "" && it.Get("host") != nil {
 		return true
@@ -111,7 +111,7 @@ func isProject(it *tree.Value) bool {
 	})
 }
 
-// project takes the components out of a project file.
+// project reads the components of a project file.
 func (m *project) project(root *tree.Value) {
 	if name := root.Get("name"); name != nil && m.title == "" {
 		m.title = tree.Sentence(name.Peek())
@@ -139,7 +139,7 @@ func (m *project) project(root *tree.Value) {
 	}
 }
 
-// likely is what a component without type is, by its keys.
+// likely returns the kind of a component without a type, judged by its keys.
 func likely(it *tree.Value) string {
 	for _, sign := range []struct{ key, kind string }{
 		{"llm_id", kindLLM},
@@ -164,10 +164,10 @@ func likely(it *tree.Value) string {
 	return kindOther
 }
 
-// add takes over a component, unless there is one of its kind and name.
+// add adds a component unless there is one with its kind and name.
 func (m *project) add(kind, key string, it *tree.Value) {
 	if len(m.parts) > mostParts {
-		return // which is an error in the end
+		return // reported as an error at the end
 	}
 	name := key
 	for _, k := range []string{"name", "llm_id", "client_id"} {

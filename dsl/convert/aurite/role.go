@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// baseOf is the llm that an agent names, or the first there is; nil = there is
-// none to take, or the agent names its model itself.
+// baseOf returns the LLM that an agent names, or else the first one. It returns
+// nil if there is none, or if the agent names its model itself.
 func (m *project) baseOf(c *component) *component {
 	if id := c.it.Get("llm_config_id").Peek(); id != "" {
 		return m.find(id, kindLLM)
@@ -21,8 +21,8 @@ func (m *project) baseOf(c *component) *component {
 	return all[0]
 }
 
-// putLLM writes which llm the roles of a spec use: one of lib.yaml, or of the
-// spec itself.
+// putLLM writes the LLM of the roles of a spec: one of lib.yaml, or of the spec
+// itself.
 func (m *project) putLLM(out *tree.Map, c *component) {
 	base := m.baseOf(c)
 	id := c.it.Get("llm_config_id")
@@ -44,23 +44,23 @@ func (m *project) putLLM(out *tree.Map, c *component) {
 	m.putPlannerLLM(out, base)
 }
 
-// putPlannerLLM names the llm, where there are several.
+// putPlannerLLM writes the LLM of the planner if there are several.
 func (m *project) putPlannerLLM(out *tree.Map, llm *component) {
 	if len(m.of(kindLLM)) > 1 {
 		out.PutCommented("planner", tree.Map{{Key: "llm", Value: m.llm(llm)}}, "There is no planning; the other roles use the planner's LLM.")
 	}
 }
 
-// role is what an agent writes over its llm.
+// role returns the settings of an agent that override its LLM.
 func (m *project) role(c *component) (out tree.Map) {
 	if m.baseOf(c) == nil {
-		return nil // its own model has it all
+		return nil // its own model has all settings
 	}
 	return m.overrides(c)
 }
 
 func (m *project) overrides(c *component) (out tree.Map) {
-	for _, it := range []*tree.Value{c.it.Get("llm"), c.it} { // what the agent says itself goes over its llm's fields
+	for _, it := range []*tree.Value{c.it.Get("llm"), c.it} { // settings of the agent override those of its LLM
 		if it != nil && it.Kind == tree.Object {
 			m.override(&out, c, it)
 		}
@@ -68,7 +68,7 @@ func (m *project) overrides(c *component) (out tree.Map) {
 	return out
 }
 
-// ownModel writes the model of an agent that names no llm.
+// ownModel writes the model of an agent that names no LLM.
 func (m *project) ownModel(c *component) (out tree.Map) {
 	name := c.it.Get("model").Peek()
 	if name == "" {
@@ -93,9 +93,9 @@ func (m *project) ownModel(c *component) (out tree.Map) {
 	return out
 }
 
-// modelVendor is who serves the model of an agent without an llm, and its name there:
-// the provider that the agent names, the prefix that LiteLLM reads, or whoever
-// makes models of such names.
+// modelVendor returns the provider of the model of an agent without an LLM, and
+// the model's name there: the provider that the agent names, the prefix that
+// LiteLLM reads, or the provider of models with similar names.
 func (m *project) modelVendor(c *component, name string) (v vendor, bare string) {
 	for _, it := range []*tree.Value{c.it.Get("llm", "provider"), c.it.Get("provider")} {
 		if v, ok := vendors[strings.ToLower(it.Peek())]; ok {
@@ -108,7 +108,7 @@ func (m *project) modelVendor(c *component, name string) (v vendor, bare string)
 		m.NoteAt(c.it.File, c.it.Path, convert.Changed, "its model names the provider, too: %s", v.provider)
 		return v, rest
 	}
-	v = vendors["anthropic"] // Aurite's default was
+	v = vendors["anthropic"] // Aurite's default
 	for _, by := range []struct{ prefix, vendor string }{{"gpt-", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"}, {"gemini", "gemini"}, {"mistral", "mistral"}} {
 		if strings.HasPrefix(name, by.prefix) {
 			v = vendors[by.vendor]
@@ -120,7 +120,7 @@ func (m *project) modelVendor(c *component, name string) (v vendor, bare string)
 	return v, name
 }
 
-// override writes what an agent says over its llm.
+// override writes the settings of an agent that override its LLM.
 func (m *project) override(out *tree.Map, c *component, it *tree.Value) {
 	if name := it.Get("model").UseText(); name != "" {
 		out.Put("model", tree.EscapeReferences(name))
@@ -135,15 +135,15 @@ func (m *project) override(out *tree.Map, c *component, it *tree.Value) {
 	}
 }
 
-// excluded are the tools that the agent must not see. Aurite excludes by name,
-// whatever has it: tools are what a model sees here.
+// excluded returns the tools that the agent must not see. Aurite excludes any
+// component by name; here only tools are visible to a model.
 func (m *project) excluded(c *component, servers []*component) (out []any) {
 	at := c.it.Get("exclude_components")
 	if at == nil {
 		return nil
 	}
 	if len(at.Items) == 0 {
-		at.Use() // none is excluded
+		at.Use() // nothing is excluded
 	}
 	for _, it := range at.Items {
 		name := it.Peek()
@@ -161,8 +161,8 @@ func (m *project) excluded(c *component, servers []*component) (out []any) {
 	return out
 }
 
-// excludePatterns are the names that a tool has here: with its server before it, or that
-// of each server of the agent.
+// excludePatterns returns the names of a tool in the spec: prefixed with its
+// server, or with each server of the agent.
 func excludePatterns(name string, servers []*component) (out []any) {
 	for _, s := range servers {
 		if tool, ok := strings.CutPrefix(name, s.name+"-"); ok && tool != "" {
@@ -177,7 +177,7 @@ func schemaOf(c *component) *tree.Value {
 	return tree.First(c.it.Get("config_validation_schema"), c.it.Get("schema"))
 }
 
-// schema is what the answer has to be.
+// schema returns the JSON Schema of the answer.
 func (m *project) schema(c *component) any {
 	at := schemaOf(c)
 	if at == nil || at.Kind != tree.Object || len(at.Items) == 0 {
@@ -188,7 +188,7 @@ func (m *project) schema(c *component) any {
 	return plain
 }
 
-// output is the schema, and how often the model may repair its answer.
+// output returns the schema, and how often the model may repair its answer.
 func (m *project) output(c *component, schema any, works bool) tree.Map {
 	at := c.it.Get("max_iterations")
 	if schema == nil {
@@ -211,7 +211,7 @@ func (m *project) output(c *component, schema any, works bool) tree.Map {
 	return out
 }
 
-// droppedFields notes what agents of Aurite have and specs do not.
+// droppedFields notes the fields of agents that have no counterpart.
 func (m *project) droppedFields(c *component) {
 	if yes, _ := truth(c.it.Get("auto")); yes {
 		m.Note(c.it.Get("auto"), convert.Dropped, "no model chooses servers before the run: the tools are those of mcp_servers")
@@ -222,7 +222,7 @@ func (m *project) droppedFields(c *component) {
 	}
 }
 
-// runs says whether a workflow has a step that is another.
+// runs reports whether other is a step of a workflow.
 func (m *project) runs(c, other *component) bool {
 	return slices.Contains(m.children(c), other)
 }

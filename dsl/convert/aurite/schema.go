@@ -7,11 +7,11 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// looseReason is in a spec whose answer OpenAI does not hold to its schema.
+// looseReason is the comment in a spec with an answer schema that OpenAI cannot
+// enforce.
 const looseReason = "pex:ignore-file PEX094 as in Aurite, an answer is held against the schema when it is there"
 
-// allowSchemaFailure notes that a provider which writes by a schema does not do so by
-// this one.
+// allowSchemaFailure notes that the provider does not enforce this schema.
 func (m *project) allowSchemaFailure(c *component, role tree.Map) {
 	at := schemaOf(c)
 	var llm tree.Map
@@ -28,7 +28,7 @@ func (m *project) allowSchemaFailure(c *component, role tree.Map) {
 	m.Note(at, convert.Changed, "OpenAI holds a model only to schemas whose objects all say additionalProperties: false and require all they have; by this one the answer is checked afterwards, as in Aurite")
 }
 
-// isOpen says that a schema leaves open what an object holds.
+// isOpen reports whether a schema allows unknown members of an object.
 func isOpen(it *tree.Value, root bool) bool {
 	if it == nil || it.Kind != tree.Object {
 		return true

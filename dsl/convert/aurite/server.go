@@ -8,14 +8,14 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// hasTools says whether a server has tools: one that is said to have prompts or
-// resources alone has none.
+// hasTools reports whether a server has tools. A server that lists only prompts
+// or resources has none.
 func hasTools(c *component) bool {
 	all := c.it.Get("capabilities")
 	return all == nil || len(all.Items) == 0 || slices.ContainsFunc(all.Items, func(it *tree.Value) bool { return it.Peek() == "tools" })
 }
 
-// server is a tool server as an entry of tools.
+// server converts a tool server to an entry of tools.
 func (m *project) server(c *component) tree.Map {
 	var out tree.Map
 	c.used = true
@@ -41,7 +41,7 @@ func (m *project) server(c *component) tree.Map {
 	return sortServerKeys(out)
 }
 
-// timeouts writes how long a call and the start may take.
+// timeouts writes the timeouts of calls and of the start.
 func (m *project) timeouts(out *tree.Map, c *component) {
 	for _, key := range []struct{ from, to string }{{"timeout", "timeout"}, {"registration_timeout", "start_timeout"}} {
 		it := c.it.Get(key.from)
@@ -56,14 +56,14 @@ func (m *project) timeouts(out *tree.Map, c *component) {
 	}
 }
 
-// noteOnce is a note on all servers, at the first.
+// noteOnce adds a note about all servers to the first one.
 func (m *project) noteOnce(c *component, what string) {
 	if !slices.ContainsFunc(m.Notes, func(n convert.Note) bool { return n.What == what }) {
 		m.NoteAt(c.it.File, c.it.Path, convert.Changed, "%s", what)
 	}
 }
 
-// serverKeys is the order in which a server's keys are written.
+// serverKeys is the order of a server's keys.
 var serverKeys = []string{"type", "command", "cwd", "url", "env", "headers", "exclude", "approval", "timeout", "start_timeout"}
 
 func sortServerKeys(m tree.Map) tree.Map {
@@ -71,7 +71,7 @@ func sortServerKeys(m tree.Map) tree.Map {
 	return m
 }
 
-// remote writes a server at an address.
+// remote writes a server with an address.
 func (m *project) remote(out *tree.Map, c *component) {
 	out.Put("url", m.address(c.it.Get("http_endpoint"), tree.Variable(c.id, "URL")))
 	m.headers(out, c)
@@ -89,8 +89,8 @@ func (m *project) headers(out *tree.Map, c *component) {
 	out.Put("headers", headers)
 }
 
-// program writes a server that is started: a script by python, as Aurite does,
-// or any command.
+// program writes a server that is started: a Python script, as in Aurite, or any
+// command.
 func (m *project) program(out *tree.Map, c *component) {
 	script, command := c.it.Get("server_path"), c.it.Get("command")
 	var words []any
@@ -108,7 +108,7 @@ func (m *project) program(out *tree.Map, c *component) {
 	m.noteOnce(c, "Aurite hands its whole environment to a server; here each gets PATH, HOME, LANG and TMPDIR: name what else it needs under env, as NAME: ${env.NAME}")
 }
 
-// args are the arguments of a command; a flag says what the next one is.
+// args returns the arguments of a command. A flag names the argument after it.
 func (m *project) args(c *component) (out []any) {
 	at := c.it.Get("args")
 	if at == nil || at.Kind != tree.List {
@@ -126,17 +126,17 @@ func (m *project) args(c *component) (out []any) {
 		case name != "":
 			flag = name
 		case !strings.HasPrefix(before, "-"):
-			flag = "argument" // what it says may be the secret
+			flag = "argument" // the value after the flag may be the secret
 		}
 		if strings.HasPrefix(before, "-") && !strings.Contains(before, "=") {
-			name = "" // a flag by itself is no value
+			name = "" // a flag itself is not a secret
 		}
 		out = append(out, m.setting(it, name, tree.Variable(c.id, flag)))
 	}
 	return out
 }
 
-// transport takes the kind of transport, which here the keys tell.
+// transport uses the kind of transport, which the keys of the spec imply.
 func (m *project) transport(c *component, remote bool) {
 	at := c.it.Get("transport_type")
 	if at == nil {
@@ -157,7 +157,7 @@ func (m *project) transport(c *component, remote bool) {
 	m.Note(at, convert.Changed, "command or url say here how a server is reached")
 }
 
-// variables writes what a server gets of the environment.
+// variables writes the environment variables of a server.
 func (m *project) variables(out *tree.Map, c *component) {
 	var env tree.Map
 	if at := c.it.Get("env"); at != nil && at.Kind == tree.Object {
@@ -180,7 +180,8 @@ func (m *project) variables(out *tree.Map, c *component) {
 	}
 }
 
-// exclusions writes what is left out, and notes what a model never sees.
+// exclusions writes the excluded tools, and notes components that a model never
+// sees.
 func (m *project) exclusions(out *tree.Map, c *component) {
 	var names []any
 	if at := c.it.Get("exclude"); at != nil {

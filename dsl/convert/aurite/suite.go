@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// suites writes the evaluations whose agents or workflows are there.
+// suites writes the evaluations whose agents or workflows exist.
 func (m *project) suites() error {
 	for _, c := range m.of(kindEval) {
 		if cases := c.it.Get("test_cases"); cases == nil || len(cases.Items) == 0 {
@@ -30,7 +30,7 @@ func (m *project) suites() error {
 	return nil
 }
 
-// evaluatedSpec is the specs that an evaluation is of.
+// evaluatedSpec returns the specs that an evaluation tests.
 func (m *project) evaluatedSpec(c *component) (out []any) {
 	at := c.it.Get("component_refs")
 	if at == nil {
@@ -50,8 +50,8 @@ func (m *project) evaluatedSpec(c *component) (out []any) {
 	return out
 }
 
-// suite is an evaluation: each case is a row, and what is expected of it a
-// rubric that a judge holds the answer to.
+// suite converts an evaluation: each case becomes a row, and its expectations
+// become a rubric for a judge.
 func (m *project) suite(c *component, specs []any) tree.Map {
 	var out tree.Map
 	out.Put("apiVersion", "pex/v1")
@@ -63,7 +63,7 @@ func (m *project) suite(c *component, specs []any) tree.Map {
 		out.Put("specs", specs)
 	}
 	judge := m.judge(c)
-	if name, ok := judge.Get("llm").(string); ok { // the spec may have another llm of its own
+	if name, ok := judge.Get("llm").(string); ok { // the spec may have another LLM with this name
 		out.Put("llms", tree.Map{{Key: name, Value: m.llms[name]}})
 	}
 	out.Put("dataset", tree.Map{{Key: "rows", Value: m.rows(c)}})
@@ -90,7 +90,7 @@ func (m *project) suite(c *component, specs []any) tree.Map {
 	return out
 }
 
-// rows are the cases.
+// rows returns the cases.
 func (m *project) rows(c *component) (out []any) {
 	at := c.it.Get("test_cases")
 	if at == nil {
@@ -128,7 +128,7 @@ func (m *project) expectations(at *tree.Value) string {
 	return strings.Join(lines, "\n")
 }
 
-// judge is the llm that grades: the one named, else the first there is.
+// judge returns the LLM that grades: the named one, or else the first one.
 func (m *project) judge(c *component) tree.Map {
 	at := c.it.Get("review_llm")
 	llm := m.find(at.Peek(), kindLLM)

@@ -8,8 +8,9 @@ import (
 	"github.com/pexctl/pex/dsl/convert/aurite"
 )
 
-// TestAuriteAgentsWithoutAnLLM finds who serves a model that an agent names by
-// itself: as it says, by LiteLLM's prefix, or by the model's name.
+// TestAuriteAgentsWithoutAnLLM checks the provider of a model that an agent names
+// itself: the one that the agent names, or by LiteLLM's prefix, or by the model's
+// name.
 func TestAuriteAgentsWithoutAnLLM(t *testing.T) {
 	for _, tc := range []struct{ name, agent, provider, model string }{
 		{"the provider of its llm", `"llm": {"provider": "openai", "model": "ft-7"}`, "provider: openai", "model: ft-7"},

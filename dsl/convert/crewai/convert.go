@@ -117,7 +117,7 @@ func (c *crew) beside(in convert.Input) {
 		return
 	}
 	if text, err := in.Open(name); err == nil {
-		_ = c.read(convert.Input{Name: path.Join(path.Dir(in.Name), name), Text: text, Found: true}) // notes a broken file
+		_ = c.read(convert.Input{Name: path.Join(path.Dir(in.Name), name), Text: text, Found: true}) // a broken file becomes a note
 	}
 }
 
@@ -147,7 +147,8 @@ func (c *crew) convert(in convert.Input) {
 	c.NoteAt(c.tasks[0].it.File, ".", convert.Changed, "the tasks run in the order of the file, and the result of %s is the answer; a hierarchical process has no counterpart", last)
 }
 
-// name is what the spec is called: as the folder around config, or the file.
+// name returns the name of the spec: that of the folder around config, or of the
+// file.
 func (c *crew) name(in convert.Input) string {
 	if in.As != "" {
 		return tree.Identifier(in.As, "crew")
@@ -185,8 +186,8 @@ func (c *crew) withoutTasks() {
 	}
 }
 
-// assigned returns the agent of a task. Without one in the file it is the one
-// whose name is most alike, or else the one at the same place.
+// assigned returns the agent of a task. If the file names none, it is the agent
+// with the most similar name, or else the one at the same position.
 func (c *crew) assigned(i int, t *part) *part {
 	at := t.it.Get("agent")
 	name := at.UseText()

@@ -39,7 +39,7 @@ func TestRefusesOtherFiles(t *testing.T) {
 	}
 }
 
-// However hostile a file is, it is refused or becomes YAML.
+// FuzzCrewAI checks that any file is either rejected or converted to valid YAML.
 func FuzzCrewAI(f *testing.F) {
 	f.Add([]byte(`agents: [{role: "{a}", goal: g, llm: {model: x/y, temperature: 9}}]
 tasks: [{name: end, description: "${x} {question}", expected_output: e, context: [end]}]`))

@@ -40,7 +40,8 @@ func TestRefusesOtherFiles(t *testing.T) {
 	}
 }
 
-// However hostile a file is, it is refused or becomes YAML.
+// FuzzDockerAgent checks that any file is either rejected or converted to valid
+// YAML.
 func FuzzDockerAgent(f *testing.F) {
 	f.Add([]byte(`agents: {a: {sub_agents: [a, b], toolsets: [{type: mcp, ref: x}, {type: script, shell: {x: {args: [1]}}}]}, b: {handoffs: [a], model: "a,b,,"}}`))
 	f.Add([]byte(`{"agents": [{"name": "\u0000", "model": "${x}/", "toolsets": [{"type": "api", "api_config": {"args": []}}]}]}`))

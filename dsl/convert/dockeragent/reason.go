@@ -2,7 +2,7 @@ package dockeragent
 
 import "github.com/pexctl/pex/dsl/convert"
 
-// reason is why a key has no counterpart, or what to do by hand.
+// reason explains why a key has no counterpart, or what to do by hand.
 type reason struct {
 	key     string
 	outcome convert.Outcome

@@ -103,7 +103,7 @@ func (c *config) environment(out *tree.Map, it *tree.Value) {
 	}
 }
 
-// texts are the scalars of a list.
+// texts returns the scalars of a list.
 func texts(list *tree.Value) (out []string) {
 	if list == nil {
 		return nil

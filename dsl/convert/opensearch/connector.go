@@ -12,22 +12,22 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// connector is the body by which OpenSearch was told how a model or a tool
-// server is reached.
+// connector is the body that describes how OpenSearch reaches a model or a tool
+// server.
 type connector struct {
-	root    *tree.Value // all of the body: a connector, or a model's registration with one in it
+	root    *tree.Value // the whole body: a connector, or a model registration that contains one
 	body    *tree.Value // the connector itself
 	used    bool
-	label   string   // is before the names of its variables; "" = nothing has to
-	secrets []string // the variables that take the place of its credentials
+	label   string   // the prefix of its variables; "" if none is needed
+	secrets []string // the variables that replace its credentials
 }
 
-// isMCP says whether it leads to a tool server.
+// isMCP reports whether it describes a tool server.
 func (c *connector) isMCP() bool {
 	return strings.HasPrefix(strings.ToLower(c.body.Get("protocol").Peek()), "mcp")
 }
 
-// hasID says whether an agent that names this id, or this name, means it.
+// hasID reports whether an id, or a name, refers to it.
 func (c *connector) hasID(id string) bool {
 	if id == "" {
 		return false
@@ -43,7 +43,7 @@ func (c *connector) hasID(id string) bool {
 	return false
 }
 
-// predict is the action by which a model is asked.
+// predict returns the action that calls a model.
 func (c *connector) predict() *tree.Value {
 	actions := c.body.Get("actions").Decode()
 	if actions == nil {
@@ -62,11 +62,13 @@ var (
 	blank     = text.Regexp(`(?i)^<.*>$|^your[_ -]|^\{\{.*\}\}$|^$`)
 )
 
-// isPlaceholder says that an example was not filled in: <MODEL>, your_region.
+// isPlaceholder reports whether an example value was not replaced: <MODEL>,
+// your_region.
 func isPlaceholder(s string) bool { return blank().MatchString(strings.TrimSpace(s)) }
 
-// fill puts the connector's own parameters into a text, and the names of
-// variables in place of credentials. What only a request knows stays.
+// fill replaces references in a text by the connector's parameters, and
+// credentials by references to environment variables. References to values of a
+// request remain.
 func (c *connector) fill(s string) string {
 	return reference().ReplaceAllStringFunc(s, func(ref string) string {
 		m := reference().FindStringSubmatch(ref)
@@ -80,7 +82,7 @@ func (c *connector) fill(s string) string {
 	})
 }
 
-// variable is the environment variable that takes the place of a credential.
+// variable returns the environment variable that replaces a credential.
 func (c *connector) variable(credential string) string {
 	name := toEnvName(credential)
 	if c.label != "" && !strings.HasPrefix(name, c.label+"_") {
@@ -92,8 +94,8 @@ func (c *connector) variable(credential string) string {
 	return name
 }
 
-// toEnvName is a name as environment variables are written: openAI_key is
-// OPENAI_KEY, accessKey is ACCESS_KEY.
+// toEnvName converts a name to the form of environment variables: openAI_key to
+// OPENAI_KEY, accessKey to ACCESS_KEY.
 func toEnvName(s string) string {
 	var b strings.Builder
 	before := ' '
@@ -114,7 +116,7 @@ func toEnvName(s string) string {
 	return out
 }
 
-// address is where the model is asked; nil = the body does not say.
+// address returns the address of the model, or nil if the body has none.
 func (c *connector) address() *url.URL {
 	at := c.predict().Get("url")
 	if at == nil || isPlaceholder(at.Peek()) {
@@ -127,7 +129,8 @@ func (c *connector) address() *url.URL {
 	return u
 }
 
-// noteIdentity notes what only describes the connector, and what guards it there.
+// noteIdentity notes the keys that only describe the connector or control access
+// to it.
 func (c *connector) noteIdentity(l *tree.Log) {
 	for _, it := range []*tree.Value{c.root, c.body} {
 		l.NoteKeys(it, []string{"name", "description", "version", "function_name", "connector_id", "model_group_id", "id", "_id"}, convert.Dropped, "connectors have no name here: the LLM is defined in the spec")
@@ -145,7 +148,7 @@ func (c *connector) noteIdentity(l *tree.Log) {
 	}
 }
 
-// timeouts takes over how long is waited and how often it is tried again.
+// timeouts converts timeouts and retries.
 func (c *connector) timeouts(llm *tree.Map, l *tree.Log) {
 	config := c.body.Get("client_config").Decode()
 	if config == nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// interfaces are the formats that provider http writes and reads by itself.
+// interfaces are the formats that the provider http implements.
 var interfaces = []string{"openai/v1/chat/completions", "bedrock/converse/claude", "bedrock/converse/deepseek_r1", "gemini/v1beta/generatecontent"}
 
-// overHTTP writes a model that no provider of ours knows: address, headers, body
-// and filter of the connector, for provider http.
+// overHTTP converts a model without a provider: address, headers, body and filter
+// of the connector, for the provider http.
 func (c *connector) overHTTP(out *tree.Map, iface string, l *tree.Log) {
 	action, options := c.predict(), tree.Map{}
 	if model := c.body.Get("parameters").Get("model"); model != nil && !isPlaceholder(model.Peek()) {
@@ -37,7 +37,8 @@ func (c *connector) overHTTP(out *tree.Map, iface string, l *tree.Log) {
 	out.Put("options", options)
 }
 
-// noteSigning says what is left to do where requests are signed, or a token is fetched.
+// noteSigning notes what to do if requests are signed, or a token must be
+// fetched.
 func (c *connector) noteSigning(options *tree.Map, l *tree.Log) {
 	switch it := c.body.Get("protocol"); strings.ToLower(it.Peek()) {
 	case "aws_sigv4":
@@ -52,7 +53,7 @@ func (c *connector) noteSigning(options *tree.Map, l *tree.Log) {
 	}
 }
 
-// oneSlash is an address whose parts were joined with a slash too many.
+// oneSlash removes double slashes from a joined address.
 func oneSlash(s string) string {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {
@@ -68,7 +69,7 @@ func oneSlash(s string) string {
 	return scheme + "://" + path
 }
 
-// requestHeaders takes over the headers.
+// requestHeaders converts the headers.
 func (c *connector) requestHeaders(options *tree.Map, l *tree.Log) {
 	headers := c.predict().Get("headers").Decode()
 	if headers == nil || headers.Kind != tree.Object {
@@ -85,7 +86,8 @@ func (c *connector) requestHeaders(options *tree.Map, l *tree.Log) {
 	options.Put("headers", keep)
 }
 
-// requestBody takes over the body, with what a request knows under our names.
+// requestBody converts the body; references to values of a request get their
+// names in pex.
 func (c *connector) requestBody(options *tree.Map, l *tree.Log) {
 	at := c.predict().Get("request_body")
 	filled, lost := c.template(at.Peek())
@@ -110,18 +112,18 @@ func (c *connector) requestBody(options *tree.Map, l *tree.Log) {
 	l.Note(at, convert.Changed, "%s", what)
 }
 
-// pastedJSON are the references by which OpenSearch pastes JSON into a body.
+// pastedJSON are the references that OpenSearch replaces by JSON.
 var pastedJSON = []string{"_chat_history", "_interactions", "tool_configs", "_tools", "tool_configs.toString()"}
 
-// requestNames are what a request knows, by their names here.
+// requestNames maps values of a request to their names in pex.
 var requestNames = map[string]string{
 	"prompt": "prompt", "message": "prompt", "inputs": "prompt", "input": "prompt", "inputText": "prompt", "question": "prompt", "user_prompt": "prompt",
 	"system_prompt": "system", "system_instruction": "system", "messages": "messages", "model": "model",
 	"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_output_tokens", "stop": "stop", "seed": "seed",
 }
 
-// template is a body with references of ours, as JSON. Lost are names of which
-// nothing is known here.
+// template converts the references of a body, as JSON. lost are names without a
+// counterpart.
 func (c *connector) template(body string) (out string, lost []string) {
 	var b strings.Builder
 	quoted := false
@@ -155,7 +157,7 @@ func (c *connector) template(body string) (out string, lost []string) {
 	return b.String(), lost
 }
 
-// value is what is in place of one reference, and whether there is something.
+// value returns the replacement of a reference. ok is false if there is none.
 func (c *connector) value(space, name, otherwise string) (string, bool) {
 	if space == "credential" {
 		return "${env." + c.variable(name) + "}", true

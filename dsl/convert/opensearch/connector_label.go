@@ -8,9 +8,9 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// labelConnectors gives connectors whose credentials are not the same ones variables of
-// their own, where they would have the same: by their keys, or since both lead to
-// one provider, which looks into one variable.
+// labelConnectors assigns separate variables to connectors with different
+// credentials that would share a variable: by their keys, or because both use the
+// same provider, which reads one variable.
 func (m *importer) labelConnectors() {
 	var labels []string
 	for i, c := range m.connectors {
@@ -27,8 +27,8 @@ func (m *importer) labelConnectors() {
 
 func oneUnderscore(s string) string { return underscores().ReplaceAllString(toName(s, ""), "_") }
 
-// clashes says that two connectors have credentials that are not the same, under
-// the same names or for the same host.
+// clashes reports whether two connectors have different credentials with the same
+// names or for the same host.
 func (c *connector) clashes(d *connector) bool {
 	mine, theirs := c.body.Get("credential").Decode(), d.body.Get("credential").Decode()
 	if mine == nil || theirs == nil || equal(mine, theirs) {
@@ -39,7 +39,7 @@ func (c *connector) clashes(d *connector) bool {
 		slices.ContainsFunc(mine.Keys, func(key string) bool { return slices.Contains(theirs.Keys, key) })
 }
 
-// equal says that two values are the same text, number, list or object.
+// equal reports whether two values are the same text, number, list or object.
 func equal(a, b *tree.Value) bool {
 	if a.Kind != b.Kind || a.Text != b.Text || len(a.Items) != len(b.Items) || !slices.Equal(a.Keys, b.Keys) {
 		return false
@@ -52,8 +52,8 @@ func equal(a, b *tree.Value) bool {
 	return true
 }
 
-// ownKey is the variable that holds the key of a connector which shares its
-// provider with another one; "" = the provider's usual one does.
+// ownKey returns the variable for the key of a connector that shares its provider
+// with another one, or "" to use the provider's usual variable.
 func (c *connector) ownKey() string {
 	cred := c.body.Get("credential")
 	if c.label == "" || cred == nil || len(cred.Keys) == 0 {

@@ -11,15 +11,15 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// modelServer is who serves a model, by where it is asked and how.
+// modelServer describes where a model is served and how to call it.
 type modelServer struct {
 	provider string
-	base     string // where, when it is not where the provider usually is
-	keyEnv   string // the variable the provider looks into by itself
+	base     string // its address, if it is not the provider's usual one
+	keyEnv   string // the variable that the provider reads by default
 }
 
-// servedBy finds the provider: by the address, then by the interface, which is
-// all there is where no one gave the connector.
+// servedBy finds the provider: by the address, or else by the interface, which is
+// all that is known without a connector.
 func servedBy(u *url.URL, service, iface string) modelServer {
 	bedrock := modelServer{provider: "bedrock", keyEnv: "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN (or AWS_BEARER_TOKEN_BEDROCK)"}
 	openai := modelServer{provider: "openai", keyEnv: "OPENAI_API_KEY"}
@@ -43,7 +43,7 @@ func servedBy(u *url.URL, service, iface string) modelServer {
 		return modelServer{provider: "anthropic", keyEnv: "ANTHROPIC_API_KEY"}
 	case host == "generativelanguage.googleapis.com":
 		return google
-	case host == "api.openai.com" && !strings.HasSuffix(u.Path, "/v1/completions"): // that one completes a text
+	case host == "api.openai.com" && !strings.HasSuffix(u.Path, "/v1/completions"): // /v1/completions is text completion
 		return openai
 	case strings.HasSuffix(u.Path, "/chat/completions"):
 		return modelServer{provider: "openai", base: base + strings.TrimSuffix(u.Path, "/chat/completions")}
@@ -51,8 +51,8 @@ func servedBy(u *url.URL, service, iface string) modelServer {
 	return modelServer{provider: "http"}
 }
 
-// llm writes a connector as an llm. The interface is what the agent says of the
-// format in which the model is asked.
+// llm converts a connector to an LLM. iface is the agent's interface, which names
+// the format of model calls.
 func (c *connector) llm(iface string, l *tree.Log) tree.Map {
 	c.used = true
 	l.Note(c.body.Get("protocol"), convert.Changed, "is said by the llm's provider")
@@ -72,9 +72,9 @@ func (c *connector) llm(iface string, l *tree.Log) tree.Map {
 	return out
 }
 
-// service is who is asked, as far as the connector itself tells it: where its
-// protocol or its credentials are those of AWS, and neither a service nor an
-// address is filled in, Bedrock.
+// service returns the service named by the connector. If the protocol or the
+// credentials are those of AWS, and neither service nor address is filled in, it
+// is Bedrock.
 func (c *connector) service(u *url.URL) string {
 	named := c.body.Get("parameters").Get("service_name").Peek()
 	if u != nil || !isPlaceholder(named) {
@@ -90,8 +90,8 @@ func (c *connector) service(u *url.URL) string {
 	return named
 }
 
-// knownProvider writes what a provider of ours needs: it speaks the model's language
-// itself, so that bodies and functions around them fall away.
+// knownProvider writes the settings of a provider that pex implements. Bodies and
+// functions are not needed, because the provider implements the protocol.
 func (c *connector) knownProvider(out *tree.Map, s modelServer, u *url.URL, l *tree.Log) {
 	action := c.predict()
 	params := c.body.Get("parameters")
@@ -134,7 +134,8 @@ var (
 	inAzure   = text.Regexp(`/deployments/([^/]+)/`)
 )
 
-// model is the model's name at its provider, which may be in the address only.
+// model returns the name of the model at its provider, which may occur only in
+// the address.
 func (c *connector) model(s modelServer, u *url.URL, options *tree.Map, l *tree.Log) string {
 	it := c.body.Get("parameters").Get("model")
 	for _, other := range []string{"model_name", "deploy-name"} {
@@ -184,9 +185,9 @@ func (c *connector) region(u *url.URL, options *tree.Map, l *tree.Log) {
 	options.Put("region", region)
 }
 
-// thinking takes over how many tokens Claude may think with.
+// thinking converts the thinking budget of Claude.
 func (c *connector) thinking(options *tree.Map, l *tree.Log) {
-	const least = 1024 // of Claude's
+	const least = 1024 // Claude's minimum
 	m := thinkingInBody.FindStringSubmatch(c.fill(c.predict().Get("request_body").Peek()))
 	if m == nil {
 		return
@@ -201,7 +202,7 @@ func inBody(key string) *regexp.Regexp {
 	return regexp.MustCompile(`"` + key + `"\s*:\s*"?([^",{}\[\]\s]+)`)
 }
 
-// knownProvider settings of a body or of parameters, and what they are called here.
+// bodySettings are settings of a body or of parameters, with their names in pex.
 var bodySettings = []struct{ theirs, ours string }{
 	{"temperature", "temperature"},
 	{"top_p", "top_p"},
@@ -214,7 +215,7 @@ var bodySettings = []struct{ theirs, ours string }{
 	{"seed", "seed"},
 }
 
-// inBodies find those settings in a body, in their order.
+// inBodies finds those settings in a body, in the same order.
 var inBodies = func() (out []*regexp.Regexp) {
 	for _, s := range bodySettings {
 		out = append(out, inBody(s.theirs))
@@ -224,7 +225,7 @@ var inBodies = func() (out []*regexp.Regexp) {
 
 var modelInBody, thinkingInBody = inBody("model"), inBody("budget_tokens")
 
-// settings takes over how freely and how long a model answers.
+// settings converts the sampling settings and the maximum length of replies.
 func (c *connector) settings(out *tree.Map, l *tree.Log) {
 	body := c.fill(c.predict().Get("request_body").Peek())
 	params := c.body.Get("parameters")
@@ -244,7 +245,7 @@ func (c *connector) settings(out *tree.Map, l *tree.Log) {
 	}
 }
 
-// headers are taken over but for those that a provider sends by itself.
+// headers converts all headers except those that a provider sends itself.
 func (c *connector) headers(out *tree.Map, s modelServer, options *tree.Map, l *tree.Log) {
 	var keep tree.Map
 	headers := c.predict().Get("headers").Decode()

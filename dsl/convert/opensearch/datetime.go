@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// directives are strftime's for fields of Java's DateTimeFormatter. X and XXX
-// are Z: the time is always in UTC.
+// directives maps fields of Java's DateTimeFormatter to strftime directives. X
+// and XXX are Z, because times are always UTC.
 var directives = map[string]string{
 	"yyyy": "%Y", "uuuu": "%Y", "YYYY": "%G", "yy": "%y", "uu": "%y", "MMMM": "%B", "MMM": "%b",
 	"MM": "%m", "dd": "%d", "DDD": "%j", "EEEE": "%A", "EEE": "%a", "EE": "%a", "E": "%a", "HH": "%H",
@@ -14,8 +14,8 @@ var directives = map[string]string{
 	"XX": "%z", "Z": "%z", "XXX": "Z", "X": "Z", "z": "%Z", "VV": "%Z",
 }
 
-// strftimeOf writes a pattern of Java's as strftime directives. The error names
-// the letters that strftime has nothing for.
+// strftimeOf converts a Java pattern to strftime. The error names the letters
+// without a counterpart.
 func strftimeOf(pattern string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(pattern); {
@@ -46,7 +46,7 @@ func strftimeOf(pattern string) (string, error) {
 	return b.String(), nil
 }
 
-// runOf is how often a pattern's first letter is repeated.
+// runOf returns how often the first letter of a pattern is repeated.
 func runOf(s string) int {
 	n := 1
 	for n < len(s) && s[n] == s[0] {
@@ -55,8 +55,8 @@ func runOf(s string) int {
 	return n
 }
 
-// literal is a text between quotes, of which two stand for one, and its length
-// in the pattern.
+// literal returns a quoted text, in which two quotes mean one, and its length in
+// the pattern.
 func literal(s string) (text string, length int) {
 	if strings.HasPrefix(s, "''") {
 		return "'", 2

@@ -1,4 +1,4 @@
-// Package opensearch converts an agent of OpenSearch to a spec.
+// Package opensearch converts an OpenSearch agent to a spec.
 //
 //	register body, template --> agent, connectors, the executor's agent
 //	connector               --> an entry of llms

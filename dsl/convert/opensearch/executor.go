@@ -7,9 +7,9 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// findExecutorAgent finds the agent that plays the executor among those that were given: by
-// the id that executor_agent_id names, or as the only one of an import that says
-// no id. OpenSearch takes a conversational one only.
+// findExecutorAgent finds the executor's agent among those given: the one with
+// the id in executor_agent_id, or the only one if the source has no ids.
+// OpenSearch accepts only a conversational agent.
 func (m *importer) findExecutorAgent() {
 	id := m.agent.Get("parameters").Decode().Get("executor_agent_id").Peek()
 	if id == "" || !m.plans() {
@@ -33,7 +33,7 @@ func (m *importer) findExecutorAgent() {
 	}
 }
 
-// hasID says that an agent is called by an id.
+// hasID reports whether an agent has an id.
 func (m *importer) hasID(it *tree.Value, id string) bool {
 	for _, key := range []string{"agent_id", "_id", "id", "name"} {
 		if it.Get(key).Peek() == id {
@@ -43,8 +43,8 @@ func (m *importer) hasID(it *tree.Value, id string) bool {
 	return m.ids[it] == id
 }
 
-// asToolOwner does something for the agent that has the tools: for the executor's,
-// where it was given and has some.
+// asToolOwner calls do for the agent that has the tools: the executor's agent if
+// it is given and has some.
 func (m *importer) asToolOwner(do func()) {
 	e := m.executorAgent
 	if e == nil {
@@ -65,7 +65,7 @@ func (m *importer) asToolOwner(do func()) {
 
 func hasItems(list *tree.Value) bool { return list != nil && len(list.Items) > 0 }
 
-// asAgent does something as if another agent were the one that is imported.
+// asAgent calls do with another agent in place of the imported one.
 func (m *importer) asAgent(other *tree.Value, do func()) {
 	own := m.agent
 	m.agent = other
@@ -73,8 +73,9 @@ func (m *importer) asAgent(other *tree.Value, do func()) {
 	m.agent = own
 }
 
-// executorSettings takes over what the executor's agent says beside its model and
-// its tools: an executor is such an agent, with the plan's step as its question.
+// executorSettings converts the settings of the executor's agent beside its model
+// and tools. In OpenSearch the executor is a separate agent whose question is the
+// step.
 func (m *importer) executorSettings() {
 	e := m.executorAgent
 	if e == nil {
@@ -111,8 +112,8 @@ func (m *importer) executorSettings() {
 // clusterKeys are keys that the cluster adds to an agent.
 var clusterKeys = []string{"created_time", "last_updated_time", "last_update_time", "agent_id", "id", "_id"}
 
-// executorModel writes the llm of the executor's agent; it is the llm that steps
-// are carried out with.
+// executorModel converts the LLM of the executor's agent, which executes the
+// steps.
 func (m *importer) executorModel() tree.Map {
 	id, model := m.executorAgent.Get("llm", "model_id"), m.executorAgent.Get("model").Decode()
 	planners := m.agent.Get("llm", "model_id").Peek()
@@ -135,7 +136,7 @@ func (m *importer) executorModel() tree.Map {
 	return llm
 }
 
-// executorInterface is the interface by which the executor's model is asked.
+// executorInterface returns the interface of the executor's model.
 func (m *importer) executorInterface() string {
 	if m.executorAgent == nil {
 		return m.iface

@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/dsl/convert/opensearch"
 )
 
-// TestOpenSearchWithstandsAnyValue puts something else in the place of each value
-// of the sources, one at a time: there is a spec that is YAML, or an error.
+// TestOpenSearchWithstandsAnyValue replaces each value of the sources by another
+// one, one at a time: the result is valid YAML or an error.
 func TestOpenSearchWithstandsAnyValue(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at work: left to the runs without -short")
@@ -65,7 +65,7 @@ func count(v any) int {
 	return n
 }
 
-// replaced is a copy of a tree with a value in the place of the at-th one.
+// replaced returns a copy of a tree in which value replaces the at-th value.
 func replaced(v any, seen *int, at int, value any) any {
 	*seen++
 	if *seen-1 == at {

@@ -9,18 +9,18 @@ import (
 	"github.com/pexctl/pex/dsl/convert/opensearch"
 )
 
-// agentOf is the body of an agent with these members beside its type and llm.
+// agentOf returns the body of an agent with members beside its type and LLM.
 func agentOf(members string) convert.Input {
 	return convert.Input{Name: "agent.json", Text: []byte(`{"name": "a", "type": "plan_execute_and_reflect", "llm": {"model_id": "m"}` + members + `}`)}
 }
 
-// TestWhatBecomesOfAnAgent holds single keys of agents and connectors against
-// what must stand in the files, what must not, and what a note says.
+// TestWhatBecomesOfAnAgent tests single keys of agents and connectors: text that
+// the files must and must not contain, and the text of a note.
 func TestWhatBecomesOfAnAgent(t *testing.T) {
 	const key = "sk-proj-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEf"
 	tests := []struct {
 		name               string
-		agent, connector   string // connector "" = none
+		agent, connector   string // "" for no connector
 		want, never, noted string
 	}{
 		{

@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// mcp writes the tool servers that the agent names, each with the connector of
-// its id, or else the next that leads to one.
+// mcp converts the tool servers that the agent names. Each uses the connector
+// with its id, or else the next one of a tool server.
 func (m *importer) mcp() {
 	entries := m.agent.Get("parameters", "mcp_connectors").Decode()
 	if entries == nil || entries.Kind != tree.List {
@@ -50,7 +50,7 @@ func (m *importer) mcp() {
 
 var underscores = text.Regexp(`_+`)
 
-// freeServer is a name for a server that no tool has.
+// freeServer returns a name for a server that no tool has.
 func (m *importer) freeServer(given string) string {
 	name := strings.ToLower(toName(given, "server"))
 	name = strings.Trim(underscores().ReplaceAllString(name, "_"), "_-")
@@ -76,7 +76,7 @@ func (m *importer) serverFor(id string) *connector {
 	return next
 }
 
-// server takes over where a server is, and what it is sent.
+// server converts the address of a server and its headers.
 func (m *importer) server(out *tree.Map, c *connector) {
 	c.used = true
 	base, protocol := c.body.Get("url"), c.body.Get("protocol")
@@ -105,7 +105,7 @@ func (m *importer) server(out *tree.Map, c *connector) {
 	m.NoteUnused(c.root, "a tool server has no such setting here")
 }
 
-// filters are regular expressions there, and names or globs here.
+// filters converts regular expressions to names and globs.
 func (m *importer) filters(out *tree.Map, e *tree.Value) {
 	it := e.Get("tool_filters").Decode()
 	if it == nil || it.Kind != tree.List || len(it.Items) == 0 {
@@ -133,8 +133,9 @@ var (
 	anything  = strings.NewReplacer(".*", "*", ".+", "?*", `\.`, ".", `\-`, "-", `\_`, "_")
 )
 
-// globsOf says in names and globs what a regular expression over whole names
-// says; false = it says more. A begin alone (^get_) matches there what begins so.
+// globsOf converts a regular expression over whole names to names and globs. ok
+// is false if that is not possible. A prefix alone (^get_) matches names with
+// that prefix.
 func globsOf(expr string) (out []string, ok bool) {
 	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(expr, "("), ")"), "|") {
 		open := strings.HasPrefix(part, "^") && !strings.HasSuffix(part, "$") && !strings.HasSuffix(part, "*")
@@ -144,7 +145,7 @@ func globsOf(expr string) (out []string, ok bool) {
 		}
 		glob := anything.Replace(part)
 		if strings.Contains(strings.NewReplacer(".*", "", ".+", "", `\.`, "").Replace(part), ".") {
-			return nil, false // any one character
+			return nil, false // a single arbitrary character
 		}
 		if open {
 			glob += "*"
@@ -157,7 +158,7 @@ func globsOf(expr string) (out []string, ok bool) {
 	return out, len(out) > 0
 }
 
-// descriptions are told to the model in place of the server's own.
+// descriptions replace those of the server.
 func (m *importer) descriptions(out *tree.Map, e *tree.Value) {
 	it := e.Get("tool_descriptions").Decode()
 	if it == nil {

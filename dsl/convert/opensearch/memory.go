@@ -8,7 +8,7 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// memorySection writes where conversations are kept.
+// memorySection converts the memory of conversations.
 func (m *importer) memorySection() {
 	mem := m.agent.Get("memory").Decode()
 	if mem == nil && m.uses("notepad") {
@@ -42,7 +42,7 @@ func (m *importer) memorySection() {
 	m.NoteKeys(m.agent.Get("parameters"), []string{"memory_container_id", "memory_configuration", "memory_type"}, convert.Dropped, "memory lies in files beside the runs: there is no container to name")
 }
 
-// compaction takes over the managers of a context, where they are written out.
+// compaction converts context managers that the agent defines inline.
 func (m *importer) compaction() {
 	it := m.agent.Get("context_management").Decode()
 	m.Note(m.agent.Get("context_management_name"), convert.Todo, "names settings of the cluster: write memory.compaction by hand")
@@ -67,8 +67,8 @@ func (m *importer) compaction() {
 	it.Use()
 }
 
-// contextManagers are the managers that a rule of memory.compaction stands for,
-// and the setting that both have.
+// contextManagers maps context managers to rules of memory.compaction, with the
+// setting that both have.
 var contextManagers = map[string]struct {
 	name, theirs, ours string
 	divide             int
@@ -79,7 +79,7 @@ var contextManagers = map[string]struct {
 	"ToolsOutputTruncateManager": {"truncate_tool_output", "max_output_length", "max_bytes", 1, "characters there are bytes here, and head and tail are kept"},
 }
 
-// contextManager is one of them: kind, settings, and when it works.
+// contextManager converts one of them: kind, settings, and when it applies.
 func (m *importer) contextManager(it *tree.Value, found map[string]tree.Map) {
 	rule, ok := contextManagers[it.Get("type").Peek()]
 	if !ok {

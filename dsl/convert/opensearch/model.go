@@ -7,8 +7,8 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// models writes the llms: of the connectors that were given, of the model that
-// the agent itself describes, or, without either, of what the interface tells.
+// models converts the LLMs: those of the given connectors, or of the model that
+// the agent itself describes, or else what the interface implies.
 func (m *importer) models() {
 	id := m.agent.Get("llm", "model_id")
 	planner := m.connectorFor(id.Peek())
@@ -44,8 +44,8 @@ func (m *importer) models() {
 	}
 }
 
-// connectorFor is the connector of a model's id, else the first that is not
-// used yet and leads to a model.
+// connectorFor returns the connector of a model id, or else the first unused
+// connector of a model.
 func (m *importer) connectorFor(id string) *connector {
 	var first *connector
 	for _, c := range m.connectors {
@@ -60,7 +60,8 @@ func (m *importer) connectorFor(id string) *connector {
 	return first
 }
 
-// inlineModel is the form of 3.5, in which the agent describes its model itself.
+// inlineModel converts the format of 3.5, in which the agent describes its model
+// itself.
 func (m *importer) inlineModel(called string, model *tree.Value) tree.Map {
 	var out tree.Map
 	it := model.Get("model_provider")
@@ -82,8 +83,8 @@ func (m *importer) inlineModel(called string, model *tree.Value) tree.Map {
 	return out
 }
 
-// modelSettings takes over what a model's parameters say about its replies; the
-// prompts among them are taken by the section prompts.
+// modelSettings converts the reply settings of a model's parameters. Its prompts
+// become the section prompts.
 func (m *importer) modelSettings(out *tree.Map, params *tree.Value) {
 	putReasoningEffort(out, params.Get("reasoning_effort"))
 	for _, s := range bodySettings {
@@ -105,7 +106,7 @@ func (m *importer) modelSettings(out *tree.Map, params *tree.Value) {
 	}
 }
 
-// putReasoningEffort takes over how much a model of OpenAI's thinks.
+// putReasoningEffort converts the reasoning effort of an OpenAI model.
 func putReasoningEffort(out *tree.Map, it *tree.Value) {
 	if provider := out.Get("provider"); it.Peek() == "" || provider != "openai" && provider != "azure_openai" {
 		return
@@ -115,7 +116,8 @@ func putReasoningEffort(out *tree.Map, it *tree.Value) {
 	out.Put("options", options)
 }
 
-// unknownModel is the llm of which only the cluster's id is known.
+// unknownModel returns an LLM for a model of which only the cluster's id is
+// known.
 func (m *importer) unknownModel(called string, id *tree.Value) tree.Map {
 	s := servedBy(nil, "", m.iface)
 	var out tree.Map
@@ -136,7 +138,7 @@ func (m *importer) unknownModel(called string, id *tree.Value) tree.Map {
 	return out
 }
 
-// replySettings says what becomes of the keys by which OpenSearch reads a reply.
+// replySettings converts the keys that configure how OpenSearch reads a reply.
 func (m *importer) replySettings(main tree.Map) {
 	provider, _ := main.Get("provider").(string)
 	params, llm := m.agent.Get("parameters"), m.agent.Get("llm", "parameters").Decode()
@@ -155,7 +157,7 @@ func (m *importer) replySettings(main tree.Map) {
 	m.llms.Put("main", own)
 }
 
-// useResponseFilter gives a filter to the llms that need one and have none.
+// useResponseFilter sets a filter for the LLMs that need one and have none.
 func (m *importer) useResponseFilter(it *tree.Value) (needed bool) {
 	if !strings.HasPrefix(it.Peek(), "$") {
 		return false

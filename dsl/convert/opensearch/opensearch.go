@@ -12,18 +12,17 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// Convert writes an agent of OpenSearch's ML Commons as a spec: the body by
-// which it was registered, or what the cluster gives back for its id. Connectors
-// are the bodies of connectors, or of models with a connector in them: the first
-// that leads to a model is the planner's, the second the executor's, and those of
-// protocol mcp_sse and mcp_streamable_http are tool servers. An Input whose Agent
-// is set is the conversational agent that executor_agent_id names; what it says
-// becomes the executor. All may also be in the agent's own file, as in a
-// console's history, in what a search for agents answers, or in a template of the
-// flow framework.
+// Convert converts an agent of OpenSearch's ML Commons to a spec. agent is the
+// body that registered it, or the cluster's response for its id. Connectors are
+// bodies of connectors, or of models that contain one: the first of a model is
+// the planner's, the second the executor's, and those with the protocol mcp_sse
+// or mcp_streamable_http are tool servers. An Input with Agent set is the
+// conversational agent that executor_agent_id names; it becomes the executor. All
+// of them may also be in one file, as in a console's history, a search response,
+// or a template of the flow framework.
 //
-// The error says what kind of file it is not. An agent of a kind without a plan,
-// flow or conversational_flow, is one, too.
+// Convert returns an error for other kinds of files, and for agents of the types
+// flow and conversational_flow, which have no plan.
 func Convert(agent convert.Input, more ...convert.Input) (convert.Result, error) {
 	m := &importer{as: agent.As, from: agent.Name, ids: map[*tree.Value]string{}}
 	for i, in := range append([]convert.Input{agent}, more...) {
@@ -54,19 +53,19 @@ func names(all []convert.Input) (out []string) {
 	return out
 }
 
-// importer is one import.
+// importer is one conversion.
 type importer struct {
 	tree.Log
 	as, from      string
 	agent         *tree.Value
-	executorAgent *tree.Value // the agent that plays the executor; nil = none was given
+	executorAgent *tree.Value // the executor's agent; nil if not given
 	ids           map[*tree.Value]string
-	others        []*tree.Value // further agents, and bodies of nothing known
+	others        []*tree.Value // further agents, and unknown bodies
 	connectors    []*connector
 
 	iface      string // _llm_interface
-	injected   bool   // prompts hold the time
-	format     string // in which they do
+	injected   bool   // prompts contain the time
+	format     string // the format of that time
 	meta       tree.Map
 	parameters tree.Map
 	llms       tree.Map
@@ -79,7 +78,7 @@ type importer struct {
 	files      []convert.File
 }
 
-// read sorts the bodies of a file by what they are.
+// read sorts the bodies of a file by their kind.
 func (m *importer) read(in convert.Input, first bool) error {
 	bodies, notes, err := tree.ReadJSON(in)
 	if err != nil {
@@ -125,8 +124,9 @@ func (m *importer) classify(in convert.Input, found *tree.Value, first bool) err
 	return nil
 }
 
-// rank is how much an agent is one to import: of several in a file the one that
-// makes plans is, since the others can only be called, and none without a model.
+// rank orders the agents of a file by how likely they are the one to convert:
+// agents that plan before the others, which may only be called by them, and
+// agents without a model last.
 func rank(it *tree.Value) int {
 	switch kind := strings.ToLower(it.Get("type").Peek()); {
 	case kind == planned:
@@ -137,8 +137,8 @@ func rank(it *tree.Value) int {
 	return 0
 }
 
-// documents are the bodies in what a search for them answers, or in a template, with
-// their ids; a body that is none is itself.
+// documents returns the bodies in a search response or a template, with their
+// ids. Any other body is returned as is.
 func (m *importer) documents(body *tree.Value) (out []*tree.Value) {
 	if all := m.provisioned(body); all != nil {
 		return all
@@ -165,13 +165,13 @@ func isAgent(it *tree.Value) bool {
 const (
 	planned = "plan_execute_and_reflect"
 	chat    = "conversational"
-	chat2   = "conversational_v2" // its second form, with a model in it
-	chatUI  = "ag_ui"             // a conversational agent that a page talks to
+	chat2   = "conversational_v2" // the second version, which contains a model
+	chatUI  = "ag_ui"             // a conversational agent for a web page
 )
 
 func isChat(kind string) bool { return kind == chat || kind == chat2 || kind == chatUI }
 
-// checkType refuses kinds of agents that no spec of ours stands for.
+// checkType rejects kinds of agents without a counterpart.
 func (m *importer) checkType() error {
 	switch kind := strings.ToLower(m.agent.Get("type").Peek()); kind {
 	case planned, chat:
@@ -216,14 +216,14 @@ func (m *importer) convert() {
 	m.noteLeftovers()
 }
 
-// notePrecedence tells what is different without standing anywhere.
+// notePrecedence notes differences that no key of the source expresses.
 func (m *importer) notePrecedence() {
 	if params := m.agent.Get("parameters"); params != nil && m.plans() && len(params.Items) > 0 {
 		m.NoteAt(m.from, "parameters", convert.Changed, "there, what is registered beats what a request says; here a flag beats a run's input, and both beat the spec (pexctl vet --explain shows it)")
 	}
 }
 
-// plans says whether the agent makes plans by itself.
+// plans reports whether the agent plans.
 func (m *importer) plans() bool { return strings.EqualFold(m.agent.Get("type").Peek(), planned) }
 
 func (m *importer) noteLeftovers() {
@@ -246,8 +246,7 @@ func (m *importer) noteLeftovers() {
 	}
 }
 
-// sortedNotes sorts the notes by the order of the files, and drops what is said
-// twice.
+// sortedNotes sorts the notes by the order of the files and removes duplicates.
 func (m *importer) sortedNotes(files []string) []convert.Note {
 	slices.SortStableFunc(m.Notes, func(a, b convert.Note) int { return slices.Index(files, a.File) - slices.Index(files, b.File) })
 	var out []convert.Note
@@ -262,12 +261,12 @@ func (m *importer) sortedNotes(files []string) []convert.Note {
 	return out
 }
 
-// name is what the agent is called; "" = no one says.
+// name returns the agent's name, or "" if it has none.
 func (m *importer) name() string {
 	return strings.TrimSpace(tree.OneLine(cmp.Or(m.as, m.agent.Get("name").UseText())))
 }
 
-// metadata takes over what the agent is called, and what it is for.
+// metadata converts the agent's name and description.
 func (m *importer) metadata() {
 	m.meta.Put("name", cmp.Or(m.name(), "imported"))
 	m.meta.Put("description", m.agent.Get("description").UseText())

@@ -21,7 +21,7 @@ import (
 
 const openSearchSources = "../../../testdata/import/opensearch"
 
-// openSearchCases are imports of the sources that stand there.
+// openSearchCases are conversions of the sources in testdata/import/opensearch.
 var openSearchCases = []struct {
 	name       string
 	agent      string
@@ -59,8 +59,8 @@ func importCase(t *testing.T, agent string, connectors []string) (convert.Result
 	return made, all
 }
 
-// TestOpenSearchLosesNothing walks all values of the sources: each stands in a
-// file that was made, or a note tells of it.
+// TestOpenSearchLosesNothing checks all values of the sources: each is in a
+// generated file, or has a note.
 func TestOpenSearchLosesNothing(t *testing.T) {
 	for _, tc := range openSearchCases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestOpenSearchLosesNothing(t *testing.T) {
 	}
 }
 
-// TestBodiesFromTheWildLoseNothing does so with bodies as people have them.
+// TestBodiesFromTheWildLoseNothing checks the same for bodies found in public.
 func TestBodiesFromTheWildLoseNothing(t *testing.T) {
 	goldentest.Each(t, openSearchSources+"/wild/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		if name := path.Base(t.Name()); name == "flow-framework-template" || name == "found-by-a-search" {
@@ -98,7 +98,8 @@ func TestBodiesFromTheWildLoseNothing(t *testing.T) {
 	})
 }
 
-// losesNothing wants every value of the sources in what was made, or in a note.
+// losesNothing checks that every value of the sources is in a generated file or
+// has a note.
 func losesNothing(t *testing.T, made convert.Result, sources []convert.Input) {
 	t.Helper()
 	var written strings.Builder
@@ -114,10 +115,10 @@ func losesNothing(t *testing.T, made convert.Result, sources []convert.Input) {
 	}
 }
 
-// structural are keys whose values the form of the spec says.
+// structural matches keys whose values the structure of the spec expresses.
 var structural = regexp.MustCompile(`(^(_source\.)?type|tools\[\d+\]\.type|hooks\.\w+\[\d+\]\.type|_id|_index)$`)
 
-// told says whether a note is on the value, or on what it lies in.
+// told reports whether a value or one of its parents has a note.
 func told(notes []convert.Note, file, path string) bool {
 	return slices.ContainsFunc(notes, func(n convert.Note) bool {
 		rest, ok := strings.CutPrefix(path, n.Path)
@@ -125,7 +126,8 @@ func told(notes []convert.Note, file, path string) bool {
 	})
 }
 
-// stands says whether the words of a value are in what was written; what stands in place of references does not count.
+// stands reports whether the words of a value are in the output. References are
+// ignored.
 func stands(written, path, value string) bool {
 	if structural.MatchString(path) {
 		return true
@@ -138,8 +140,8 @@ func stands(written, path, value string) bool {
 	return true
 }
 
-// leaves are the scalars of a source by their paths, read by another reader than
-// the one under test.
+// leaves returns the scalars of a source by path. It uses another reader than the
+// one under test.
 func leaves(t *testing.T, src []byte) map[string]string {
 	t.Helper()
 	v := parsed(t, src)
@@ -154,7 +156,7 @@ func leaves(t *testing.T, src []byte) map[string]string {
 	return out
 }
 
-// parsed is a source without what is no JSON in it.
+// parsed returns a source as a Go value, with non-JSON syntax removed.
 func parsed(t *testing.T, src []byte) (v any) {
 	t.Helper()
 	s := regexp.MustCompile(`(?m)^(POST|GET).*$|\s//.*$|^\s*\.\.\.\.\s*$`).ReplaceAll(src, nil)
@@ -185,8 +187,8 @@ func walk(out map[string]string, path string, v any) {
 	}
 }
 
-// TestOpenSearchGolden holds what is made, files and notes, against
-// testdata/import/opensearch/golden; make golden rewrites them.
+// TestOpenSearchGolden compares the results, files and notes, with
+// testdata/import/opensearch/golden. make golden rewrites them.
 func TestOpenSearchGolden(t *testing.T) {
 	for _, tc := range openSearchCases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -249,7 +251,7 @@ func TestOpenSearchRefuses(t *testing.T) {
 	}
 }
 
-// TestOpenSearchReadsWhatPeopleKeep gives the same agent in other clothes.
+// TestOpenSearchReadsWhatPeopleKeep converts the same agent in other notations.
 func TestOpenSearchReadsWhatPeopleKeep(t *testing.T) {
 	body := `"name": "x", "type": "plan_execute_and_reflect", "llm": {"model_id": "m"}`
 	for _, tc := range []struct{ name, src, want string }{
@@ -277,8 +279,8 @@ func TestOpenSearchReadsWhatPeopleKeep(t *testing.T) {
 	}
 }
 
-// FuzzOpenSearch gives hostile JSON as agent and as connector: an error or files
-// of which each YAML is YAML, and never a panic.
+// FuzzOpenSearch checks that any JSON as agent and connector is either rejected
+// or converted to valid YAML, without a panic.
 func FuzzOpenSearch(f *testing.F) {
 	for _, tc := range openSearchCases {
 		agent, err := os.ReadFile(filepath.Join(openSearchSources, tc.agent))
@@ -313,7 +315,7 @@ func FuzzOpenSearch(f *testing.F) {
 	})
 }
 
-// TestDatetimePatterns writes patterns of Java's as strftime directives.
+// TestDatetimePatterns converts Java patterns to strftime.
 func TestDatetimePatterns(t *testing.T) {
 	for _, tc := range []struct{ name, java, want string }{
 		{"the default", "yyyy-MM-dd'T'HH:mm:ss'Z'", "%Y-%m-%dT%H:%M:%SZ"},

@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// options takes over the agent's parameters that are settings: limits, the time
-// in prompts, and those that only OpenSearch needs.
+// options converts the agent's parameters that are settings: limits, the time in
+// prompts, and those that only OpenSearch needs.
 func (m *importer) options() {
 	params, llm := m.agent.Get("parameters"), m.agent.Get("llm", "parameters")
 	m.limit(params.Get("max_steps"), "max_steps")
@@ -35,7 +35,7 @@ func (m *importer) options() {
 	m.question(params.Get("question"))
 }
 
-// limit takes over a number; one below 1 is no limit here.
+// limit converts a number. A value below 1 means no limit in the spec.
 func (m *importer) limit(it *tree.Value, key string) {
 	if it == nil {
 		return
@@ -54,7 +54,7 @@ func (m *importer) limit(it *tree.Value, key string) {
 	}
 }
 
-// iterations counts model calls here, and the turns of model and tools there.
+// iterations converts turns of model and tools to model calls.
 func (m *importer) iterations(it *tree.Value) {
 	if it == nil {
 		return
@@ -69,8 +69,8 @@ func (m *importer) iterations(it *tree.Value) {
 }
 
 // defaultIterations writes OpenSearch's default of executor_max_iterations, 20
-// turns, where the source sets none: an agent keeps its bound whether or not the
-// source spells it out.
+// turns, if the source sets none. The agent then has the same limit whether or
+// not the source spells it out.
 func (m *importer) defaultIterations() {
 	if strings.ToLower(m.agent.Get("type").Peek()) != planned || m.limits.Has("executor_max_iterations") {
 		return
@@ -103,7 +103,8 @@ func (m *importer) selected(it *tree.Value) {
 	}
 }
 
-// serverTools is a tool under the names that it has here if a server offers it.
+// serverTools returns the names that a tool has in the spec if a server offers
+// it.
 func (m *importer) serverTools(name string) (out []any) {
 	if !tree.PlainKey().MatchString(name) {
 		return nil
@@ -121,7 +122,8 @@ func (m *importer) serverTools(name string) (out []any) {
 	return out
 }
 
-// commentUnselected says at each tool that stays away why no node may call it.
+// commentUnselected adds a comment to each unselected tool, with the reason why
+// no node may call it.
 func (m *importer) commentUnselected(names []any) {
 	for i := range m.tools {
 		called := func(name any) bool {
@@ -145,14 +147,14 @@ func (m *importer) noteExecutorAgent(it *tree.Value) {
 	}
 }
 
-// question is the default of what is asked.
+// question converts the default question.
 func (m *importer) question(it *tree.Value) {
 	if s := it.UseText(); s != "" && !strings.Contains(s, "${") {
 		m.parameters.Put("question", tree.Map{{Key: "type", Value: "string"}, {Key: "default", Value: s}})
 	}
 }
 
-// droppedParameters are keys that need nothing here, and why.
+// droppedParameters are keys that need no counterpart, with the reason.
 var droppedParameters = []struct {
 	key  string
 	fate convert.Outcome
@@ -187,13 +189,13 @@ var droppedParameters = []struct {
 	{"parallel_tool_calls", convert.Changed, "tool calls of one turn may run side by side; executor.parallel_tool_calls: false says no"},
 }
 
-// noteClusterKeys notes what the cluster wrote into the body.
+// noteClusterKeys notes the keys that the cluster added.
 func (m *importer) noteClusterKeys() {
 	m.NoteKeys(m.agent, clusterKeys, convert.Dropped, "was written by the cluster")
 	m.datetime()
 }
 
-// datetime takes over whether prompts hold the time, and how it looks.
+// datetime converts whether prompts contain the time, and its format.
 func (m *importer) datetime() {
 	params, llm := m.agent.Get("parameters"), m.agent.Get("llm", "parameters")
 	inject := tree.First(params.Get("inject_datetime"), m.agent.Get("inject_datetime"), llm.Get("inject_datetime"))

@@ -10,11 +10,11 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// place is where a prompt of OpenSearch's is here.
+// place is the place of an OpenSearch prompt in the spec.
 type place struct {
-	theirs  string // the parameter
+	theirs  string // its parameter in OpenSearch
 	section string
-	ours    string // the key in it
+	ours    string // its key in that section
 	names   string // the template whose names it may use: a key of engine.PromptNames
 }
 
@@ -28,7 +28,7 @@ var promptPlaces = []place{
 	{"reflect_prompt_template", "reflector", "reflect_prompt_template", "reflector"},
 }
 
-// prompts takes over the prompts that the agent has of its own.
+// prompts converts the agent's own prompts.
 func (m *importer) prompts() {
 	params := m.agent.Get("parameters")
 	if !m.plans() {
@@ -54,7 +54,7 @@ func (m *importer) prompts() {
 	m.plainParameters(params)
 }
 
-// modelPrompt is a system prompt that is at the model, for want of another.
+// modelPrompt converts the system prompt of the model, if the agent has no other.
 func (m *importer) modelPrompt() {
 	llm := m.agent.Get("llm", "parameters")
 	for _, it := range []*tree.Value{
@@ -72,7 +72,8 @@ func (m *importer) modelPrompt() {
 	}
 }
 
-// systemPromptParts are the three texts of which a planner's system prompt can be built.
+// systemPromptParts converts the three texts of which a planner's system prompt
+// can consist.
 func (m *importer) systemPromptParts(params *tree.Value) {
 	var all []string
 	var from *tree.Value
@@ -90,16 +91,16 @@ func (m *importer) systemPromptParts(params *tree.Value) {
 	m.prompt(&tree.Value{File: from.File, Path: from.Path, Kind: tree.Text, Text: strings.Join(all, "\n\n")}, promptPlaces[0])
 }
 
-// chatPrompts are those of a conversational agent: there is no planner there, so
-// that all it says is said to the executor.
+// chatPrompts converts the prompts of a conversational agent. It has no planner,
+// so all of them go to the executor.
 func (m *importer) chatPrompts() {
 	m.executorPrompts(m.agent.Get("parameters"), m.agent.Get("llm", "parameters"))
 	m.planner.Put("planner_prompt", "Give a plan of one step only: the objective below, word for word. Give the result at once where no tool is needed for it.")
 	m.NoteAt(m.from, "type", convert.Changed, "a conversational agent answers in one loop; here a planner makes it one step, the executor is that loop, and the reflector hands on its answer: two more model calls")
 }
 
-// executorPrompts are the places where a conversational agent may say what is
-// told its model.
+// executorPrompts lists the places where a conversational agent may have prompts
+// for its model.
 func (m *importer) executorPrompts(params, llm *tree.Value) {
 	to := promptPlaces[1]
 	for _, it := range []*tree.Value{
@@ -126,7 +127,7 @@ var question = text.Regexp(`^\s*\$\{parameters\.question\}\s*$`)
 
 func isQuestion(s string) bool { return question().MatchString(s) }
 
-// prompt writes one prompt: in the spec when it is short, else in a file.
+// prompt writes one prompt: in the spec if it is short, otherwise in a file.
 func (m *importer) prompt(it *tree.Value, p place) {
 	s := it.Peek()
 	if it == nil || strings.TrimSpace(s) == "" {
@@ -154,7 +155,7 @@ func (m *importer) section(name string) *tree.Map {
 	return &m.reflector
 }
 
-// renamedVariables are names of OpenSearch's under which something of ours is known.
+// renamedVariables maps OpenSearch's names to the names in pex.
 var renamedVariables = map[string]string{
 	"_tools": "tools_prompt", "tool_descriptions": "tools_prompt", "tools": "tools_prompt", "tool_names": "tools_prompt",
 	"_chat_history": "chat_history", "objective": "question",
@@ -166,9 +167,9 @@ var (
 	escapes  = text.Regexp(`\$\$\{|\$\$?<|\$\{\s*(?:env|args|case)\s*\.`)
 )
 
-// references makes a prompt's references ours: names that the engine has in this
-// template stay, what the agent sets becomes a declared parameter, and so does
-// what only requests can have set.
+// references converts the references of a prompt. Names that the engine defines
+// in this template stay; what the agent or only a request can set becomes a
+// declared parameter.
 func (m *importer) references(it *tree.Value, s string, p place) string {
 	s = escapes().ReplaceAllStringFunc(s, func(at string) string { return "$" + at })
 	s = m.escapeBroken(it, s)
@@ -197,8 +198,8 @@ func (m *importer) references(it *tree.Value, s string, p place) string {
 	})
 }
 
-// escapeBroken escapes what begins as a reference and is none, since it does not end or
-// has a name that none has: OpenSearch leaves it as it is.
+// escapeBroken escapes incomplete references and references with an invalid name,
+// which OpenSearch leaves unchanged.
 func (m *importer) escapeBroken(it *tree.Value, s string) string {
 	var b strings.Builder
 	last := 0
@@ -221,13 +222,13 @@ func engineName(name string) bool {
 	return false
 }
 
-// sets says whether the agent itself gives the parameter a value.
+// sets reports whether the agent sets the parameter.
 func (m *importer) sets(name string) bool {
 	it := m.agent.Get("parameters").Get(name)
 	return it != nil && it.Kind != tree.Object && it.Kind != tree.List
 }
 
-// declare makes a name a parameter of the spec, and gives the name it has there.
+// declare declares a parameter of the spec and returns its name.
 func (m *importer) declare(it *tree.Value, theirs string, optional bool) string {
 	name := toName(theirs, "parameter")
 	if engineName(name) {
@@ -256,7 +257,7 @@ func (m *importer) declare(it *tree.Value, theirs string, optional bool) string 
 	return name
 }
 
-// plainParameters notes parameters that no prompt names.
+// plainParameters notes parameters that no prompt refers to.
 func (m *importer) plainParameters(params *tree.Value) {
 	if params == nil {
 		return
@@ -281,5 +282,5 @@ func (m *importer) plainParameters(params *tree.Value) {
 	}
 }
 
-// settingsLater are read by sections that come after the prompts.
+// settingsLater are read by sections that follow the prompts.
 var settingsLater = []string{"inject_datetime", "datetime_format"}

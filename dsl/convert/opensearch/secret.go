@@ -10,9 +10,9 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// hideSecrets takes keys and passwords out of the bodies before anything is made
-// of them. Where a connector sends one a variable of the environment takes its
-// place; from what is said to a model it is removed.
+// hideSecrets removes keys and passwords from the bodies before the conversion.
+// In what a connector sends, it replaces them by references to environment
+// variables; from texts for a model it removes them.
 func (m *importer) hideSecrets() {
 	for _, c := range m.connectors {
 		c.hideSecrets(&m.Log, c.root, "")
@@ -23,8 +23,8 @@ func (m *importer) hideSecrets() {
 	}
 }
 
-// redactTexts removes keys of known forms from the texts of an agent, but for what its
-// tools are set to: that is sent, not said.
+// redactTexts removes known kinds of keys from the texts of an agent, except the
+// settings of its tools, which are sent to a server and not to a model.
 func (m *importer) redactTexts(it *tree.Value) {
 	for i, sub := range it.Items {
 		if it.Kind == tree.Object && strings.HasPrefix(it.Path, "tools[") && (it.Keys[i] == "parameters" || it.Keys[i] == "config") {
@@ -37,8 +37,8 @@ func (m *importer) redactTexts(it *tree.Value) {
 	}
 }
 
-// hideSecrets does so with all texts of a connector; name is the key they are under.
-// What credential holds is never read.
+// hideSecrets does the same for all texts of a connector. name is their key. It
+// never reads the content of credential.
 func (c *connector) hideSecrets(l *tree.Log, it *tree.Value, name string) {
 	for i, sub := range it.Items {
 		key := name
@@ -70,8 +70,8 @@ var (
 
 func variables(s string) []string { return envName().FindAllString(s, -1) }
 
-// maskSecrets is a text with variables where keys and passwords are: in a query, in
-// JSON, as a whole under a name that tells, or of a known form.
+// maskSecrets returns a text with variables in place of keys and passwords: in a
+// query, in JSON, as the value of a key with a telling name, or of a known kind.
 func (c *connector) maskSecrets(s, name string) string {
 	for _, at := range []*regexp.Regexp{inQuery(), inMember()} {
 		s = at.ReplaceAllStringFunc(s, func(pair string) string {
@@ -97,14 +97,14 @@ func (c *connector) maskSecrets(s, name string) string {
 	return s
 }
 
-// placeholder is the variable that takes the place of a secret of this connector, of
-// which others may have one under the same name.
+// placeholder returns the variable that replaces a secret of this connector.
+// Other connectors may have a secret with the same name.
 func (c *connector) placeholder(name string) string {
 	return "${env." + c.variable(c.body.Get("name").Peek()+"_"+name) + "}"
 }
 
-// isSecret says that a value is one to hide, by the name it is under. What
-// is filled in later, and numbers, are none, nor is how somebody is known.
+// isSecret reports whether a value must be hidden, by its name. Placeholders,
+// numbers and user names are not secrets.
 func isSecret(name, value string) bool {
 	kind := strings.HasSuffix(name, "_type") || strings.HasSuffix(name, "_mode")
 	return value != "" && !kind && secret.Name(name) && tree.KindOfWord(value) == tree.Unknown && !isPlaceholder(value) &&

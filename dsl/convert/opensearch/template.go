@@ -8,20 +8,20 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// template is one of OpenSearch's flow framework: nodes that set up a cluster,
-// each with a body in user_inputs, and in previous_node_inputs what it takes from
-// other nodes.
+// template is a template of OpenSearch's flow framework: nodes that set up a
+// cluster. The user_inputs of a node contain its body, previous_node_inputs what
+// it takes from other nodes.
 type template struct {
 	nodes  []*tree.Value
 	called []string // ids of the agents that tools call
 }
 
-// fromNode is how a text in a template stands for what another node makes.
+// fromNode matches a reference to the output of another node.
 var fromNode = text.Regexp(`^\s*\$\{\{\s*([^.{}\s]+)\.\w+\s*\}\}\s*$`)
 
-// provisioned are the bodies that a template registers, put together as the
-// cluster would, called by their nodes' ids; nil = it is no template. Agents that
-// no tool calls come first.
+// provisioned returns the bodies that a template registers, assembled as the
+// cluster would, with the ids of their nodes. Agents that no tool calls come
+// first. It returns nil if root is not a template.
 func (m *importer) provisioned(root *tree.Value) []*tree.Value {
 	var t template
 	for _, flow := range inside(root.Get("workflows")) {
@@ -53,8 +53,8 @@ func (m *importer) provisioned(root *tree.Value) []*tree.Value {
 	return append(agents, connectors...)
 }
 
-// equip gives an agent's body what its node takes from others: the id of its
-// model, which is that of a connector where one leads to it, and its tools.
+// equip adds to an agent's body what its node takes from others: the id of its
+// model, or of the connector behind it, and its tools.
 func (t *template) equip(node, body *tree.Value) {
 	llm := body.Get("llm").Decode()
 	if llm == nil || llm.Kind != tree.Object {
@@ -79,7 +79,7 @@ func (t *template) equip(node, body *tree.Value) {
 	}
 }
 
-// tool adds the tool that a node makes to an agent's body.
+// tool adds the tool of a node to an agent's body.
 func (t *template) tool(body *tree.Value, id string) {
 	node := t.node(id)
 	tool := node.Get("user_inputs")
@@ -100,7 +100,7 @@ func (t *template) tool(body *tree.Value, id string) {
 	tools.Items = append(tools.Items, tool)
 }
 
-// model follows nodes that register and deploy a model to the one that makes its
+// model follows nodes that register and deploy a model to the node of its
 // connector.
 func (t *template) model(id string) string {
 	for range t.nodes {
@@ -129,12 +129,12 @@ func (t *template) calls(id string) int {
 	return 0
 }
 
-// found is a text that a node gives a body, of which nothing more has to become.
+// found returns a text that a node adds to a body, already marked as used.
 func found(node *tree.Value, s string) *tree.Value {
 	return &tree.Value{File: node.File, Path: node.Path, Kind: tree.Text, Text: s, Used: true}
 }
 
-// inside are the values in an object or list.
+// inside returns the values in an object or list.
 func inside(it *tree.Value) []*tree.Value {
 	if it == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/dsl/convert/opensearch"
 )
 
-// TestTemplatesOfTheFlowFramework imports the agent that a template registers,
+// TestTemplatesOfTheFlowFramework converts the agent that a template registers,
 // with what its node takes from others.
 func TestTemplatesOfTheFlowFramework(t *testing.T) {
 	const helper = `{"id": "helper", "type": "register_agent", "previous_node_inputs": {"deploy": "model_id", "list": "tools"},

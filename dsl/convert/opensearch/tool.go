@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// builtinTools are the tools of OpenSearch that are built in here, by their types.
+// builtinTools maps OpenSearch tool types to builtin tools.
 var builtinTools = map[string]string{
 	"ListIndexTool":          "opensearch_list_index",
 	"CatIndexTool":           "opensearch_list_index",
@@ -24,7 +24,8 @@ var builtinTools = map[string]string{
 	"ReadFromScratchPadTool": "notepad",
 }
 
-// clusterTools are the tools that only the cluster can run; true = it reads.
+// clusterTools are the tools that only the cluster can run; true for those that
+// only read.
 var clusterTools = map[string]bool{
 	"VectorDBTool": true, "NeuralSparseSearchTool": true, "RAGTool": true, "PPLTool": true, "VisualizationTool": true,
 	"MLModelTool": true, "SearchAlertsTool": true, "SearchMonitorsTool": true, "SearchAnomalyDetectorsTool": true,
@@ -34,17 +35,19 @@ var clusterTools = map[string]bool{
 	"ConnectorTool": false, "DynamicTool": false, "SearchTemplateTool": true,
 }
 
-// questionTools are the types whose text is called question; of the others it is input.
+// questionTools are the types whose text argument is called question; in other
+// types it is called input.
 var questionTools = []string{"PPLTool", "AgentTool", "MLModelTool", "QueryPlanningTool"}
 
-// toolSection writes the agent's tools, under their names there: prompts speak of them.
+// toolSection writes the agent's tools under their original names, because
+// prompts refer to them.
 func (m *importer) toolSection() {
 	tools := m.agent.Get("tools").Decode()
 	if tools == nil || tools.Kind != tree.List {
 		return
 	}
 	for _, t := range tools.Items {
-		if t.Decode(); t.Kind == tree.Text { // the type alone
+		if t.Decode(); t.Kind == tree.Text { // only a type
 			t.Kind, t.Keys, t.Items = tree.Object, []string{"type"}, []*tree.Value{{File: t.File, Path: t.Path, Kind: tree.Text, Text: t.Text}}
 		}
 		m.tool(t)
@@ -55,8 +58,8 @@ func (m *importer) toolSection() {
 	}
 }
 
-// asksCluster is the variables that the tools ask the cluster with, in words;
-// "" = none asks it.
+// asksCluster describes the variables that the tools need to call the cluster; it
+// returns "" if none does.
 func (m *importer) asksCluster() string {
 	builtin, http := false, false
 	for _, e := range m.tools {
@@ -110,7 +113,7 @@ func textIfElse(yes bool, a, b string) string {
 	return b
 }
 
-// uses says whether a builtin is among the tools already.
+// uses reports whether the spec already has a builtin.
 func (m *importer) uses(use string) bool {
 	return slices.ContainsFunc(m.tools, func(e tree.Entry) bool {
 		t, _ := e.Value.(tree.Map)
@@ -118,7 +121,7 @@ func (m *importer) uses(use string) bool {
 	})
 }
 
-// toolName is a name that tools can have, and that no other tool has.
+// toolName returns a valid name that no other tool has.
 func (m *importer) toolName(t *tree.Value, typ string) string {
 	it := t.Get("name")
 	given := it.UseText()
@@ -136,7 +139,7 @@ func (m *importer) toolName(t *tree.Value, typ string) string {
 	return name
 }
 
-// toName makes a text a name of the language.
+// toName converts a text to a valid name.
 func toName(s, otherwise string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-') {
@@ -151,7 +154,7 @@ func toName(s, otherwise string) string {
 	return s
 }
 
-// commonToolFields takes over what tools of every type have.
+// commonToolFields converts the fields that tools of every type have.
 func (m *importer) commonToolFields(out *tree.Map, t *tree.Value) {
 	if d := t.Get("description").UseText(); d != "" {
 		out.Put("description", d)
@@ -170,7 +173,7 @@ func (m *importer) commonToolFields(out *tree.Map, t *tree.Value) {
 	m.Note(t.Get("attributes", "strict"), convert.Changed, "whether a schema is kept to is the provider's business; arguments are checked before a tool runs in any case")
 }
 
-// toolOverrides takes over what the agent's parameters say of a tool: NAME.description.
+// toolOverrides converts the agent's parameters about a tool: NAME.description.
 func (m *importer) toolOverrides(out *tree.Map, t *tree.Value, typ string) {
 	params := m.agent.Get("parameters")
 	for _, name := range []string{t.Get("name").Peek(), typ} {
@@ -180,7 +183,7 @@ func (m *importer) toolOverrides(out *tree.Map, t *tree.Value, typ string) {
 	}
 }
 
-// builtin writes a tool that is built in.
+// builtin writes a builtin tool.
 func (m *importer) builtin(out *tree.Map, t *tree.Value, use string) {
 	out.Put("type", "builtin")
 	out.Put("use", use)
@@ -202,10 +205,10 @@ func (m *importer) builtin(out *tree.Map, t *tree.Value, use string) {
 	}
 }
 
-// indexName is one index, or a pattern of such names.
+// indexName matches one index, or a pattern of index names.
 var indexName = text.Regexp(`^[a-z0-9][a-z0-9._*-]*$`)
 
-// indexNames are names of indices that a tool may be held to.
+// indexNames returns the names of indices to which a tool may be restricted.
 func indexNames(it *tree.Value) (out []any) {
 	if it == nil {
 		return nil
@@ -226,7 +229,7 @@ func indexNames(it *tree.Value) (out []any) {
 	return out
 }
 
-// webSearch writes the engine that is asked.
+// webSearch writes the search engine.
 func (m *importer) webSearch(out *tree.Map, t *tree.Value) {
 	params := t.Get("parameters")
 	engine, cx := params.Get("engine"), params.Get("custom_search_engine_id")
@@ -248,8 +251,8 @@ func (m *importer) webSearch(out *tree.Map, t *tree.Value) {
 	m.Note(t, convert.Todo, "names no engine: set SEARXNG_URL to a SearXNG server, or choose another engine (pexctl list tool)")
 }
 
-// clusterTool writes a tool that stays in the cluster: it is called by the API that
-// executes tools.
+// clusterTool writes a tool that stays in the cluster: it is called through the
+// API that executes tools.
 func (m *importer) clusterTool(out *tree.Map, t *tree.Value, typ string, reads bool) {
 	out.Put("type", "http")
 	m.effect(out, t, reads)
@@ -283,7 +286,8 @@ func (m *importer) clusterTool(out *tree.Map, t *tree.Value, typ string, reads b
 	m.NoteAt(t.File, t.Path, convert.Changed, "only the cluster can run a %s: it is called there, by the API that executes tools (3.3 and later, with plugins.ml_commons.execute_tools_enabled)", typ)
 }
 
-// effect says what a call does, and that no one is asked, as it was there.
+// effect writes the effect of a call, and that calls need no approval, as in
+// OpenSearch.
 func (m *importer) effect(out *tree.Map, t *tree.Value, reads bool) {
 	if reads {
 		out.Put("effect", "read")
@@ -294,8 +298,8 @@ func (m *importer) effect(out *tree.Map, t *tree.Value, reads bool) {
 	m.NoteAt(t.File, t.Path, convert.Changed, "may have side effects, and OpenSearch requires no approval: approval: never keeps that; approval: always requires one")
 }
 
-// queryArgument is the argument in which a model says what it wants to know: input, else
-// question, else the first of the schema.
+// queryArgument returns the argument that contains a model's query: input, or
+// else question, or else the first of the schema.
 func queryArgument(schema *tree.Value) string {
 	props := schema.Get("properties")
 	if props == nil || len(props.Keys) == 0 || props.Get("input") != nil || !declares(props) {
@@ -307,13 +311,14 @@ func queryArgument(schema *tree.Value) string {
 	return props.Keys[0]
 }
 
-// declares says that the names of properties can be those of arguments.
+// declares reports whether the names of all properties are valid names of
+// arguments.
 func declares(props *tree.Value) bool {
 	return !slices.ContainsFunc(props.Keys, func(key string) bool { return !tree.PlainKey().MatchString(key) })
 }
 
-// fixedValue is a fixed value of a tool as the cluster is sent it; a variable is
-// for a secret, and what the model asks for the question.
+// fixedValue returns a fixed value of a tool in the form for the cluster. A
+// secret becomes a variable, and the question becomes the model's query.
 func (m *importer) fixedValue(key string, it *tree.Value, asks string) any {
 	if it.Kind == tree.Text && (isSecret(key, it.Text) || secret.FindWellKnown(it.Text).Kind != "") {
 		variable := "${env." + toEnvName(key) + "}"
@@ -323,8 +328,8 @@ func (m *importer) fixedValue(key string, it *tree.Value, asks string) any {
 	return fixedText(it.Use(), asks)
 }
 
-// fixedText is a fixed value of a tool. References are the cluster's to fill, but
-// for the question.
+// fixedText returns a fixed value of a tool. The cluster resolves references in
+// it, except for the question.
 func fixedText(it *tree.Value, asks string) any {
 	switch s := strings.TrimSpace(it.Text); {
 	case it.Kind != tree.Text:
@@ -335,12 +340,12 @@ func fixedText(it *tree.Value, asks string) any {
 	return escaped(it.Text)
 }
 
-// escaped is a text in which nothing is a reference.
+// escaped escapes all references of a text.
 func escaped(s string) string {
 	return strings.NewReplacer("${", "$${", "$<", "$$<").Replace(s)
 }
 
-// schema takes over the arguments that a model writes.
+// schema converts the arguments that a model writes.
 func (m *importer) schema(out, body *tree.Map, schema *tree.Value) bool {
 	props := schema.Get("properties")
 	if schema == nil || schema.Kind != tree.Object || props == nil || len(props.Items) == 0 || !declares(props) {

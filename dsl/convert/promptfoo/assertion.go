@@ -11,14 +11,14 @@ import (
 )
 
 // check is a check of one case. Cases whose checks have the same shape share a
-// suite; there a value that differs between cases is a column.
+// suite; a value that differs between cases becomes a column.
 type check struct {
 	body   tree.Map
 	values []string // keys of body whose texts may differ between cases
-	expr   string   // of a check that is an expression: with %s for the value
+	expr   string   // of a check that is an expression, with %s for the value
 }
 
-// shape is what checks of one suite have in common.
+// shape returns what checks of one suite have in common.
 func (k *check) shape() string {
 	var b strings.Builder
 	for _, e := range k.body {
@@ -44,7 +44,7 @@ type kind struct {
 	limit  string // the key of its threshold
 	fixed  tree.Map
 	prefix string // before the value
-	expr   string // instead: an expression, with %s for the value
+	expr   string // an expression instead, with %s for the value
 	judged bool
 }
 
@@ -112,7 +112,7 @@ func (c *config) asserts(at *tree.Value) (out []check) {
 	return out
 }
 
-// assertion converts one assertion; false = it has no counterpart.
+// assertion converts one assertion. It returns false if it has no counterpart.
 func (c *config) assertion(it *tree.Value) (check, bool) {
 	name := it.Get("type").Peek()
 	k, ok := assertions[name]
@@ -196,7 +196,7 @@ func (c *config) schema(it *tree.Value, k kind) check {
 	return out
 }
 
-// unused returns the value if nothing became of it, or nil.
+// unused returns the value if it was not used, or nil.
 func unused(it *tree.Value) *tree.Value {
 	if it.Used {
 		return nil
@@ -241,7 +241,7 @@ func (c *config) text(it *tree.Value) string {
 	return s
 }
 
-// listOf converts a list, or a text of words divided by commas.
+// listOf converts a list, or a text of words separated by commas.
 func (c *config) listOf(it *tree.Value) (out []any) {
 	if it.Kind != tree.List {
 		for word := range strings.SplitSeq(c.text(it), ",") {
@@ -255,5 +255,5 @@ func (c *config) listOf(it *tree.Value) (out []any) {
 	return out
 }
 
-// quoted is a text as a literal of an expression.
+// quoted returns a text as a literal of an expression.
 func quoted(s string) string { return strconv.Quote(s) }

@@ -56,8 +56,8 @@ type config struct {
 	prompts   []prompt
 	providers []provider
 	vars      map[string]bool // that tests have
-	data      map[string]bool // those whose values are lists or objects
-	judgeAt   *tree.Value     // the provider that grades; nil = none is named
+	data      map[string]bool // those with lists or objects as values
+	judgeAt   *tree.Value     // the provider that grades; nil if none is named
 	judgeLLM  string
 }
 
@@ -102,7 +102,7 @@ func suitePath(i int) string {
 	return fmt.Sprintf("suite-%d.yaml", i+1)
 }
 
-// folderOf is the name of the folder of a file; "" = it has none.
+// folderOf returns the name of the folder of a file, or "" if it has none.
 func folderOf(name string) string {
 	parts := strings.Split(name, "/")
 	if len(parts) < 2 || strings.Trim(parts[len(parts)-2], ".") == "" {
@@ -111,8 +111,8 @@ func folderOf(name string) string {
 	return parts[len(parts)-2]
 }
 
-// declare declares the variables as parameters. None is required: a test may lack
-// one, and the template then has nothing in its place.
+// declare declares the variables as parameters. None is required, because a test
+// may lack one; the template then renders an empty text.
 func (c *config) declare() {
 	text := tree.Map{{Key: "type", Value: "string"}, {Key: "default", Value: ""}}
 	c.Parameters = tree.Map{{Key: "question", Value: text}}

@@ -17,7 +17,7 @@ type prompt struct {
 	vars         []string
 }
 
-// readPrompts reads all prompts; there is one at least.
+// readPrompts reads all prompts; there is at least one.
 func (c *config) readPrompts() {
 	at := c.root.Get("prompts")
 	items := []*tree.Value{}
@@ -104,8 +104,8 @@ func (c *config) addPrompt(it *tree.Value, label, text string) {
 	c.prompts = append(c.prompts, p)
 }
 
-// messages splits messages of a chat; false = the text is none. Several messages
-// of user and assistant become one text.
+// messages splits the messages of a chat. ok is false if the text is not one.
+// Several messages of user and assistant become one text.
 func messages(text string) (system, user string, ok bool) {
 	trimmed := strings.TrimSpace(text)
 	if !strings.HasPrefix(trimmed, "[") && !strings.HasPrefix(trimmed, "- role:") {

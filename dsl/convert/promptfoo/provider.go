@@ -12,8 +12,8 @@ import (
 // provider is one provider and the LLM that it became.
 type provider struct{ label, llm string }
 
-// kinds are words between a provider and its model, and whether what they name
-// has a counterpart.
+// kinds are words between a provider and its model; the value reports whether
+// they have a counterpart.
 var kinds = map[string]bool{
 	"chat": true, "messages": true, "responses": true, "completion": true, "deployment": true, "converse": true,
 	"assistant": false, "image": false, "video": false, "realtime": false, "embedding": false, "embeddings": false, "moderation": false, "live": false,
@@ -21,14 +21,14 @@ var kinds = map[string]bool{
 	"foundry-agent": false, "text-generation": false, "feature-extraction": false, "text-classification": false,
 }
 
-// settings are keys of a provider's config and their names here.
+// settings maps the keys of a provider's config to keys of the spec.
 var settings = map[string]string{
 	"temperature": "temperature", "top_p": "top_p", "topP": "top_p", "seed": "seed",
 	"max_tokens": "max_output_tokens", "maxTokens": "max_output_tokens", "max_output_tokens": "max_output_tokens", "maxOutputTokens": "max_output_tokens",
 	"max_completion_tokens": "max_output_tokens", "max_new_tokens": "max_output_tokens",
 }
 
-// readProviders reads all providers; there is one at least.
+// readProviders reads all providers; there is at least one.
 func (c *config) readProviders() {
 	at := tree.First(c.root.Get("providers"), c.root.Get("targets"))
 	items := []*tree.Value{}
@@ -49,7 +49,8 @@ func (c *config) readProviders() {
 	}
 }
 
-// provider converts a provider to an LLM; "" = it has no counterpart.
+// provider converts a provider to an LLM. It returns "" if there is no
+// counterpart.
 func (c *config) provider(it *tree.Value) (llm, label string) {
 	at, more := it, it
 	if it.Kind == tree.Object && it.Get("id") == nil && len(it.Items) == 1 { // openai:gpt-5: {config: ...}
@@ -83,7 +84,7 @@ func (c *config) provider(it *tree.Value) (llm, label string) {
 	return llm, label
 }
 
-// split splits the id of a provider; false = it is not a model that can be asked.
+// split splits the id of a provider. ok is false if it is not a chat model.
 func split(id string) (name, model string, ok bool) {
 	name, model, ok = strings.Cut(id, ":")
 	if !ok || !draft.Known(name) {

@@ -10,9 +10,10 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// suites groups the cases by the shape of their checks, a suite each.
+// suites groups the cases by the shape of their checks; each group becomes a
+// suite.
 func (c *config) suites(cases []testcase) (out []tree.Map) {
-	if len(cases) == 0 { // which is noted where the tests are
+	if len(cases) == 0 { // noted where the tests are read
 		cases = []testcase{{id: "1"}}
 	}
 	var shapes []string
@@ -62,7 +63,7 @@ func (c *config) suite(n int, cases []testcase) (out tree.Map) {
 		for _, e := range t.row {
 			key := e.Key
 			if key == "id" {
-				key = "case_id" // id names the case
+				key = "case_id" // id identifies the case
 			}
 			row.Set(key, e.Value, "")
 		}
@@ -85,8 +86,8 @@ func (c *config) suite(n int, cases []testcase) (out tree.Map) {
 	return out
 }
 
-// dataset writes the rows. Columns are parameters by their names; a variable
-// called id needs another column.
+// dataset writes the rows. Columns have the names of parameters, except a
+// variable called id, which gets another column.
 func (c *config) dataset(cases []testcase, rows []any) tree.Map {
 	out := tree.Map{}
 	if slices.ContainsFunc(cases, func(t testcase) bool { return t.row.Has("id") }) {
@@ -103,7 +104,7 @@ func (c *config) dataset(cases []testcase, rows []any) tree.Map {
 	return append(out, tree.Entry{Key: "rows", Value: rows})
 }
 
-// uses says whether a case has a check of a type.
+// uses reports whether a case has a check of a type.
 func uses(cases []testcase, kind string) bool {
 	return slices.ContainsFunc(cases[0].checks, func(k check) bool { return k.body.Get("type") == kind })
 }
@@ -146,7 +147,7 @@ func (c *config) variants() (out tree.Map) {
 }
 
 // checks writes the checks of cases of one shape. A value that all cases share is
-// part of the check, another is a column of the rows.
+// part of the check; other values are columns of the rows.
 func (c *config) checks(cases []testcase) (out []any) {
 	columns := map[string]bool{"id": true, "case_id": true}
 	for name := range c.vars {
@@ -177,7 +178,7 @@ func (c *config) checks(cases []testcase) (out []any) {
 	return dedupe(out)
 }
 
-// columnName is the name of a column of values.
+// columnName returns the name of a column of values.
 func (k *check) columnName() string {
 	if k.expr != "" {
 		return "unwanted"
@@ -185,7 +186,7 @@ func (k *check) columnName() string {
 	return "expected_" + strings.TrimSuffix(k.body.Get("type").(string), "_with")
 }
 
-// shared is a value that all cases share, or a reference to a column.
+// shared returns the value that all cases share, or a reference to a column.
 func (c *config) shared(cases []testcase, columns map[string]bool, name string, value func(*testcase) string, expr string) string {
 	same := value(&cases[0])
 	differs := slices.ContainsFunc(cases, func(t testcase) bool { return value(&t) != same })
@@ -205,12 +206,12 @@ func (c *config) shared(cases []testcase, columns map[string]bool, name string, 
 	return "${case." + column + "}"
 }
 
-// unescape is a text of a template as data, which has no references.
+// unescape returns a template's text as data, without escapes.
 func unescape(s string) string {
 	return strings.NewReplacer("$${", "${", "$$<", "$<").Replace(s)
 }
 
-// dedupe removes checks that are there already.
+// dedupe removes duplicate checks.
 func dedupe(all []any) (out []any) {
 	seen := map[string]bool{}
 	for _, v := range all {
@@ -222,7 +223,7 @@ func dedupe(all []any) (out []any) {
 	return out
 }
 
-// judgeOf takes the provider that grades; the first one counts.
+// judgeOf records the provider that grades. The first one wins.
 func (c *config) judgeOf(at *tree.Value) {
 	switch {
 	case at == nil:
@@ -236,7 +237,7 @@ func (c *config) judgeOf(at *tree.Value) {
 	}
 }
 
-// judge is the LLM that grades: the one named, or the first.
+// judge returns the LLM that grades: the named one, or the first.
 func (c *config) judge() string {
 	if c.judgeLLM != "" {
 		return c.judgeLLM
@@ -258,7 +259,7 @@ func (c *config) judge() string {
 // caseColumn matches a reference to a column.
 var caseColumn = regexp.MustCompile(`\$\{case\.([A-Za-z0-9_]+)`)
 
-// fill adds the columns to which checks refer to the rows that lack them.
+// fill adds missing columns to the rows.
 func (c *config) fill(cases []testcase, checks []any) {
 	for _, m := range caseColumn.FindAllStringSubmatch(fmt.Sprint(checks), -1) {
 		for i := range cases {

@@ -10,14 +10,14 @@ import (
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
 )
 
-// testcase is one test: a row of a dataset, and what its answer must satisfy.
+// testcase is one test: a row of a dataset with its checks.
 type testcase struct {
 	id     string
 	row    tree.Map
 	checks []check
 }
 
-// maxTests bounds the tests of a configuration.
+// maxTests is the maximum number of tests of a configuration.
 const maxTests = 20_000
 
 // readTests reads all tests, with what defaultTest adds to each.
@@ -131,7 +131,7 @@ func (c *config) nested(t *testcase, it *tree.Value) {
 	}
 }
 
-// variableFile returns the text of a file; others are noted.
+// variableFile returns the content of a text file. It notes other files.
 func (c *config) variableFile(it *tree.Value) string {
 	ref := it.UseText()
 	switch path.Ext(ref) {
@@ -175,8 +175,8 @@ func (c *config) testFile(at *tree.Value) []*tree.Value {
 	return roots
 }
 
-// csvTests reads tests from CSV: columns are variables, those that begin with __
-// are promptfoo's own.
+// csvTests reads tests from CSV. Columns are variables, except those that start
+// with __, which promptfoo defines.
 func (c *config) csvTests(at *tree.Value, name, text string) (out []*tree.Value) {
 	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
 	r.FieldsPerRecord = -1
@@ -218,8 +218,8 @@ func (c *config) csvTests(at *tree.Value, name, text string) (out []*tree.Value)
 	return out
 }
 
-// shorthand converts type:value of a CSV file to an assertion; a text without a
-// type is what the answer equals.
+// shorthand converts type:value of a CSV file to an assertion. A text without a
+// type must equal the answer.
 func shorthand(it *tree.Value) *tree.Value {
 	kind, value, ok := strings.Cut(it.Text, ":")
 	switch {

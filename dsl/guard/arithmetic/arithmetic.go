@@ -10,15 +10,15 @@ import (
 	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
-// Evaluate evaluates an expression of numbers: + - * / % ^ (or **),
-// parentheses, decimals and exponents, the constants pi and e, and the
-// functions sqrt abs round floor ceil min max pow ln log log10 exp sin cos tan.
-// log is the natural logarithm, log(x, base) one to a base; round(x, digits)
-// rounds to decimals, halves away from zero; % has the sign of its left side;
-// angles are in radians.
+// Evaluate evaluates an expression of numbers: + - * / % ^ (or **), parentheses,
+// decimals and exponents, the constants pi and e, and the functions sqrt abs
+// round floor ceil min max pow ln log log10 exp sin cos tan. log is the natural
+// logarithm, log(x, base) the logarithm to a base; round(x, digits) rounds to
+// decimals, halves away from zero; % has the sign of its left operand; angles are
+// in radians.
 //
-// Whole numbers and fractions are exact: 0.1 + 0.2 is 0.3. A result that is no
-// whole number is shown with 15 significant digits.
+// Whole numbers and fractions are exact: 0.1 + 0.2 is 0.3. Results that are not
+// whole numbers have 15 significant digits.
 func Evaluate(src string) (string, error) {
 	if len(src) > maxSource {
 		return "", fmt.Errorf("the expression has %d bytes; the maximum is %d", len(src), maxSource)
@@ -31,23 +31,23 @@ func Evaluate(src string) (string, error) {
 	return v.show(), nil
 }
 
-// signs are the typographic forms that people and models write.
+// signs replaces typographic operators that humans and models write.
 var signs = strings.NewReplacer("×", "*", "·", "*", "÷", "/", "−", "-", "–", "-", "π", "pi", "√", "sqrt")
 
-// The caps of a source.
+// Limits of a source.
 const (
 	maxSource = 4096 // bytes
-	maxDepth  = 64   // brackets within brackets, or signs before signs
+	maxDepth  = 64   // nested brackets or signs
 )
 
-// calculation reads an expression from left to right and calculates on the way.
+// calculation evaluates an expression while reading it from left to right.
 type calculation struct {
 	src   string
 	at    int
 	depth int
 }
 
-// stop is an error on its way out of the descent.
+// stop is a panic value that carries an error out of the recursive descent.
 type stop struct{ err error }
 
 func (c *calculation) fail(at int, format string, args ...any) {
@@ -75,7 +75,7 @@ func (c *calculation) evaluate() (v num, err error) {
 	return v, nil
 }
 
-// peek skips blanks and gives the next byte; 0 at the end.
+// peek skips blanks and returns the next byte, or 0 at the end.
 func (c *calculation) peek() byte {
 	for c.at < len(c.src) && strings.IndexByte(" \t\r\n", c.src[c.at]) >= 0 {
 		c.at++
@@ -86,7 +86,7 @@ func (c *calculation) peek() byte {
 	return c.src[c.at]
 }
 
-// take skips one of the operators, the longest first, and says which.
+// take skips one of the operators, the longest first, and returns it.
 func (c *calculation) take(operators ...string) (op string, at int) {
 	c.peek()
 	for _, o := range operators {
@@ -188,7 +188,7 @@ func (c *calculation) signed() num {
 	return base
 }
 
-// operand is a number, a constant, a call, or an expression in parentheses.
+// operand reads a number, a constant, a call, or an expression in parentheses.
 func (c *calculation) operand() num {
 	switch b := c.peek(); {
 	case b == '(':

@@ -12,8 +12,8 @@ import (
 	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
-// num is a number; exact says that it is the very result, not the nearest
-// float64 to it.
+// num is a number. exact is set if it is the exact result, not the nearest
+// float64.
 type num struct {
 	r     *big.Rat
 	exact bool
@@ -23,8 +23,8 @@ func inexact(f float64) num { return num{new(big.Rat).SetFloat64(f), false} }
 
 func (v num) float() float64 { f, _ := v.r.Float64(); return f }
 
-// show writes the number: an exact whole number with all digits, any other
-// with 15 significant ones.
+// show formats the number: an exact whole number with all digits, any other with
+// 15 significant digits.
 func (v num) show() string {
 	if v.exact && v.r.IsInt() {
 		return v.r.Num().String()
@@ -42,18 +42,18 @@ func (v num) show() string {
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
-// bound refuses results that would take for ever to work with.
+// bound rejects results that are too large to work with.
 func (c *calculation) bound(at int, v num) {
 	if v.r.Num().BitLen() > exact.MaxBits {
 		c.fail(at, "the result has more than 1,200 digits: overflow")
 	}
 	if v.r.Denom().BitLen() > exact.MaxBits {
 		f := v.float()
-		v.r.SetFloat64(f) // far below what is shown
+		v.r.SetFloat64(f) // far below the displayed precision
 	}
 }
 
-// checked turns a float64 result into a number.
+// checked converts a float64 result to a number.
 func (c *calculation) checked(at int, what string, f float64) num {
 	if math.IsNaN(f) {
 		c.fail(at, "%s is not defined for this value", what)
@@ -97,7 +97,7 @@ func (c *calculation) power(at int, base, exponent num) num {
 	return num{out, base.exact}
 }
 
-// arithmeticFunction is one function of Arithmetic.
+// arithmeticFunction is one function of Evaluate.
 type arithmeticFunction struct {
 	least, most int
 	call        func(c *calculation, at int, args []num) num
@@ -151,7 +151,7 @@ func logarithm(c *calculation, at int, a []num) num {
 	return c.checked(at, "log", v.float()/base.float())
 }
 
-// root is exact for squares of whole numbers and fractions.
+// root returns the square root, exact for squares of whole numbers and fractions.
 func root(c *calculation, at int, a []num) num {
 	if r := a[0].r; a[0].exact && r.Sign() >= 0 {
 		n, d := new(big.Int).Sqrt(r.Num()), new(big.Int).Sqrt(r.Denom())
@@ -179,7 +179,7 @@ func rounded(c *calculation, at int, a []num) num {
 }
 
 func floor(_ *calculation, _ int, a []num) num {
-	// Div rounds towards minus infinity, as denominators are positive.
+	// Div rounds towards minus infinity, because denominators are positive.
 	return num{new(big.Rat).SetInt(new(big.Int).Div(a[0].r.Num(), a[0].r.Denom())), true}
 }
 
@@ -188,7 +188,7 @@ func ceil(c *calculation, at int, a []num) num {
 	return num{v.r.Neg(v.r), true}
 }
 
-// least picks the smallest for sign -1, the largest for 1.
+// least returns the minimum for sign -1, the maximum for 1.
 func least(sign int) func(*calculation, int, []num) num {
 	return func(_ *calculation, _ int, a []num) num {
 		out := a[0]

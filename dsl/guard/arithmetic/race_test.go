@@ -2,5 +2,6 @@
 
 package arithmetic_test
 
-// slower is how much longer a test may take under the race detector.
+// slower is the factor by which a test may exceed the promised time under the
+// race detector.
 const slower = 10

@@ -7,8 +7,8 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 )
 
-// namedIn are the tools that a quoted text in an expression names; all where none
-// is named.
+// namedIn returns the tools whose names occur in quotes in an expression, or all
+// tools if none does.
 func namedIn(src string, tools []guard.Tool) []guard.Tool {
 	var out []guard.Tool
 	for i := range tools {
@@ -22,7 +22,7 @@ func namedIn(src string, tools []guard.Tool) []guard.Tool {
 	return out
 }
 
-// argumentsOf is what tools declare of their arguments; nil = nothing.
+// argumentsOf returns the declared arguments of tools, or nil if there are none.
 func argumentsOf(tools []guard.Tool) (out []argument) {
 	for i := range tools {
 		if schema, ok := guard.FlattenSchema(tools[i].Input).(map[string]any); ok {
@@ -32,7 +32,7 @@ func argumentsOf(tools []guard.Tool) (out []argument) {
 	return out
 }
 
-// argument is an argument of a name, or a field in one.
+// argument returns an argument by name, or a field in one.
 func (t typed) argument(name string) typed {
 	return t.inArgument(name, func(schema map[string]any) any {
 		properties, _ := schema["properties"].(map[string]any)
@@ -40,8 +40,8 @@ func (t typed) argument(name string) typed {
 	})
 }
 
-// inArgument is a part of what tools declare of an argument; the zero value where
-// none declares it.
+// inArgument returns a part of the tools' declarations of an argument, or the
+// zero value if no tool declares it.
 func (t typed) inArgument(name string, part func(schema map[string]any) any) typed {
 	var out typed
 	var docs, tools []string
@@ -75,7 +75,7 @@ func (t typed) inArgument(name string, part func(schema map[string]any) any) typ
 	return out
 }
 
-// enumOf are the texts that a schema allows; nil = any.
+// enumOf returns the texts that a schema allows, or nil for any.
 func enumOf(schema map[string]any) (words []string) {
 	list, _ := schema["enum"].([]any)
 	if c, ok := schema["const"]; ok {

@@ -7,26 +7,26 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 )
 
-// Cursor is what is at a place of an expression, which may be unfinished.
+// Cursor describes a place of an expression, which may be incomplete.
 type Cursor struct {
-	From, To int    // bytes of the name, the operator, or the inside of a text; both the place = nothing is written yet
-	Path     string // of the field as written, as far as it is one: run.tokens, .status
-	// Is is what is written there; Known says that it means something.
+	From, To int    // byte range of the name, the operator, or the inside of a text; empty if nothing is written yet
+	Path     string // path of the field as written: run.tokens, .status
+	// Is describes the word at the place. Known is set if the word has a meaning.
 	Is    guard.Member
 	Known bool
-	// Choices are what may be there: names and functions, or fields after a dot.
+	// Choices are the possible words: names and functions, or fields after a dot.
 	Choices []guard.Member
-	// Owner is what is before the dot that is before the place.
+	// Owner is the value before the dot that precedes the place.
 	Owner guard.Member
-	// Text says that the place is inside of quotes, and Compared what that text is
-	// compared with, where that is known.
+	// Text is set if the place is inside quotes. Compared is the value that the
+	// text is compared with, if known.
 	Text     bool
 	Compared guard.Member
 }
 
-// At reads an expression around a byte of it.
+// At describes a byte offset of an expression.
 //
-// One that is longer than any may be has nothing to say.
+// It returns the zero Cursor for an expression longer than the maximum.
 func At(e guard.Env, src string, at int) Cursor {
 	if len(src) > guard.MaxSource {
 		return Cursor{From: at, To: at}
@@ -35,7 +35,7 @@ func At(e guard.Env, src string, at int) Cursor {
 	c := cursor{env: e, src: src, tokens: lexemes(src)}
 	i := slices.IndexFunc(c.tokens, func(t lexeme) bool { return t.kind != isSign && t.from <= at && at <= t.to })
 	if i >= 0 && c.tokens[i].kind == isQuoted && (at == c.tokens[i].from || at == c.tokens[i].to && c.tokens[i].closed) {
-		return Cursor{From: at, To: at} // beside of it
+		return Cursor{From: at, To: at} // next to it
 	}
 	if i >= 0 {
 		return c.written(i, at)
@@ -43,8 +43,8 @@ func At(e guard.Env, src string, at int) Cursor {
 	return c.before(at)
 }
 
-// written is what is known of a token. A text that has no second quote ends at
-// the place: what is after it may be of something else.
+// written describes a token. A text without a closing quote ends at the place,
+// because what follows may not belong to it.
 func (c *cursor) written(i, at int) Cursor {
 	t := c.tokens[i]
 	out := Cursor{From: t.from, To: t.to}
@@ -77,7 +77,7 @@ func (c *cursor) written(i, at int) Cursor {
 	return out
 }
 
-// key is what is known of a text that is an index: a field by its name.
+// key describes a text used as an index: a field by its name.
 func (c *cursor) key(i int, out *Cursor) {
 	from, of := c.operand(i - 2)
 	out.Owner, out.Choices = of.member, of.members()
@@ -89,7 +89,7 @@ func (c *cursor) key(i int, out *Cursor) {
 	}
 }
 
-// before is a place where no name is written yet, after a dot or anywhere.
+// before describes a place without a name, after a dot or anywhere else.
 func (c *cursor) before(at int) Cursor {
 	i := slices.IndexFunc(c.tokens, func(t lexeme) bool { return t.from >= at })
 	if i < 0 {
@@ -102,8 +102,8 @@ func (c *cursor) before(at int) Cursor {
 	return out
 }
 
-// choices are what may be as the token i: fields of the owner where a dot is
-// before it.
+// choices returns what token i can be: fields of the owner after a dot, otherwise
+// names and functions.
 func (c *cursor) choices(i int) (out []guard.Member, owner guard.Member) {
 	switch {
 	case c.symbol(i-1, ".", "?."):
@@ -120,7 +120,8 @@ func (c *cursor) choices(i int) (out []guard.Member, owner guard.Member) {
 	return out, owner
 }
 
-// compared is what a text is next to: a == "x", "x" in a.b, a in ["x", "y"].
+// compared returns the other operand of a text: a == "x", "x" in a.b, a in ["x",
+// "y"].
 func (c *cursor) compared(i int) guard.Member {
 	at := i - 1
 	for at >= 0 && (c.symbol(at, ",") || c.tokens[at].kind == isQuoted) {
@@ -138,7 +139,7 @@ func (c *cursor) compared(i int) guard.Member {
 	return of.member
 }
 
-// behind is what a text that is first is compared with: "x" == a.b.
+// behind returns the right operand of a text on the left: "x" == a.b.
 func (c *cursor) behind(i int) guard.Member {
 	if !c.symbol(i+1, "==", "!=") {
 		return guard.Member{}
@@ -151,7 +152,7 @@ func (c *cursor) behind(i int) guard.Member {
 	return of.member
 }
 
-// operators are the words between values, and what they say.
+// operators maps the operators that are words to their documentation.
 var operators = map[string]string{
 	"and": "True if both sides are true. Same as &&.", "or": "True if at least one side is true. Same as ||.", "not": "True if the condition is false. Same as !.",
 	"in":       "True if the value is an element of the list or a key of the object.",
@@ -168,7 +169,7 @@ type cursor struct {
 	tokens []lexeme
 }
 
-// symbol says whether a token is one of some signs.
+// symbol reports whether a token is one of some signs.
 func (c *cursor) symbol(i int, signs ...string) bool {
 	return i >= 0 && i < len(c.tokens) && slices.Contains(signs, c.src[c.tokens[i].from:c.tokens[i].to])
 }

@@ -25,7 +25,7 @@ func editorEnv(t testing.TB, place string) guard.Env {
 	return env
 }
 
-// TestCursorKnowsWhatIsWritten: ‸ is the place.
+// TestCursorKnowsWhatIsWritten: ‸ marks the cursor.
 func TestCursorKnowsWhatIsWritten(t *testing.T) {
 	cases := []struct{ name, src, want string }{
 		{"a name of the place", "ru‸n.tokens > 3", "run: run, an object"},
@@ -124,7 +124,7 @@ func TestCursorOffersWhatMayStandThere(t *testing.T) {
 	})
 }
 
-// TestEveryNameIsExplained: what an editor offers, it can explain.
+// TestEveryNameIsExplained: every completion has documentation.
 func TestEveryNameIsExplained(t *testing.T) {
 	n := 0
 	for _, place := range guard.Places() {
@@ -147,7 +147,7 @@ func TestEveryNameIsExplained(t *testing.T) {
 	}
 }
 
-// FuzzCursor: any text has an answer, within it.
+// FuzzCursor checks that any text has a result within its bounds.
 func FuzzCursor(f *testing.F) {
 	for _, s := range []string{"run.tokens > 3", "filter(.x, .y)", "a(b[c{", ")))", "all(all(all(#.", "'\\", "x | y | z(.", "\xff.é"} {
 		f.Add(s, 3)

@@ -1,5 +1,5 @@
-// Package complete completes expressions that may be unfinished: what
-// is at the cursor, and what can be written there.
+// Package complete completes expressions that may be incomplete: it describes the
+// word at the cursor and lists what can be written there.
 //
 //	tokens --operand--> type of what is before the cursor --members--> choices
 //

@@ -12,9 +12,8 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 )
 
-// Members lists what may be after a dotted path: the environment's own names
-// for none, the fields of a value for its path; nothing where it has none. They
-// are sorted.
+// Members returns what can follow a dotted path, sorted: the environment's names
+// for an empty path, otherwise the fields of the value, if it has any.
 func Members(e guard.Env, path ...string) []guard.Member {
 	at := rootOf(e)
 	for _, name := range path {
@@ -23,27 +22,27 @@ func Members(e guard.Env, path ...string) []guard.Member {
 	return at.members()
 }
 
-// typed is the type of a part of an expression: of a struct of the engine, of a
-// JSON value, or of all names of an environment. The zero value is not known.
+// typed is the type of a part of an expression: of an engine struct, of a JSON
+// value, or of all names of an environment. The zero value is unknown.
 type typed struct {
 	native reflect.Type
 	json   types.Type
 	env    *guard.Env
-	tools  []guard.Tool // whose calls the value is about; nil = they are not known
-	args   []argument   // what it is an argument of, or all arguments; nil = of nothing
+	tools  []guard.Tool // tools whose calls the value describes; nil if unknown
+	args   []argument   // arguments that it is a part of; nil if none
 	member guard.Member // the field that it is
 }
 
-// argument is what a tool declares of an argument, or of all.
+// argument is what a tool declares about an argument, or about all.
 type argument struct {
 	tool   string
 	schema map[string]any
 }
 
-// rootOf is what the names of an environment are the fields of.
+// rootOf returns the type whose fields are the names of an environment.
 func rootOf(e guard.Env) typed { return typed{env: &e} }
 
-// field is the type after a dot.
+// field returns the type of a field.
 func (t typed) field(name string) typed {
 	switch {
 	case t.env != nil:
@@ -65,7 +64,7 @@ func (t typed) field(name string) typed {
 	return typed{json: of, member: guard.Member{Name: name, Type: kindName(of)}}
 }
 
-// named is the type of one of the environment's own names.
+// named returns the type of one of the environment's names.
 func named(e *guard.Env, name string) typed {
 	if t, ok := e.Struct(name); ok {
 		return typed{native: t, tools: e.Tools(), member: guard.Member{Name: name, Type: goName(t), Doc: guard.NameDocs[name]}}
@@ -76,7 +75,7 @@ func named(e *guard.Env, name string) typed {
 	return typed{}
 }
 
-// nativeField is a field of a struct, or an entry of a map, of Go.
+// nativeField returns the type of a struct field or map entry of Go.
 func nativeField(t reflect.Type, name string) typed {
 	t = pointed(t)
 	if t.Kind() == reflect.Map {
@@ -92,7 +91,7 @@ func nativeField(t reflect.Type, name string) typed {
 	return typed{}
 }
 
-// memberOf is a field of a struct as its tags describe it.
+// memberOf describes a struct field by its tags.
 func memberOf(f reflect.StructField) guard.Member {
 	m := guard.Member{Name: f.Tag.Get("expr"), Type: goName(f.Type), Doc: f.Tag.Get("doc"), Of: f.Tag.Get("of")}
 	if enum := f.Tag.Get("enum"); enum != "" {
@@ -101,7 +100,7 @@ func memberOf(f reflect.StructField) guard.Member {
 	return m
 }
 
-// elem is the type of the elements of a list.
+// elem returns the type of a list's elements.
 func (t typed) elem() typed {
 	if t.args != nil {
 		return t.inArgument("", func(schema map[string]any) any { return schema["items"] })
@@ -116,7 +115,7 @@ func (t typed) elem() typed {
 	return typed{}
 }
 
-// members lists the fields, sorted.
+// members returns the fields, sorted.
 func (t typed) members() (out []guard.Member) {
 	var names []string
 	switch {
@@ -153,7 +152,7 @@ func pointed(t reflect.Type) reflect.Type {
 	return t
 }
 
-// kindName names the type of a JSON value.
+// kindName returns the name of a JSON value's type.
 func kindName(t types.Type) string {
 	if _, ok := t.(types.Map); ok {
 		return "an object"
@@ -176,7 +175,7 @@ func kindName(t types.Type) string {
 	return "a list"
 }
 
-// goName names the type of a field.
+// goName returns the name of a field's type.
 func goName(t reflect.Type) string {
 	switch t = pointed(t); t.Kind() {
 	case reflect.String:

@@ -2,8 +2,8 @@ package complete
 
 import "slices"
 
-// operand is the type of the value whose last token is i, and its first token.
-// A type that is not known is zero.
+// operand returns the type of the value whose last token is i, and its first
+// token. The zero type is unknown.
 func (c *cursor) operand(i int) (from int, of typed) {
 	switch {
 	case i < 0 || i >= len(c.tokens):
@@ -27,8 +27,8 @@ func (c *cursor) operand(i int) (from int, of typed) {
 	return i, typed{}
 }
 
-// owner is the type of what is before a dot; before one that is alone,
-// the element of the loop around it.
+// owner returns the type of the value before a dot. Before a leading dot, it is
+// the element of the enclosing loop.
 func (c *cursor) owner(dot int) typed {
 	if !c.ends(dot - 1) {
 		return c.element(dot)
@@ -37,7 +37,7 @@ func (c *cursor) owner(dot int) typed {
 	return of
 }
 
-// ends says whether a value may end at a token.
+// ends reports whether a value can end at a token.
 func (c *cursor) ends(i int) bool {
 	if i < 0 {
 		return false
@@ -46,7 +46,7 @@ func (c *cursor) ends(i int) bool {
 	return t.kind == isName && operators[c.src[t.from:t.to]] == "" || t.kind == isQuoted || c.symbol(i, ")", "]", "}", "#")
 }
 
-// indexed is a value after whose index i is the bracket.
+// indexed returns the type of a value with an index whose closing bracket is i.
 func (c *cursor) indexed(i int) (from int, of typed) {
 	open := c.opener(i)
 	if !c.ends(open - 1) {
@@ -60,7 +60,7 @@ func (c *cursor) indexed(i int) (from int, of typed) {
 	return from, whole.elem()
 }
 
-// called is a value that ends with a parenthesis.
+// called returns the type of a call or a value in parentheses.
 func (c *cursor) called(i int) (from int, of typed) {
 	open := c.opener(i)
 	if open <= 0 || c.tokens[open-1].kind != isName {
@@ -75,8 +75,8 @@ func (c *cursor) called(i int) (from int, of typed) {
 	return open - 1, typed{}
 }
 
-// argument is the type of the first argument of the call that a parenthesis
-// opens; what is piped into a call is before it.
+// argument returns the type of the first argument of the call whose parenthesis
+// is open. A piped argument is before the call.
 func (c *cursor) argument(open int) typed {
 	last := c.behindArgument(open) - 1
 	if last == open {
@@ -89,8 +89,8 @@ func (c *cursor) argument(open int) typed {
 	return of
 }
 
-// behindArgument is the token after the first argument of a call: the
-// parenthesis itself where it is piped.
+// behindArgument returns the token after the first argument of a call, or the
+// parenthesis itself if the argument is piped.
 func (c *cursor) behindArgument(open int) int {
 	if c.symbol(open-2, "|") {
 		return open
@@ -109,11 +109,10 @@ func (c *cursor) behindArgument(open int) int {
 	return len(c.tokens)
 }
 
-// loops are the functions whose second argument looks at one element.
+// loops are the functions whose second argument is a predicate over one element.
 var loops = []string{"all", "any", "none", "one", "filter", "map", "count", "sum", "find", "findIndex"}
 
-// element is the type of the elements that the innermost loop around a token is
-// over.
+// element returns the type of the elements of the innermost loop around a token.
 func (c *cursor) element(i int) typed {
 	for open := c.around(i); open > 0; open = c.around(open) {
 		f := c.tokens[open-1]
@@ -126,7 +125,7 @@ func (c *cursor) element(i int) typed {
 	return typed{}
 }
 
-// around is the sign that opens what a token is in, or -1.
+// around returns the sign that opens the brackets around a token, or -1.
 func (c *cursor) around(i int) int {
 	depth := 0
 	for i--; i >= 0; i-- {
@@ -142,5 +141,5 @@ func (c *cursor) around(i int) int {
 	return -1
 }
 
-// opener is the sign that a token closes, or -1.
+// opener returns the sign that a token closes, or -1.
 func (c *cursor) opener(i int) int { return c.around(i) }

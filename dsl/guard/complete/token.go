@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// lexeme is a part of an expression as an editor sees it: any text has some.
+// lexeme is a token of an expression for editors: any text has some.
 type lexeme struct {
 	kind     lexemeKind
 	from, to int
-	closed   bool // of a text: it has its second quote
+	closed   bool // of a text: it has a closing quote
 }
 
 type lexemeKind int
@@ -22,10 +22,11 @@ const (
 	isQuoted
 )
 
-// longSigns are the signs of two characters that are one.
+// longSigns are operators of two characters.
 var longSigns = []string{"?.", "==", "!=", "<=", ">=", "&&", "||", "??", ".."}
 
-// lexemes reads an expression; what is no part of the language is a sign.
+// lexemes splits an expression into tokens. Characters that are not part of the
+// language become signs.
 func lexemes(src string) (out []lexeme) {
 	for at := 0; at < len(src); {
 		r, size := utf8.DecodeRuneInString(src[at:])
@@ -61,7 +62,7 @@ func lexemes(src string) (out []lexeme) {
 	return out
 }
 
-// run is the length of the characters at the beginning that are of a kind.
+// run returns the length of the prefix whose characters satisfy of.
 func run(s string, of func(rune) bool) int {
 	if i := strings.IndexFunc(s, func(r rune) bool { return !of(r) }); i >= 0 {
 		return i
@@ -69,7 +70,7 @@ func run(s string, of func(rune) bool) int {
 	return len(s)
 }
 
-// closing is the end of the text whose quote is at a byte.
+// closing returns the end of the text whose quote is at a byte.
 func closing(src string, at int) (end int, closed bool) {
 	quote := src[at]
 	for i := at + 1; i < len(src); i++ {

@@ -8,25 +8,24 @@ import (
 	"strings"
 )
 
-// A Number is a number as an evaluation holds it: an int, a float64, or a
-// *big.Rat. All three compare exactly with each other: a float64 counts as the
-// shortest decimal that denotes it, so that 0.1 is one tenth. Whole numbers that
-// fit are always ints.
+// A Number is a number of an evaluation: an int, a float64, or a *big.Rat. They
+// compare exactly with each other. A float64 means its shortest decimal
+// representation, so 0.1 is one tenth. Whole numbers that fit are always ints.
 type Number = any
 
-// The bounds of numbers, so that working with them takes little time.
+// Limits of numbers, so that operations take little time.
 const (
-	MaxBits     = 4096 // of a numerator or denominator: some 1,200 digits
+	MaxBits     = 4096 // of a numerator or denominator: about 1,200 digits
 	MaxExponent = 400  // of a written number
 )
 
-// MaxInt is up to where float64 holds every whole number.
+// MaxInt is the largest number up to which float64 represents every whole number.
 const MaxInt = 1 << 53
 
-// maxDigits bounds a number in JSON, so that reading it takes little time.
+// maxDigits limits a JSON number, so that parsing takes little time.
 const maxDigits = 1000
 
-// Of is the number that a Go value holds; ok is false where it holds none.
+// Of returns the number in a Go value. ok is false if it is not one.
 func Of(v any) (q Number, ok bool) {
 	switch v := v.(type) {
 	case int, *big.Rat:
@@ -41,8 +40,8 @@ func Of(v any) (q Number, ok bool) {
 	return nil, false
 }
 
-// Parse is a number as JSON or a person writes it; ok is false where it is
-// none, or longer or larger than numbers may be.
+// Parse parses a number as written in JSON or by humans. ok is false if it is not
+// one, or too long or too large.
 func Parse(s string) (q Number, ok bool) {
 	if i, err := strconv.Atoi(s); err == nil {
 		return i, true
@@ -57,8 +56,8 @@ func Parse(s string) (q Number, ok bool) {
 	return FromRat(r), true
 }
 
-// boundedNumber says that a text is a decimal number whose digits and exponent
-// are within bounds.
+// boundedNumber reports whether a text is a decimal number whose digits and
+// exponent are within the limits.
 func boundedNumber(s string) bool {
 	if len(s) > maxDigits || strings.ContainsAny(s, "xXpPoObB_/nN") {
 		return false
@@ -70,7 +69,7 @@ func boundedNumber(s string) bool {
 	return true
 }
 
-// FromRat is a rational as a Number.
+// FromRat returns a rational as a Number.
 func FromRat(r *big.Rat) Number {
 	if r.IsInt() && r.Num().IsInt64() {
 		if i := r.Num().Int64(); int64(int(i)) == i {
@@ -80,14 +79,14 @@ func FromRat(r *big.Rat) Number {
 	return r
 }
 
-// IsFinite says that a Number is neither infinite nor the NaN of a figure.
+// IsFinite reports whether a Number is neither infinite nor NaN.
 func IsFinite(q Number) bool {
 	f, ok := q.(float64)
 	return !ok || !math.IsNaN(f) && !math.IsInf(f, 0)
 }
 
-// Rat is a finite Number as a fraction, which the caller does not change;
-// 0 for one that is not finite.
+// Rat returns a finite Number as a fraction, which the caller must not modify, or
+// 0 if it is not finite.
 func Rat(q Number) *big.Rat {
 	switch q := q.(type) {
 	case int:
@@ -102,7 +101,7 @@ func Rat(q Number) *big.Rat {
 	return new(big.Rat)
 }
 
-// Float is the float64 next to a Number.
+// Float returns the float64 nearest to a Number.
 func Float(q Number) float64 {
 	switch q := q.(type) {
 	case int:
@@ -116,7 +115,7 @@ func Float(q Number) float64 {
 	return math.NaN()
 }
 
-// Compare is negative, 0 or positive; ok is false for a NaN.
+// Compare returns a negative number, 0 or a positive number. ok is false for NaN.
 func Compare(a, b Number) (sign int, ok bool) {
 	if x, ok := a.(int); ok {
 		if y, ok := b.(int); ok {
@@ -132,7 +131,7 @@ func Compare(a, b Number) (sign int, ok bool) {
 	return Sign(x < y, x > y), x == x && y == y //nolint:gocritic // NaN
 }
 
-// Sign is the sign of a comparison.
+// Sign returns the sign of a comparison.
 func Sign(less, more bool) int {
 	switch {
 	case less:
@@ -143,7 +142,7 @@ func Sign(less, more bool) int {
 	return 0
 }
 
-// machine says that comparing a Number as a float64 loses nothing.
+// machine reports whether a Number compares exactly as a float64.
 func machine(q Number) bool {
 	switch q := q.(type) {
 	case int:
@@ -154,7 +153,7 @@ func machine(q Number) bool {
 	return false
 }
 
-// Int is a Number as an int; ok is false where it has a fraction or is too
+// Int returns a Number as an int. ok is false if it has a fraction or is too
 // large.
 func Int(q Number) (i int, ok bool) {
 	if !IsFinite(q) {
@@ -164,7 +163,7 @@ func Int(q Number) (i int, ok bool) {
 	return i, ok
 }
 
-// Format returns a number as text.
+// Format formats a number.
 func Format(q Number) string {
 	switch q := q.(type) {
 	case int:
@@ -184,5 +183,5 @@ func Format(q Number) string {
 	return ""
 }
 
-// Truncate is a fraction without what is after its decimal point.
+// Truncate returns the integer part of a fraction.
 func Truncate(r *big.Rat) *big.Int { return new(big.Int).Quo(r.Num(), r.Denom()) }

@@ -7,13 +7,13 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 )
 
-// origin is the argument that a range is of.
+// origin is the argument that a range describes.
 type origin struct {
 	tool *guard.Tool
-	name string // of the argument, or of a field in it; "" = all arguments
+	name string // of the argument, or of a field in it; "" for all arguments
 }
 
-// callBounds are the ranges of the names that a call of the tool gives.
+// callBounds returns the ranges of the names in a call of the tool.
 func callBounds(c *guard.Tool) Range {
 	fields := map[string]Range{"name": Words(c.Name), "args": argumentsRange(c)}
 	if c.Effect != "" {
@@ -22,7 +22,8 @@ func callBounds(c *guard.Tool) Range {
 	return Range{kinds: isObject, fields: fields, open: true}
 }
 
-// argumentsRange is the arguments that the schema declares, each with its origin.
+// argumentsRange returns the range of the arguments that the schema declares,
+// each with its origin.
 func argumentsRange(c *guard.Tool) Range {
 	if c.Server {
 		return Range{kinds: isObject, open: true, origin: &origin{c, ""}}
@@ -47,8 +48,8 @@ func argumentsRange(c *guard.Tool) Range {
 	return withOrigin(c, r, "")
 }
 
-// withFixed are the properties and required names of a schema with the fixed
-// arguments among them.
+// withFixed returns the properties and required names of a schema, including the
+// fixed arguments.
 func withFixed(c *guard.Tool, m map[string]any) (properties map[string]any, required []any) {
 	declared, _ := m["properties"].(map[string]any)
 	if properties = maps.Clone(declared); properties == nil {
@@ -65,7 +66,7 @@ func withFixed(c *guard.Tool, m map[string]any) (properties map[string]any, requ
 	return properties, required
 }
 
-// withOrigin is a range whose parts know which argument they are.
+// withOrigin returns a range whose parts have the argument as their origin.
 func withOrigin(c *guard.Tool, r Range, name string) Range {
 	r.origin = &origin{c, name}
 	if r.fields != nil {
@@ -86,10 +87,10 @@ func withOrigin(c *guard.Tool, r Range, name string) Range {
 	return r
 }
 
-// Arguments are the names of the arguments of the tool, sorted.
+// Arguments returns the names of the tool's arguments, sorted.
 func Arguments(c *guard.Tool) []string { return slices.Sorted(maps.Keys(argumentsRange(c).fields)) }
 
-// Lacks says that the tool declares its arguments, and none of a name.
+// Lacks reports whether the tool declares its arguments without one of this name.
 func Lacks(c *guard.Tool, name string) bool {
 	r := argumentsRange(c)
 	_, ok := r.fields[name]

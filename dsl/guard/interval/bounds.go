@@ -10,12 +10,12 @@ import (
 	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
-// Bounds are the ranges of names at a place. A name that is not there may be
-// whatever its type allows.
+// Bounds are the ranges of names at a place. A missing name can have any value of
+// its type.
 type Bounds map[string]Range
 
-// TypeBounds is what the names of an environment may be by their types alone.
-// What comes from JSON may be anything.
+// TypeBounds returns the ranges of an environment's names by their types alone.
+// JSON values can be anything.
 func TypeBounds(e guard.Env) Bounds {
 	b := Bounds{}
 	for _, name := range e.Names() {
@@ -28,7 +28,7 @@ func TypeBounds(e guard.Env) Bounds {
 	return b
 }
 
-// Over is the bounds with others in place of those of the same name.
+// Over returns the bounds, with those of under for other names.
 func (b Bounds) Over(under Bounds) Bounds {
 	out := Bounds{}
 	maps.Copy(out, under)
@@ -36,7 +36,7 @@ func (b Bounds) Over(under Bounds) Bounds {
 	return out
 }
 
-// rangeOf is what values of a type may be.
+// rangeOf returns the range of the values of a type.
 func rangeOf(t reflect.Type) Range {
 	switch t.Kind() {
 	case reflect.Bool:
@@ -55,16 +55,16 @@ func rangeOf(t reflect.Type) Range {
 			fields[f.Tag.Get("expr")] = rangeOf(f.Type)
 		}
 		return Object(fields)
-	default: // of JSON, and mappings: what they hold is not looked at
+	default: // JSON values and maps, whose content is unknown
 		return Anything()
 	}
 }
 
-// OfType is what a value of the engine's may be by its type: Of(exprenv.Step{}).
+// OfType returns the range of an engine type: OfType(exprenv.Step{}).
 func OfType(v any) Range { return rangeOf(reflect.TypeOf(v)) }
 
-// OfSchema is what a value may be that satisfies a JSON Schema. Words that it does
-// not know only make it wider.
+// OfSchema returns the range of the values that match a JSON Schema. Unknown
+// keywords only make it wider.
 func OfSchema(schema any) Range {
 	s, ok := schema.(map[string]any)
 	if !ok {
@@ -86,7 +86,8 @@ func OfSchema(schema any) Range {
 	return fitsType(s, s["type"])
 }
 
-// fitsAlternatives is what fits one of the schemas of anyOf or oneOf.
+// fitsAlternatives returns the range of the values that match one of the schemas
+// of anyOf or oneOf.
 func fitsAlternatives(s map[string]any) Range {
 	list, _ := s["anyOf"].([]any)
 	if list == nil {
@@ -139,8 +140,8 @@ func elementOf(s map[string]any) Range {
 	return OfSchema(s["items"])
 }
 
-// fitsObject keeps an object open: what a schema does not name may be there
-// unless it says that it is not, and patterns are not looked at.
+// fitsObject returns the range of an object. Fields that the schema does not name
+// are possible unless it forbids them; patterns are ignored.
 func fitsObject(s map[string]any) Range {
 	props, _ := s["properties"].(map[string]any)
 	required := map[string]bool{}
@@ -167,9 +168,8 @@ func fitsObject(s map[string]any) Range {
 	return out
 }
 
-// declaresFields says that a schema lists the fields an object may have: that it
-// lets others pass, as every schema does that does not say otherwise, does not
-// count.
+// declaresFields reports whether a schema lists the fields of an object, whether
+// or not it allows others.
 func declaresFields(s map[string]any) bool {
 	for _, key := range []string{"patternProperties", "anyOf", "oneOf", "if", "not", "dependentSchemas", "$dynamicRef", "unevaluatedProperties"} {
 		if s[key] != nil {
@@ -183,7 +183,7 @@ func declaresFields(s map[string]any) bool {
 	return s["properties"] != nil
 }
 
-// ofNumberSchema is the numbers between the bounds of a schema.
+// ofNumberSchema returns the range of numbers between the bounds of a schema.
 func ofNumberSchema(s map[string]any) Range {
 	r := Number(math.Inf(-1), math.Inf(1))
 	for _, key := range []string{"minimum", "exclusiveMinimum"} {
@@ -214,7 +214,8 @@ func numeric(v any) (float64, bool) {
 	return exact.Float(q), true
 }
 
-// ofConstant is the range of one value; of lists and objects only the kind.
+// ofConstant returns the range of one value; for lists and objects, only the
+// kind.
 func ofConstant(v any) Range {
 	switch v := v.(type) {
 	case nil:
@@ -234,7 +235,7 @@ func ofConstant(v any) Range {
 	return Anything()
 }
 
-// boolean is true, false or both, as they may be.
+// boolean returns the range of a boolean that can be true, false or both.
 func boolean(mayTrue, mayFalse bool) Range {
 	var r Range
 	if mayTrue {
@@ -246,7 +247,7 @@ func boolean(mayTrue, mayFalse bool) Range {
 	return r
 }
 
-// clampPrecision gives up bounds beyond which numbers are not distinguished.
+// clampPrecision drops bounds beyond which numbers are not distinguished.
 func (r Range) clampPrecision() Range {
 	if r.lo <= -exact.MaxInt || r.hi >= exact.MaxInt {
 		r.lo, r.hi = math.Inf(-1), math.Inf(1)

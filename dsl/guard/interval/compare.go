@@ -15,8 +15,8 @@ func equal(l, r Range) Range {
 	return boolean(mayEqual(l, r), !same)
 }
 
-// mayEqual says that two ranges have a value in common. A list or an object
-// that is not there equals nil.
+// mayEqual reports whether two ranges have a value in common. A missing list or
+// object equals nil.
 func mayEqual(l, r Range) bool {
 	const missing = isNil | isList | isObject
 	both := l.kinds & r.kinds
@@ -33,10 +33,10 @@ func mayEqual(l, r Range) bool {
 	return both&isText != 0 && (l.words == nil || r.words == nil || slices.ContainsFunc(l.words, func(w string) bool { return slices.Contains(r.words, w) }))
 }
 
-// fraction says that a number is one that is not whole.
+// fraction reports whether a range is one number with a fraction.
 func fraction(r Range) bool { return r.only(isNumber) && r.lo == r.hi && r.lo != math.Trunc(r.lo) }
 
-// less is < or <=, between numbers or between texts. Everything else fails.
+// less is < or <= of numbers or texts. Other values fail.
 func less(l, r Range, orEqual bool) Range {
 	switch {
 	case l.only(isNumber) && r.only(isNumber):
@@ -51,7 +51,8 @@ func less(l, r Range, orEqual bool) Range {
 	return Truth().failing()
 }
 
-// pairs tries all pairs of words; texts of which no words are known give both.
+// pairs compares all pairs of words. Texts with unknown words can compare either
+// way.
 func pairs(l, r Range, holds func(a, b string) bool) Range {
 	if l.words == nil || r.words == nil || len(l.words)*len(r.words) > maxWords*4 {
 		return Truth()
@@ -66,8 +67,8 @@ func pairs(l, r Range, holds func(a, b string) bool) Range {
 	return boolean(yes, no)
 }
 
-// in looks for a value in a list, or for a key in an object. Within a loop it
-// draws on the budget unless the list is written out.
+// in searches for a value in a list, or for a key in an object. In a loop it is
+// charged to the budget unless the list is a literal.
 func (o *evaluator) in(right ast.Node, l, r Range) Range {
 	list, isWritten := right.(*ast.ArrayNode)
 	fails := len(o.loops) > 0 && !isWritten
@@ -83,7 +84,7 @@ func (o *evaluator) in(right ast.Node, l, r Range) Range {
 	return Truth().failingIf(fails || !r.only(isObject) || !l.only(isText) || r.fields == nil)
 }
 
-// oneOf says whether a value is among those of a list that is written out.
+// oneOf evaluates whether a value is in a literal list.
 func (o *evaluator) oneOf(v Range, list []ast.Node) Range {
 	if v.only(isText) && len(v.words) > 1 {
 		out := o.oneOf(Words(v.words[0]), list)
@@ -99,11 +100,10 @@ func (o *evaluator) oneOf(v Range, list []ast.Node) Range {
 		yes, no = yes || same.kinds == isTrue, no && same.kinds == isFalse
 		fails, texts = fails || r.fails, texts && r.only(isText)
 	}
-	return boolean(!no, !yes).failingIf(fails || texts && !v.only(isText)) // a list of texts is looked up by text
+	return boolean(!no, !yes).failingIf(fails || texts && !v.only(isText)) // a list of texts is searched by text
 }
 
-// texts is an operator that looks into texts. Within a loop it draws on the
-// budget.
+// texts evaluates an operator on texts. In a loop it is charged to the budget.
 func (o *evaluator) texts(n *ast.BinaryNode, l, r Range) Range {
 	if !l.only(isText) || !r.only(isText) {
 		return Truth().failing()

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Has says whether a value is within the range. Values are as Eval takes and
-// gives them.
+// Has reports whether a value is within the range. Values have the types that
+// Eval accepts and returns.
 func (r Range) Has(v any) bool {
 	if v == nil {
 		return r.kinds&isNil != 0

@@ -1,16 +1,16 @@
-// Package interval evaluates expressions on ranges instead of values: what can
-// be said about a condition before a run.
+// Package interval evaluates expressions on ranges instead of values, to decide
+// conditions before a run.
 //
 //	OfSchema, OfType, TypeBounds --> Range of each name
 //	Decide(source, Env, Bounds)  --> Never, Always or Unknown
 //	UnknownWords                 --> comparisons with texts that a value never is
-//	Misuses                      --> uses of tool arguments that cannot be right
+//	Misuses                      --> uses of tool arguments that are certainly wrong
 //
-// A Range is wider than the values that are possible, never narrower: Never and
-// Always are certain, Unknown says nothing.
+// A Range contains all possible values and may contain more: Never and Always are
+// certain.
 //
-// Comparisons, logic, lists and their lengths have bounds; results of arithmetic
-// and of functions on texts have none.
+// Comparisons, logic, lists and their lengths have bounds. Results of arithmetic
+// and of functions on texts do not.
 //
 // The package must not know specs, places or diagnostics.
 package interval

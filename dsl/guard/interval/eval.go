@@ -9,21 +9,22 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 )
 
-// Verdict is what can be said of a condition before it is tried.
+// Verdict is the result of a condition as far as it is known before a run.
 type Verdict int
 
-// The verdicts. Never and Always are certain: the condition is evaluated
-// without an error, and gives that, on all values within the bounds.
+// Verdicts. Never and Always are certain: the condition evaluates without an
+// error to this result for all values within the bounds.
 const (
 	Unknown Verdict = iota
 	Never
 	Always
 )
 
-// maxWords bounds the texts that are distinguished; beyond it a text is any.
+// maxWords is the maximum number of texts to distinguish; a range with more
+// allows any text.
 const maxWords = 64
 
-// Decide says whether a condition always or never holds on values within
+// Decide reports whether a condition always or never holds for values within
 // bounds. A source that does not compile is Unknown.
 func Decide(src string, env guard.Env, b Bounds) Verdict {
 	r, sure := Eval(src, env, b)
@@ -36,8 +37,8 @@ func Decide(src string, env guard.Env, b Bounds) Verdict {
 	return Unknown
 }
 
-// Eval is what an expression of any type may give on values within bounds.
-// sure says that it cannot fail on them.
+// Eval returns the range of an expression of any type for values within bounds.
+// sure reports whether it cannot fail.
 func Eval(src string, env guard.Env, b Bounds) (r Range, sure bool) {
 	root := guard.Parse(src, env)
 	if root == nil {
@@ -47,24 +48,25 @@ func Eval(src string, env guard.Env, b Bounds) (r Range, sure bool) {
 	return r, !r.fails
 }
 
-// evaluator evaluates an expression on ranges instead of values.
+// evaluator evaluates an expression on ranges.
 type evaluator struct {
 	names     Bounds
-	loops     []loopRange // the innermost last
+	loops     []loopRange // innermost last
 	onCompare func(n ast.Node, left, right Range)
 
-	misuses *collector // what is wrong with uses of arguments; nil = it is not looked for
+	misuses *collector // wrong uses of arguments; nil if not checked
 	present []string   // paths that are known not to be nil
 }
 
-// loopRange is what # and #index may be.
+// loopRange holds the ranges of # and #index.
 type loopRange struct{ elem, index Range }
 
 func newEvaluator(env guard.Env, b Bounds) *evaluator {
 	return &evaluator{names: b.Over(TypeBounds(env))}
 }
 
-// eval is what a node may give. What is not known here is anything, and may fail.
+// eval returns the range of a node. Unsupported nodes can be anything, and can
+// fail.
 func (o *evaluator) eval(n ast.Node) Range {
 	switch n := n.(type) {
 	case *ast.NilNode:
@@ -100,7 +102,7 @@ func (o *evaluator) eval(n ast.Node) Range {
 	}
 }
 
-// compound is eval for what holds other expressions.
+// compound evaluates a node that contains other expressions.
 func (o *evaluator) compound(n ast.Node) Range {
 	switch n := n.(type) {
 	case *ast.PredicateNode:
@@ -196,14 +198,14 @@ func (o *evaluator) object(n *ast.MapNode) Range {
 	return out
 }
 
-// member is a field of an object, or an element of a list. Only fields that are
-// written out, and elements that are there, cannot fail.
+// member evaluates a field of an object or an element of a list. It can fail
+// unless the field or the element certainly exists.
 func (o *evaluator) member(n *ast.MemberNode) Range {
 	from, key := o.eval(n.Node), o.eval(n.Property)
 	if o.misuses != nil {
 		o.checkMember(n, from, key)
 	}
-	var missing Range // what ?. gives instead of failing
+	var missing Range // the result of ?. instead of a failure
 	if n.Optional && from.kinds&isNil != 0 {
 		missing = Nothing()
 		from.kinds &^= isNil
@@ -237,7 +239,7 @@ func (o *evaluator) member(n *ast.MemberNode) Range {
 func (o *evaluator) slice(n *ast.SliceNode) Range {
 	of := o.eval(n.Node)
 	of.least, of.words = 0, nil
-	return of.failing() // its ends are not looked at
+	return of.failing() // its bounds are not evaluated
 }
 
 // evalBody evaluates a loop's body for the elements of a list.
@@ -258,8 +260,8 @@ func (o *evaluator) evalBody(list Range, body ast.Node) Range {
 	return inner.eval(body)
 }
 
-// evalVariants is within for a list whose elements are of several forms: the
-// body is evaluated for each.
+// evalVariants is like evalBody, for a list whose elements have several forms: it
+// evaluates the body for each.
 func (o *evaluator) evalVariants(list Range, body ast.Node) (out Range) {
 	for i, v := range list.variants {
 		one := list

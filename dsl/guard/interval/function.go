@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 )
 
-// builtin is a call of a function.
+// builtin evaluates a call of a function.
 func (o *evaluator) builtin(n *ast.BuiltinNode) Range {
 	if len(n.Arguments) == 0 {
 		return Anything().failing()
@@ -25,7 +25,7 @@ func (o *evaluator) builtin(n *ast.BuiltinNode) Range {
 	return o.function(n.Name, first).failingIf(first.fails)
 }
 
-// function is a call with one argument.
+// function evaluates a call with one argument.
 func (o *evaluator) function(name string, r Range) Range {
 	switch name {
 	case "len":
@@ -44,7 +44,8 @@ func (o *evaluator) function(name string, r Range) Range {
 	return Anything().failing()
 }
 
-// multiArgument is a call with more arguments, of which no one is a predicate.
+// multiArgument evaluates a call with several arguments, none of them a
+// predicate.
 func (o *evaluator) multiArgument(n *ast.BuiltinNode, first Range) Range {
 	fails, texts := first.fails || len(o.loops) > 0, first.only(isText)
 	for _, a := range n.Arguments[1:] {
@@ -63,7 +64,7 @@ func (o *evaluator) multiArgument(n *ast.BuiltinNode, first Range) Range {
 	return Anything().failing()
 }
 
-// loop is a function that runs a predicate over a list.
+// loop evaluates a function that applies a predicate to a list.
 func (o *evaluator) loop(name string, list Range, body ast.Node) Range {
 	if !list.only(isList) {
 		return Anything().failing()
@@ -78,7 +79,7 @@ func (o *evaluator) loop(name string, list Range, body ast.Node) Range {
 	return out.failingIf(list.fails || each.fails || truths && !each.only(isBool))
 }
 
-// empty is what a loop over nothing gives.
+// empty returns the result of a loop over an empty list.
 func empty(name string) Range {
 	switch name {
 	case "all", "none":
@@ -95,7 +96,7 @@ func empty(name string) Range {
 	return Anything().failing()
 }
 
-// looped is a loop over a list whose elements give each.
+// looped returns the result of a loop over a list with a predicate of range each.
 func (o *evaluator) looped(name string, list, each Range) Range {
 	never, always := each.kinds&isTrue == 0, each.kinds&isFalse == 0
 	some := list.least > 0
@@ -135,7 +136,7 @@ func found(r Range, never, always bool) Range {
 	return r.Or(Nothing())
 }
 
-// counted is how many elements of a list give true.
+// counted returns the range of the number of elements with a true predicate.
 func counted(list, each Range) Range {
 	out := Whole(0, math.Inf(1))
 	if each.kinds&isFalse == 0 {
@@ -157,7 +158,7 @@ func lengthOf(f float64) int {
 	return int(f)
 }
 
-// length is len: of a text in bytes or in characters.
+// length is len of a text, in bytes or in characters.
 func length(r Range) Range {
 	out := Whole(0, math.Inf(1))
 	switch {
@@ -176,7 +177,7 @@ func length(r Range) Range {
 	return out
 }
 
-// end is the first or the last element; nil where there is none.
+// end returns the first or the last element, or nil of an empty list.
 func end(r Range) Range {
 	switch {
 	case !r.only(isList) || r.elem == nil && r.most > 0:

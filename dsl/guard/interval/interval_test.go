@@ -16,7 +16,7 @@ import (
 
 var words = []string{"ok", "failed", "limit"}
 
-// within is what the values of the property test are within.
+// within returns the bounds of the values in the property test.
 func within() interval.Bounds {
 	step := interval.OfType(exprenv.Step{}).With(map[string]interval.Range{
 		"status": interval.Words(words...), "attempts": interval.Whole(1, 3), "result": interval.Words("", "done", "Ärger"),
@@ -77,13 +77,13 @@ func TestOutlook(t *testing.T) {
 		{`run.cost / 2 > 1.25`, interval.Unknown},                   // results of arithmetic and functions have no bounds
 		{`run.steps_executed - 1 < 0`, interval.Unknown},            // results of arithmetic and functions have no bounds
 		{`run.steps_executed % 5 > 4`, interval.Unknown},            // results of arithmetic and functions have no bounds
-		{`run.steps_executed % run.replans == 0`, interval.Unknown}, // by zero it fails
+		{`run.steps_executed % run.replans == 0`, interval.Unknown}, // division by zero fails
 		{`run.tokens - run.tokens == 0`, interval.Unknown},
-		{`abs(run.elapsed - run.elapsed) >= 0`, interval.Unknown}, // of infinities it is not a number
+		{`abs(run.elapsed - run.elapsed) >= 0`, interval.Unknown}, // infinities give NaN
 		{`any(plan.steps, .status == "running")`, interval.Never},
 		{`all(plan.steps, .attempts > 0)`, interval.Always},
 		{`any(plan.steps, .attempts > 0)`, interval.Always},
-		{`any(plan.completed, .attempts > 0)`, interval.Unknown}, // there may be none
+		{`any(plan.completed, .attempts > 0)`, interval.Unknown}, // the list may be empty
 		{`any(plan.steps, .result contains "x")`, interval.Unknown},
 		{`len(filter(plan.steps, .status == "done")) > 0`, interval.Never},
 		{`count(plan.steps, .status == "done") == 0`, interval.Always},
@@ -91,7 +91,7 @@ func TestOutlook(t *testing.T) {
 		{`len(plan.remaining) == 0`, interval.Always},
 		{`any(plan.remaining, .status == "ok")`, interval.Never},
 		{`len(1..3) == 3`, interval.Always},
-		{`plan.remaining == nil`, interval.Unknown}, // a list that is not there is nil
+		{`plan.remaining == nil`, interval.Unknown}, // a missing list is nil
 		{`plan.steps[0].attempts > 3`, interval.Never},
 		{`plan.steps[2].attempts > 3`, interval.Unknown},      // there may be no third
 		{`sum(plan.steps, .attempts) > 12`, interval.Unknown}, // results of arithmetic and functions have no bounds
@@ -99,7 +99,7 @@ func TestOutlook(t *testing.T) {
 		{`sum(plan.steps, run.cost) == 0.5`, interval.Unknown},
 		{`parameters.n in [1, 2]`, interval.Never},
 		{`parameters.n >= 3 && parameters.n <= 5`, interval.Always},
-		{`parameters.ratio > 1`, interval.Unknown}, // of nothing it fails
+		{`parameters.ratio > 1`, interval.Unknown}, // a missing value fails
 		{`(parameters.ratio ?? 0) > 1`, interval.Never},
 		{`(parameters.mode ?? "a") in ["a", "b"]`, interval.Always},
 		{`parameters.mode == "c"`, interval.Never},
@@ -125,7 +125,7 @@ func TestOutlook(t *testing.T) {
 	}
 }
 
-// sampler makes expressions and values for them.
+// sampler generates expressions and values.
 type sampler struct{ *rand.Rand }
 
 func pick[T any](s sampler, from ...T) T { return from[s.IntN(len(from))] }
@@ -144,7 +144,7 @@ func (s sampler) steps(least, most int) (out []exprenv.Step) {
 	return out
 }
 
-// values are within within().
+// values returns values within within().
 func (s sampler) values() map[string]any {
 	p := map[string]any{"n": 3 + s.IntN(3), "strict": s.IntN(2) == 0, "tags": []any{pick(s, "x", "y")}}
 	if s.IntN(3) > 0 {
@@ -154,7 +154,7 @@ func (s sampler) values() map[string]any {
 		p["mode"] = pick(s, "a", "b")
 	}
 	if s.IntN(3) == 0 {
-		p["n"] = float64(4) // as JSON may write it
+		p["n"] = float64(4) // in the form of decoded JSON
 	}
 	return map[string]any{
 		"run": exprenv.Run{
@@ -241,8 +241,7 @@ func (s sampler) truth(depth int) string {
 	return "(" + s.number(d) + pick(s, " < ", " <= ", " > ", " >= ", " == ", " != ") + s.number(d) + ")"
 }
 
-// What is foretold of random expressions is what comes of them: a sure forecast
-// never fails, and holds the value.
+// For random expressions, a sure result never fails and contains the value.
 func TestAForecastHolds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at work: left to the runs without -short")
@@ -271,12 +270,13 @@ func TestAForecastHolds(t *testing.T) {
 			}
 		}
 	}
-	if sure < 400 || certain < 120 { // else the test would show nothing
+	if sure < 400 || certain < 120 { // otherwise the test would prove nothing
 		t.Errorf("only %d sure forecasts, %d of them of one value", sure, certain)
 	}
 }
 
-// FuzzOutlook holds forecasts to the values of the property test for any source.
+// FuzzOutlook compares ranges with the values of the property test for any
+// source.
 func FuzzOutlook(f *testing.F) {
 	for _, src := range []string{
 		`run.steps_executed > 20`, `any(plan.steps, .status == "x")`, `step.output?.a ?? 0 > 1`, `1 < run.replans < 3`, `{"a": 1}.a == 1`,

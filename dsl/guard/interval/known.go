@@ -11,16 +11,16 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 )
 
-// UnknownWord is a word that is compared with a value which is never that word.
+// UnknownWord is a word compared with a value that never is that word.
 type UnknownWord struct {
-	Offset int    // of the word, in bytes into the source
-	Name   string // of the value, as written: step.status, .status in a loop
+	Offset int    // of the word, in bytes
+	Name   string // of the value as written: step.status, .status in a loop
 	Word   string
-	Words  []string // what the value may be, sorted
+	Words  []string // possible values, sorted
 }
 
-// UnknownWords finds comparisons (==, != and in) with words that a value never is,
-// in the order of the source.
+// UnknownWords finds comparisons (==, != and in) with words that the value never
+// is, in source order.
 func UnknownWords(src string, env guard.Env, b Bounds) []UnknownWord {
 	root := guard.Parse(src, env)
 	if root == nil {
@@ -45,7 +45,7 @@ func UnknownWords(src string, env guard.Env, b Bounds) []UnknownWord {
 	return out
 }
 
-// visitComparison notes the sides of a comparison.
+// visitComparison calls note for both sides of a comparison.
 func visitComparison(n ast.Node, l, r Range, note func(named, word ast.Node, r Range)) {
 	b, ok := n.(*ast.BinaryNode)
 	if !ok {
@@ -64,8 +64,8 @@ func visitComparison(n ast.Node, l, r Range, note func(named, word ast.Node, r R
 	}
 }
 
-// Known says in words what is known of the names in an expression, one a line,
-// in the order in which they first occur.
+// Known describes what is known about the names in an expression, one per line,
+// in order of first occurrence.
 func Known(src string, env guard.Env, b Bounds) []string {
 	root := guard.Parse(src, env)
 	if root == nil {
@@ -76,13 +76,13 @@ func Known(src string, env guard.Env, b Bounds) []string {
 	return k.out
 }
 
-// known collects what is known of names.
+// known collects what is known about names.
 type known struct {
 	o   *evaluator
 	out []string
 }
 
-// Visit looks at one node; for ast.Walk.
+// Visit implements ast.Visitor.
 func (k *known) Visit(node *ast.Node) {
 	m, ok := (*node).(*ast.MemberNode)
 	if !ok {
@@ -105,7 +105,7 @@ func (k *known) Visit(node *ast.Node) {
 	}
 }
 
-// describe says the bounds of a range; "" when there is nothing to say.
+// describe describes the bounds of a range; it returns "" if there are none.
 func (r Range) describe() string {
 	switch {
 	case r.only(isNumber) && r.lo == r.hi:
@@ -134,7 +134,7 @@ func (r Range) describe() string {
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// joinWords is words as people list them; an empty one is shown as "empty".
+// joinWords formats words as a list; an empty one is shown as "empty".
 func joinWords(words []string) string {
 	const most = 12
 	out := slices.Clone(words)

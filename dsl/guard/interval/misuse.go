@@ -14,25 +14,24 @@ import (
 	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
-// Misuse is a use of an argument in an expression that cannot be right, or one
-// of which a call may leave the expression undecided.
+// Misuse is a wrong use of an argument in an expression, or one that may leave
+// the expression undecided.
 type Misuse struct {
 	Offset  int // in bytes into the source
 	Message string
 	diag.Advice
-	Maybe bool // the argument may be missing; else it is an error
-	// Server is one whose tools are not known, and of whose arguments this is a
-	// use: it could not be checked. "" = there is another problem.
+	Maybe bool // the argument may be missing; otherwise it is an error
+	// Server is the server whose unknown tools the argument belongs to, so it was
+	// not checked. It is "" for other problems.
 	Server string
 }
 
-// Misuses checks an expression against the arguments that tools declare: once
-// for the calls of each tool, so that tool.name == "x" in front of an argument
-// means what it says. A source that does not compile has none.
+// Misuses checks an expression against the declared arguments of tools. It
+// evaluates it once for the calls of each tool, so that tool.name == "x" before
+// an argument selects the tool. A source that does not compile has no misuses.
 //
-// Where arguments are lenient, as in a trace, a missing one is nil and decides
-// nothing: only a name that no tool has, and a comparison that is false for all
-// of them, is a misuse.
+// If arguments are lenient, as in a trace, a missing one is nil. Then only a name
+// that no tool has and a comparison that is false for all tools are misuses.
 func Misuses(src string, env guard.Env, b Bounds, tools []guard.Tool) []Misuse {
 	root := guard.Parse(src, env)
 	if root == nil {
@@ -46,7 +45,7 @@ func Misuses(src string, env guard.Env, b Bounds, tools []guard.Tool) []Misuse {
 	}
 	each := tools
 	if _, about := env.Struct("tool"); !about && len(tools) > 0 {
-		each = tools[:1] // nothing but the calls of lists differs
+		each = tools[:1] // only the calls in lists differ
 	}
 	for i := range each {
 		names := b.Over(callLists(env, calls))
@@ -61,8 +60,8 @@ func Misuses(src string, env guard.Env, b Bounds, tools []guard.Tool) []Misuse {
 	return u.list()
 }
 
-// callLists are the lists of calls that an environment has, whose elements are
-// of one of the tools each.
+// callLists returns the lists of calls in an environment. Each element is a call
+// of one of the tools.
 func callLists(env guard.Env, calls []Range) Bounds {
 	out := Bounds{}
 	for _, name := range []string{"run", "trace"} {
@@ -77,20 +76,20 @@ func callLists(env guard.Env, calls []Range) Bounds {
 	return out
 }
 
-// collector collects what is wrong with uses of arguments.
+// collector collects misuses.
 type collector struct {
 	src     string
 	tools   []guard.Tool
 	lenient bool // a missing argument is nil
 	found   []Misuse
 	unknown map[int]*unknownName // by offset
-	numbers []string             // arguments that are text for want of a schema, used as numbers
-	maybe   []string             // arguments that were reported as optional
-	fine    map[int]bool         // offsets at which a use is right for the calls of some tool
-	servers []string             // those of whose arguments a use was reported
+	numbers []string             // arguments without a schema, which are text, used as numbers
+	maybe   []string             // arguments reported as optional
+	fine    map[int]bool         // offsets of uses that are correct for the calls of some tool
+	servers []string             // servers of reported arguments
 }
 
-// at is the place of a node.
+// at returns the offset of a node.
 func (u *collector) at(n ast.Node) int { return guard.Offset(u.src, n) }
 
 func (u *collector) add(n ast.Node, maybe bool, advice diag.Advice, format string, args ...any) {
@@ -100,7 +99,7 @@ func (u *collector) add(n ast.Node, maybe bool, advice diag.Advice, format strin
 	}
 }
 
-// list is all that was found, in the order of the source.
+// list returns the misuses in source order.
 func (u *collector) list() []Misuse {
 	if u.lenient {
 		u.found = slices.DeleteFunc(u.found, func(m Misuse) bool { return m.Server == "" && u.fine[m.Offset] })
@@ -117,8 +116,8 @@ func (u *collector) list() []Misuse {
 	return u.found
 }
 
-// require reports a value out of the arguments that is never of the kinds an
-// operation takes, or that may be missing. rule says what the operation takes.
+// require reports an argument that never has a kind that an operation accepts, or
+// that may be missing. rule describes what the operation accepts.
 func (o *evaluator) require(n, at ast.Node, r Range, want kinds, rule string) {
 	if o.misuses == nil || r.fails {
 		return
@@ -141,7 +140,7 @@ func (o *evaluator) require(n, at ast.Node, r Range, want kinds, rule string) {
 	}
 }
 
-// optional reports that an argument may be missing, once for each.
+// optional reports that an argument may be missing, once per argument.
 func (o *evaluator) optional(n ast.Node, r Range) {
 	name := o.argument(n, r)
 	if o.misuses.lenient || slices.Contains(o.misuses.maybe, name) {
@@ -152,8 +151,7 @@ func (o *evaluator) optional(n ast.Node, r Range) {
 		"%s may be missing or null, and then the expression is undecided", name)
 }
 
-// argument names a value out of the arguments, with its tool where there are
-// several.
+// argument returns the name of an argument, with its tool if there are several.
 func (o *evaluator) argument(n ast.Node, r Range) string {
 	name := guard.NameOf(n)
 	if name == "" {
@@ -165,8 +163,8 @@ func (o *evaluator) argument(n ast.Node, r Range) string {
 	return name
 }
 
-// checkComparisons reports a comparison for equality of an argument with what it never
-// is.
+// checkComparisons reports an equality comparison of an argument with a value
+// that it never is.
 func (o *evaluator) checkComparisons(left, right ast.Node, l, r Range) {
 	if o.misuses == nil || guard.IsNilNode(left) || guard.IsNilNode(right) {
 		return
@@ -208,8 +206,8 @@ func (o *evaluator) checkComparison(n, with ast.Node, r, value Range) {
 	}
 }
 
-// checkMembership reports `in` of an argument that is never in the list, or that is
-// none.
+// checkMembership reports `in` with an argument that is never in the list, or
+// that is not a list.
 func (o *evaluator) checkMembership(n *ast.BinaryNode, l, r Range) {
 	if o.misuses == nil {
 		return
@@ -231,7 +229,7 @@ func (o *evaluator) checkMembership(n *ast.BinaryNode, l, r Range) {
 	}
 }
 
-// amongWritten is listsFor where the list is written out.
+// amongWritten is like in, for a literal list.
 func (o *evaluator) amongWritten(n *ast.BinaryNode, l Range, list *ast.ArrayNode) {
 	if l.origin == nil || len(list.Nodes) == 0 {
 		return
@@ -254,7 +252,7 @@ func (o *evaluator) amongWritten(n *ast.BinaryNode, l Range, list *ast.ArrayNode
 	}
 }
 
-// schemaHint is the input schema to write for arguments that are numbers.
+// schemaHint returns an input schema for arguments that are numbers.
 func (u *collector) schemaHint(of *origin) string {
 	if !slices.Contains(u.numbers, of.name) {
 		u.numbers = append(u.numbers, of.name)
@@ -272,7 +270,7 @@ func (u *collector) schemaHint(of *origin) string {
 		of.tool.Name, strings.Join(props, ", "), strings.Join(names, ", "))
 }
 
-// literalHint says how to write a value as the kind an argument has.
+// literalHint describes how to write a value as the kind of an argument.
 func literalHint(with ast.Node, have kinds) string {
 	switch with := with.(type) {
 	case *ast.StringNode:
@@ -287,7 +285,7 @@ func literalHint(with ast.Node, have kinds) string {
 	return guard.HintConvert
 }
 
-// widened takes true and false for one kind.
+// widened treats true and false as one kind.
 func widened(k kinds) kinds {
 	if k&isBool != 0 {
 		k |= isBool
@@ -295,7 +293,7 @@ func widened(k kinds) kinds {
 	return k
 }
 
-// kindsInWords names kinds with their articles.
+// kindsInWords returns the names of kinds with their articles.
 func kindsInWords(k kinds) string {
 	var out []string
 	for _, kind := range []struct {
@@ -315,8 +313,8 @@ func kindsInWords(k kinds) string {
 	return out[0]
 }
 
-// withServerTools is the tools with those of servers that an expression names in
-// a text, besides one that it does not name.
+// withServerTools replaces each server by one tool for every name of its tools
+// in the texts of an expression, and one for all other names.
 func withServerTools(tools []guard.Tool, root ast.Node) []guard.Tool {
 	out := make([]guard.Tool, 0, len(tools))
 	for i := range tools {
@@ -334,7 +332,7 @@ func withServerTools(tools []guard.Tool, root ast.Node) []guard.Tool {
 	return out
 }
 
-// texts collects the texts of an expression that begin with a prefix.
+// texts collects the texts of an expression that have a prefix.
 type texts struct {
 	prefix string
 	found  []string
@@ -347,8 +345,7 @@ func (t *texts) Visit(n *ast.Node) {
 	}
 }
 
-// unpinned notes a use of the arguments of a tool that is not known, once for
-// its server.
+// unpinned records a use of the arguments of an unknown tool, once per server.
 func (u *collector) unpinned(at int, tool *guard.Tool) {
 	server, _, _ := strings.Cut(tool.Name, "__")
 	for i := range u.tools {

@@ -12,18 +12,18 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 )
 
-// unknownName is a name that some tools have no argument of.
+// unknownName is an argument name that some tools do not have.
 type unknownName struct {
 	name    string
 	lacking []*guard.Tool
 	having  []string
-	near    []string // the names there are
+	near    []string // their arguments
 	outer   bool
-	open    bool   // a tool that is not known may have it
+	open    bool   // a tool with unknown arguments may have it
 	of      string // the object, as written
 }
 
-// named notes that a field is asked of an object that is, or is in, the
+// named records the access to a field of an object that is, or is part of, the
 // arguments of a tool.
 func (u *collector) named(n, of ast.Node, from Range, name string) {
 	if from.origin == nil || from.kinds&isObject == 0 {
@@ -58,7 +58,8 @@ func (u *collector) named(n, of ast.Node, from Range, name string) {
 	}
 }
 
-// misuse says which tools have no argument of the name.
+// misuse returns the misuse of a name that tools do not have. ok is false if it
+// is not one.
 func (k *unknownName) misuse(at int) (m Misuse, ok bool) {
 	if len(k.lacking) == 0 {
 		return m, false
@@ -93,7 +94,7 @@ func (k *unknownName) misuse(at int) (m Misuse, ok bool) {
 	return m, true
 }
 
-// checkMember checks the object that a field is asked of, and the field.
+// checkMember checks the object of a field access, and the field.
 func (o *evaluator) checkMember(n *ast.MemberNode, from, key Range) {
 	if from.origin == nil {
 		return
@@ -112,7 +113,7 @@ func (o *evaluator) checkMember(n *ast.MemberNode, from, key Range) {
 	}
 }
 
-// operand checks what a sign or a negation is applied to.
+// operand checks the operand of a sign or a negation.
 func (o *evaluator) operand(n *ast.UnaryNode, r Range) {
 	want := isNumber
 	if n.Operator == "!" || n.Operator == "not" {
@@ -121,7 +122,7 @@ func (o *evaluator) operand(n *ast.UnaryNode, r Range) {
 	o.require(n.Node, n, r, want, taking(n.Operator, want))
 }
 
-// operands checks both sides of an operator.
+// operands checks both operands of an operator.
 func (o *evaluator) operands(n *ast.BinaryNode, l, r Range) {
 	both := func(want kinds) {
 		o.require(n.Left, n, l, want, taking(n.Operator, want))
@@ -141,7 +142,7 @@ func (o *evaluator) operands(n *ast.BinaryNode, l, r Range) {
 	}
 }
 
-// taking says what an operator or a function takes.
+// taking describes what an operator or a function accepts.
 func taking(what string, want kinds) string {
 	switch what {
 	case "and", "or", "&&", "||":
@@ -150,7 +151,7 @@ func taking(what string, want kinds) string {
 	return what + " takes " + kindsInWords(want)
 }
 
-// ordered checks the sides of an operator on two numbers or two texts.
+// ordered checks the operands of an operator on two numbers or two texts.
 func (o *evaluator) ordered(n *ast.BinaryNode, l, r Range) {
 	left, right := l.kinds&(isNumber|isText), r.kinds&(isNumber|isText)
 	switch {
@@ -164,7 +165,8 @@ func (o *evaluator) ordered(n *ast.BinaryNode, l, r Range) {
 	}
 }
 
-// takes is what functions take. What is not here takes any value.
+// takes maps functions to the kinds that they accept. Functions not listed accept
+// any value.
 var takes = map[string]kinds{
 	"all": isList, "any": isList, "none": isList, "one": isList, "filter": isList, "map": isList, "count": isList, "sum": isList, "find": isList, "findIndex": isList,
 	"first": isList, "last": isList, "len": isList | isObject | isText, "min": isNumber | isList, "max": isNumber | isList, "mean": isNumber | isList, "median": isNumber | isList,
@@ -172,7 +174,7 @@ var takes = map[string]kinds{
 	"abs": isNumber, "ceil": isNumber, "floor": isNumber, "round": isNumber, "int": isNumber | isText, "float": isNumber | isText,
 }
 
-// checkArgument checks what is passed to a function.
+// checkArgument checks an argument of a function.
 func (o *evaluator) checkArgument(n *ast.BuiltinNode, argument ast.Node, r Range) {
 	if want, ok := takes[n.Name]; ok {
 		o.require(argument, n, r, want, taking(n.Name, want))

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/goldentest"
 )
 
-// parameters are declared as a spec would.
+// parameters are declared as in a spec.
 var parameters = map[string]any{
 	"question": map[string]any{"type": "string"},
 	"n":        map[string]any{"type": "integer"},
@@ -27,7 +27,7 @@ var parameters = map[string]any{
 	"free":          map[string]any{"type": []any{"string", "null"}},
 }
 
-// callees are tools that declare their arguments in the ways there are.
+// callees returns tools that declare their arguments in every possible way.
 func callees(t *testing.T) []guard.Tool {
 	t.Helper()
 	schema := func(text string) (v any) {
@@ -48,8 +48,8 @@ func callees(t *testing.T) []guard.Tool {
 	}
 }
 
-// TestMisuses: an expression is checked against the arguments that tools declare,
-// for the calls of each tool that it can be about.
+// TestMisuses: an expression is checked against the declared arguments, for the
+// calls of each tool that it can be about.
 func TestMisuses(t *testing.T) {
 	all := callees(t)
 	refund, raw, open, fixed := all[:1], all[1:2], all[3:4], all[4:]
@@ -156,8 +156,8 @@ func TestMisuses(t *testing.T) {
 	goldentest.File(t, "misuses.txt", out.String())
 }
 
-// In a trace a missing argument is nil: a name is wrong only where no tool has
-// it, and a comparison only where it is false for the calls of each tool.
+// In a trace a missing argument is nil: a name is wrong only if no tool has it,
+// and a comparison only if it is false for the calls of each tool.
 func TestMisusesOfTraces(t *testing.T) {
 	all := callees(t)
 	server := guard.Tool{Name: "crm", Server: true}
@@ -170,11 +170,11 @@ func TestMisusesOfTraces(t *testing.T) {
 		{`any(trace.calls, .tool == "refund" && .args.amonut == 3)`, all, "tool \"refund\" has no argument \"amonut\"", "did you mean amount?"},
 		{`any(trace.calls, .args.amonut == 3)`, all[:2], "the tools raw, refund have no argument \"amonut\"", "did you mean amount?"},
 		{`any(trace.calls, .args.amonut == 3)`, all, "", ""},                         // free may have it
-		{`any(trace.calls, .args.ordre == 1)`, []guard.Tool{all[0], all[3]}, "", ""}, // open takes any name
+		{`any(trace.calls, .args.ordre == 1)`, []guard.Tool{all[0], all[3]}, "", ""}, // open accepts any name
 		{`any(trace.calls, .args.mode == "soft")`, all[:2], "", ""},
 		{`any(trace.calls, .args.note contains "x")`, all[:2], "", ""},
 		{`any(trace.calls, .tool == "refund" && .args.amount == "80")`, all, "the argument amount of refund is a number but is compared with a string", "remove the quotes: 80"},
-		{`any(trace.calls, .args.amount == "80")`, all[:2], "", ""}, // raw has text
+		{`any(trace.calls, .args.amount == "80")`, all[:2], "", ""}, // raw has text arguments
 		{`any(trace.calls, .args.amount == "80")`, all[:1], "the argument amount is a number but is compared with a string", "remove the quotes: 80"},
 		{`any(trace.calls, .args.order == 17)`, all[:1], "the argument order is a string but is compared with a number", `quote it: "17"`},
 		{`any(trace.calls, .tool == "refund" && .args.mode == "sotf")`, all, `the argument mode of refund is never "sotf"; it is one of hard, soft`, `did you mean "soft"?`},
@@ -210,8 +210,8 @@ func TestMisusesOfTraces(t *testing.T) {
 	}
 }
 
-// Uses of the arguments of a server whose tools are not known are told by its
-// name, where an expression can be about its calls.
+// Uses of arguments of a server whose tools are unknown are reported with its
+// name, if the expression can be about its calls.
 func TestMisusesOfServers(t *testing.T) {
 	tools := append(callees(t)[:1], guard.Tool{Name: "crm", Server: true}, guard.Tool{Name: "my__wiki", Server: true})
 	for src, want := range map[string]string{

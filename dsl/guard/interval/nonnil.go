@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 )
 
-// evalGiven evaluates a part that is reached only where a condition has given
-// what it says: what the condition finds to be there is not missing.
+// evalGiven evaluates a part that is reached only if a condition has the result
+// holds. What the condition then proves to be present is not missing in the part.
 func (o *evaluator) evalGiven(condition ast.Node, holds bool, part ast.Node) Range {
 	paths := present(condition, holds)
 	if o.misuses == nil || len(paths) == 0 {
@@ -20,8 +20,7 @@ func (o *evaluator) evalGiven(condition ast.Node, holds bool, part ast.Node) Ran
 	return inner.eval(part)
 }
 
-// present lists the paths that are not nil where a condition gives true, or
-// false.
+// present returns the paths that are not nil if a condition has the result holds.
 func present(n ast.Node, holds bool) []string {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
@@ -52,7 +51,7 @@ func present(n ast.Node, holds bool) []string {
 	return nil
 }
 
-// notNil is what a comparison that is not nil is of.
+// notNil returns the paths compared with something other than nil.
 func notNil(n *ast.BinaryNode) []string {
 	of := n.Left
 	if guard.IsNilNode(n.Left) {

@@ -26,7 +26,8 @@ func unary(operator string, r Range) Range {
 	return Anything().failing()
 }
 
-// withKind makes what can only fail true or false, so that it has a kind.
+// withKind returns the range of a boolean instead of one that can only fail, so
+// that it has a kind.
 func (r Range) withKind() Range {
 	if r.kinds == 0 {
 		r.kinds = isBool
@@ -54,7 +55,7 @@ func (o *evaluator) binary(n *ast.BinaryNode) Range {
 	return out.failingIf(l.fails || r.fails)
 }
 
-// operation is an operator on two ranges that are both worked out.
+// operation evaluates an operator on two evaluated ranges.
 func (o *evaluator) operation(n *ast.BinaryNode, l, r Range) Range {
 	switch n.Operator {
 	case "==":
@@ -81,8 +82,8 @@ func (o *evaluator) operation(n *ast.BinaryNode, l, r Range) Range {
 	return Anything().failing()
 }
 
-// logical is `and` (decided by false) or `or` (by true): where the left side
-// decides, the right one is not looked at.
+// logical is `and` (decided by false) or `or` (decided by true). If the left
+// operand decides, the right one is not reached.
 func (o *evaluator) logical(n *ast.BinaryNode, decides kinds) Range {
 	l := o.eval(n.Left)
 	goesOn := isBool &^ decides
@@ -100,14 +101,14 @@ func (o *evaluator) logical(n *ast.BinaryNode, decides kinds) Range {
 	return out.failingIf(l.fails || r.fails || !l.only(isBool) || !r.only(isBool)).withKind()
 }
 
-// visitUnreached looks at a part that is never reached, for those who listen.
+// visitUnreached visits a part that is never reached, for the collectors.
 func (o *evaluator) visitUnreached(n ast.Node) {
 	if o.onCompare != nil {
 		o.eval(n)
 	}
 }
 
-// coalesce is ??. A list or an object may be one that is not there.
+// coalesce is ??. A list or an object may be missing.
 func (o *evaluator) coalesce(n *ast.BinaryNode) Range {
 	l := o.eval(n.Left)
 	if l.only(isBool|isNumber|isText) && !l.fails {
@@ -122,7 +123,7 @@ func (o *evaluator) coalesce(n *ast.BinaryNode) Range {
 	return l.Or(r)
 }
 
-// sequence is a..b between numbers that are written out.
+// sequence is a..b of number literals.
 func sequence(n *ast.BinaryNode, l, r Range) Range {
 	if !written(n.Left) || !written(n.Right) || !l.single() || !r.single() {
 		return List(0, -1, Whole(math.Inf(-1), math.Inf(1))).failing()
@@ -131,7 +132,7 @@ func sequence(n *ast.BinaryNode, l, r Range) Range {
 	return List(size, size, Whole(l.lo, r.hi)).failingIf(size > guard.MaxWork)
 }
 
-// written says that a node is a whole number as it is, with its sign.
+// written reports whether a node is a whole number literal, with its sign.
 func written(n ast.Node) bool {
 	if u, ok := n.(*ast.UnaryNode); ok && (u.Operator == "-" || u.Operator == "+") {
 		n = u.Node
@@ -140,14 +141,14 @@ func written(n ast.Node) bool {
 	return ok
 }
 
-// arithmetic is an operator on numbers, or + on texts. How large the result is
-// is not worked out.
+// arithmetic evaluates an operator on numbers, or + of texts. The result has no
+// bounds.
 func arithmetic(operator string, l, r Range) Range {
 	switch {
 	case l.only(isNumber) && r.only(isNumber):
 		return Number(math.Inf(-1), math.Inf(1)).failing()
 	case operator == "+" && l.only(isText) && r.only(isText):
-		return Text().failing() // long texts draw on the budget
+		return Text().failing() // long texts are charged to the budget
 	}
 	return Anything().failing()
 }

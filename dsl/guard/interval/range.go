@@ -8,29 +8,29 @@ import (
 	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
-// Range is what a value may be: kinds, and for each of them bounds. The zero
-// Range is nothing at all. It is immutable.
+// Range describes the possible values: kinds, and bounds for each of them. The
+// zero Range is empty. It is immutable.
 type Range struct {
 	kinds  kinds
-	lo, hi float64          // of a number, both included
-	whole  bool             // a number has no fraction
-	words  []string         // all that a text may be, sorted; nil = anything
-	least  int              // elements of a list
-	most   int              // likewise; endless = no bound is known
-	elem   *Range           // of a list; nil = there is none
+	lo, hi float64          // of a number, inclusive
+	whole  bool             // a number without a fraction
+	words  []string         // all possible texts, sorted; nil for any
+	least  int              // minimum number of list elements
+	most   int              // maximum number; endless if unknown
+	elem   *Range           // of a list; nil if unknown
 	fields map[string]Range // of an object
-	open   bool             // an object may have further fields
-	rest   *Range           // of its further fields; nil = anything
-	named  bool             // an object's schema declares its fields: another name is a mistake
-	origin *origin          // the argument of a tool that it is
-	// variants are what the elements of a list are, one of them each, where elem
-	// does not tell.
+	open   bool             // an object may have other fields
+	rest   *Range           // of its other fields; nil for any
+	named  bool             // the schema of an object declares its fields: another name is a mistake
+	origin *origin          // the tool argument that it describes
+	// variants are the possible forms of list elements, if elem alone does not
+	// describe them.
 	variants []Range
-	fails    bool   // working it out may fail
-	why      string // where the bounds come from, for people
+	fails    bool   // evaluating it may fail
+	why      string // the source of the bounds, for humans
 }
 
-// kinds are the kinds of value that are possible, as bits.
+// kinds is the set of possible kinds of values.
 type kinds uint8
 
 const (
@@ -45,24 +45,25 @@ const (
 	isAny  = isNil | isBool | isNumber | isText | isList | isObject
 )
 
-// endless is a list whose length has no bound.
+// endless is the length of a list without a known limit.
 const endless = math.MaxInt
 
-// Anything is any value at all.
+// Anything returns the range of all values.
 func Anything() Range {
 	return Range{kinds: isAny, lo: math.Inf(-1), hi: math.Inf(1), most: endless, open: true}
 }
 
-// Nothing is nil, a value that is not there.
+// Nothing returns the range of nil, a missing value.
 func Nothing() Range { return Range{kinds: isNil} }
 
-// Number is any number from lo to hi; infinities are no bound.
+// Number returns the range of the numbers from lo to hi; infinities mean no
+// bound.
 func Number(lo, hi float64) Range { return Range{kinds: isNumber, lo: lo, hi: hi} }
 
-// Whole is Number without fractions.
+// Whole is like Number, for whole numbers.
 func Whole(lo, hi float64) Range { return Range{kinds: isNumber, lo: lo, hi: hi, whole: true} }
 
-// Words is a text that is one of some.
+// Words returns the range of some texts.
 func Words(words ...string) Range {
 	out := slices.Compact(slices.Sorted(slices.Values(words)))
 	if out == nil {
@@ -71,13 +72,14 @@ func Words(words ...string) Range {
 	return Range{kinds: isText, words: out}
 }
 
-// Text is any text.
+// Text returns the range of all texts.
 func Text() Range { return Range{kinds: isText} }
 
-// Truth is true or false.
+// Truth returns the range of both booleans.
 func Truth() Range { return Range{kinds: isBool} }
 
-// List has from least to most elements, each of a range; most < 0 is no bound.
+// List returns the range of lists with least to most elements, each in elem; most
+// < 0 means no limit.
 func List(least, most int, elem Range) Range {
 	if most < 0 {
 		most = endless
@@ -85,10 +87,11 @@ func List(least, most int, elem Range) Range {
 	return Range{kinds: isList, least: least, most: most, elem: &elem}
 }
 
-// Object has the fields of a mapping, and no others. The mapping is kept.
+// Object returns the range of objects with exactly these fields. It does not copy
+// the map.
 func Object(fields map[string]Range) Range { return Range{kinds: isObject, fields: fields} }
 
-// Or is what is in either range.
+// Or returns the union of two ranges.
 func (r Range) Or(o Range) Range {
 	out := Range{kinds: r.kinds | o.kinds, fails: r.fails || o.fails, why: r.why}
 	if o.why != r.why {
@@ -113,7 +116,8 @@ func (r Range) Or(o Range) Range {
 	return out
 }
 
-// either picks what belongs to a kind from the range that has it.
+// either returns the property of a kind from the range that has the kind, or both
+// if both have it.
 func either[T any](r, o Range, k kinds, mine, both, other T) T {
 	switch {
 	case r.kinds&k == 0:
@@ -142,7 +146,7 @@ func bothElements(a, b *Range) *Range {
 	return &both
 }
 
-// bothFields are the fields of two objects; one that is in one of them only may
+// bothFields returns the fields of two objects; a field of only one of them may
 // be missing.
 func bothFields(r, o Range) map[string]Range {
 	out := make(map[string]Range, len(r.fields)+len(o.fields))
@@ -155,7 +159,7 @@ func bothFields(r, o Range) map[string]Range {
 	return out
 }
 
-// field is what a field of an object may be.
+// field returns the range of a field of an object.
 func (r Range) field(name string) Range {
 	switch f, ok := r.fields[name]; {
 	case ok:
@@ -167,17 +171,17 @@ func (r Range) field(name string) Range {
 		}
 		return f
 	case r.open && r.named:
-		return Anything().failing() // a mistake, which is reported where it is written
+		return Anything().failing() // a mistake, which is reported at its place
 	case r.open:
 		return Anything()
 	}
 	return Nothing()
 }
 
-// Because says where a range comes from, for Known: "limits.max_steps".
+// Because sets the source of a range, for Known: "limits.max_steps".
 func (r Range) Because(why string) Range { r.why = why; return r }
 
-// With is an object with other fields over its own.
+// With returns an object in which fields override its own.
 func (r Range) With(fields map[string]Range) Range {
 	out := make(map[string]Range, len(r.fields)+len(fields))
 	maps.Copy(out, r.fields)
@@ -189,10 +193,10 @@ func (r Range) With(fields map[string]Range) Range {
 func (r Range) failing() Range           { r.fails = true; return r }
 func (r Range) failingIf(yes bool) Range { r.fails = r.fails || yes; return r }
 
-// only says that the value is of these kinds.
+// only reports whether the value has one of these kinds.
 func (r Range) only(k kinds) bool { return r.kinds != 0 && r.kinds&^k == 0 }
 
-// single says that a number or a text can be one value only.
+// single reports whether a number or a text can have one value only.
 func (r Range) single() bool {
 	switch {
 	case r.only(isNumber):

@@ -9,14 +9,15 @@ import (
 	"github.com/pexctl/pex/dsl/guard/interval"
 )
 
-// misusesOf is what an expression over the arguments of a tool with a schema does wrong.
+// misusesOf returns the number of misuses in an expression over the arguments of
+// a tool with a schema.
 func misusesOf(src string, input any) int {
 	env, _ := guard.Place("before_tool", nil)
 	return len(interval.Misuses(src, env, interval.Bounds{}, []guard.Tool{{Name: "x", Input: input}}))
 }
 
-// A schema that refers to itself in many places has as many parts as its depth
-// allows, which is more than any memory holds.
+// A schema that refers to itself in many places would have more parts than fit
+// into memory.
 func TestASchemaThatRefersToItselfCostsLittle(t *testing.T) {
 	properties := map[string]any{"amount": map[string]any{"type": "number"}}
 	for i := range 30 {

@@ -1,7 +1,7 @@
-// Package language answers what may be written at a node of an outline, by the
-// JSON Schema of specs.
+// Package language determines what may be written at a node of an outline, from
+// the JSON Schema of specs.
 //
-//	schema --Decode--> Schema; Language.Of(node) --> the parts that hold for it
+//	schema --Decode--> Schema; Language.Of(node) --> the parts that apply to it
 //	                           Language.Keys(node) --> keys it may have
 //
 // The package must not know files or the editor's protocol.

@@ -9,23 +9,23 @@ import (
 	"github.com/pexctl/pex/dsl/lsp/outline"
 )
 
-// Schema is a part of the language's schema, its keys in the order written.
+// Schema is a part of the language's schema, with its keys in source order.
 type Schema struct {
 	Keys   []string
 	Fields map[string]*Schema
 	Items  []*Schema
-	Value  string // of a text, and of every other scalar as JSON has it
+	Value  string // the text of a string, and of any other scalar its JSON
 	isText bool
 }
 
-// Decode reads a schema.
+// Decode parses a schema.
 func Decode(b []byte) (*Schema, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	return decodeNext(d)
 }
 
-// decodeNext reads the next value; nil = null.
+// decodeNext parses the next value; it returns nil for null.
 func decodeNext(d *json.Decoder) (*Schema, error) {
 	t, err := d.Token()
 	if err != nil {
@@ -52,7 +52,7 @@ func decodeNext(d *json.Decoder) (*Schema, error) {
 			switch {
 			case t == '{':
 				s.Fields[s.Keys[len(s.Keys)-1]] = below
-			case below != nil: // null is no word to offer
+			case below != nil: // null is not offered
 				s.Items = append(s.Items, below)
 			}
 		}
@@ -70,7 +70,7 @@ func decodeNext(d *json.Decoder) (*Schema, error) {
 	return s, nil
 }
 
-// At goes down by keys; nil where one is missing.
+// At returns the schema at a path of keys, or nil if one is missing.
 func (s *Schema) At(keys ...string) *Schema {
 	for _, key := range keys {
 		if s == nil {
@@ -81,7 +81,7 @@ func (s *Schema) At(keys ...string) *Schema {
 	return s
 }
 
-// Text is the text of a key, or "".
+// Text returns the text of a key, or "".
 func (s *Schema) Text(key string) string {
 	if x := s.At(key); x != nil {
 		return x.Value
@@ -89,7 +89,7 @@ func (s *Schema) Text(key string) string {
 	return ""
 }
 
-// Types lists the word or words of the key type.
+// Types returns the words of the key type.
 func (s *Schema) Types() []string {
 	t := s.At("type")
 	switch {
@@ -108,11 +108,12 @@ func (s *Schema) Types() []string {
 // Language is the schema of all files.
 type Language struct{ Root *Schema }
 
-// maxShapes bounds how much of the schema is looked at for one place.
+// maxShapes is the maximum number of schema parts to consider for one place.
 const maxShapes = 200
 
-// Of lists the parts of the schema that hold for a node: those of its parent's
-// that are about its key, with what they refer to and what holds by its value.
+// Of returns the parts of the schema that apply to a node: those of its parent
+// for its key, with the parts that they refer to and the conditional parts that
+// match its value.
 func (l *Language) Of(n *outline.Node) []*Schema {
 	var out []*Schema
 	if n.Parent == nil {
@@ -126,7 +127,7 @@ func (l *Language) Of(n *outline.Node) []*Schema {
 	return out
 }
 
-// below is the schema of a key or an item.
+// below returns the schema of a key or an item.
 func (s *Schema) below(n *outline.Node) *Schema {
 	if n.Parent.Kind == outline.Sequence {
 		return s.At("items")
@@ -140,7 +141,7 @@ func (s *Schema) below(n *outline.Node) *Schema {
 	return nil
 }
 
-// Expand adds a schema and what belongs to it.
+// Expand adds a schema and the parts that belong to it.
 func (l *Language) Expand(s *Schema, n *outline.Node, out []*Schema, depth int) []*Schema {
 	if s == nil || s.Fields == nil || depth > outline.MaxDepth || len(out) > maxShapes || slices.Contains(out, s) {
 		return out
@@ -168,13 +169,13 @@ func (l *Language) Expand(s *Schema, n *outline.Node, out []*Schema, depth int) 
 	return out
 }
 
-// positive says whether an alternative says what a value may be, not only which keys
-// it must have.
+// positive reports whether an alternative describes a value, and not only
+// required keys.
 func (s *Schema) positive() bool {
 	return s.At("properties") != nil || s.At("$ref") != nil || s.At("enum") != nil || s.At("type") != nil
 }
 
-// resolve finds what a reference such as #/$defs/llm names.
+// resolve returns the target of a reference such as #/$defs/llm.
 func (l *Language) resolve(ref string) *Schema {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
@@ -183,7 +184,8 @@ func (l *Language) resolve(ref string) *Schema {
 	return l.Root.At(strings.Split(path, "/")...)
 }
 
-// holds says whether a node fits a condition, as far as conditions go here.
+// holds reports whether a node matches a condition, as far as conditions are
+// supported.
 func (l *Language) holds(s *Schema, n *outline.Node, depth int) bool {
 	if s == nil || depth > outline.MaxDepth {
 		return true
@@ -224,7 +226,7 @@ type Key struct {
 	Required bool
 }
 
-// Keys lists what a mapping may have, in the order of the language.
+// Keys returns the keys of a mapping, in the order of the language.
 func (l *Language) Keys(n *outline.Node) []Key {
 	var out []Key
 	seen := map[string]int{}
@@ -241,7 +243,7 @@ func (l *Language) Keys(n *outline.Node) []Key {
 		}
 		for _, key := range p.Keys {
 			switch i, ok := seen[key]; {
-			case p.Fields[key].Fields == nil: // true or false: it says nothing of the key
+			case p.Fields[key].Fields == nil: // true or false, without a description of the key
 			case !ok:
 				seen[key] = len(out)
 				out = append(out, Key{Name: key, Shape: p.Fields[key]})
@@ -256,7 +258,7 @@ func (l *Language) Keys(n *outline.Node) []Key {
 	return out
 }
 
-// Description is the first description that holds for a node.
+// Description returns the first description that applies to a node.
 func Description(shapes []*Schema) string {
 	for _, s := range shapes {
 		if d := s.Text("description"); d != "" {
@@ -266,7 +268,8 @@ func Description(shapes []*Schema) string {
 	return ""
 }
 
-// Meaning is what the texts of a node mean: "prompt", "expression", "llm", ...
+// Meaning returns what the text of a node means: "prompt", "expression", "llm",
+// ...
 func Meaning(shapes []*Schema) *Schema {
 	for _, s := range shapes {
 		if n := s.At("x-pex"); n != nil {
@@ -276,7 +279,7 @@ func Meaning(shapes []*Schema) *Schema {
 	return nil
 }
 
-// Each visits a tree with the parts of the schema that hold for each node.
+// Each visits a tree with the parts of the schema that apply to each node.
 func (l *Language) Each(root *outline.Node, visit func(*outline.Node, []*Schema)) {
 	var down func(n *outline.Node, shapes []*Schema)
 	down = func(n *outline.Node, shapes []*Schema) {

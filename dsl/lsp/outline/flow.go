@@ -2,8 +2,8 @@ package outline
 
 import "strings"
 
-// flow reads values between braces and brackets. Where they are not closed, it
-// ends at a line that begins at the parent's column with a key.
+// flow parses values in braces and brackets. An unclosed one ends at a line that
+// starts at the parent's column with a key.
 type flow struct {
 	*outliner
 	parent int
@@ -29,7 +29,7 @@ func (f *flow) value(n *Node, depth int) {
 	n.To = f.at
 }
 
-// inside reads to the closer.
+// inside parses up to the closing bracket.
 func (f *flow) inside(n *Node, closer byte, depth int) {
 	f.at++
 	for f.space(); f.at < len(f.s) && !f.over; f.space() {
@@ -49,14 +49,14 @@ func (f *flow) inside(n *Node, closer byte, depth int) {
 	}
 }
 
-// entry reads a key and its value.
+// entry parses a key and its value.
 func (f *flow) entry(n *Node, depth int) {
 	k := &Node{Parent: n}
 	n.Children = append(n.Children, k)
 	before := f.at
 	f.word(k)
 	if f.at == before {
-		f.at++ // a brace as a key: it is passed
+		f.at++ // skip a brace as a key
 	}
 	k.Key, k.KeyFrom, k.KeyTo = k.Text, k.From, k.To
 	k.Text, k.Style = "", 0
@@ -74,7 +74,7 @@ func (f *flow) entry(n *Node, depth int) {
 	}
 }
 
-// word reads a scalar.
+// word parses a scalar.
 func (f *flow) word(n *Node) {
 	n.From = f.at
 	if c := f.s[f.at]; c == '"' || c == '\'' {
@@ -93,19 +93,19 @@ func (f *flow) word(n *Node) {
 	n.Text = strings.TrimRight(f.s[f.at:end], " \t")
 	n.To = f.at + len(n.Text)
 	if f.at = end; end == n.From && f.at < len(f.s) {
-		f.at++ // a character that begins nothing
+		f.at++ // skip a character that starts nothing
 	}
 }
 
-// unclosed is a text whose second quote is still to be typed: what is on its
-// line, but for the brackets at its end, which editors write on their own.
+// unclosed parses a text without its closing quote: the rest of its line, except
+// closing brackets at the end, which editors insert automatically.
 func (f *flow) unclosed(n *Node, quote byte) {
 	line := strings.TrimRight(f.s[f.at+1:f.lineEnd(f.at)], " \t\r}]")
 	n.Style, n.Text, n.To = quote, line, f.at+1+len(line)
 	f.at = n.To
 }
 
-// space passes blanks, comments and lines, as long as they belong to the flow.
+// space skips blanks, comments and lines that belong to the flow.
 func (f *flow) space() {
 	for f.at < len(f.s) && !f.over {
 		switch c := f.s[f.at]; {

@@ -5,31 +5,31 @@ import (
 	"strings"
 )
 
-// Node is a value of a document as it is being typed. The root and items of
-// lists have no key.
+// Node is a value of a document that is being edited. The root and list items
+// have no key.
 type Node struct {
 	Kind           Kind
 	Parent         *Node
 	Key            string
 	KeyFrom, KeyTo int
-	From, To       int    // bytes of the value; an empty one is where it would be
+	From, To       int    // byte range of the value; of an empty one, where it would be
 	Column         int    // of the keys or dashes of a block collection
-	Style          byte   // ' " | > of a scalar, { [ of a flow collection; 0 = plain, or a block
-	Text           string // of a scalar, without quotes; of a block scalar its lines as they are
+	Style          byte   // ' " | > of a scalar, { [ of a flow collection; 0 for plain, or a block
+	Text           string // of a scalar, without quotes; of a block scalar, its lines unchanged
 	Children       []*Node
 }
 
 // Kind is the form of a Node.
 type Kind int
 
-// The kinds.
+// Kinds.
 const (
 	Scalar Kind = iota
 	Mapping
 	Sequence
 )
 
-// Get is the value of a key, or nil.
+// Get returns the value at a path of keys, or nil.
 func (n *Node) Get(keys ...string) *Node {
 	for _, key := range keys {
 		if n == nil || n.Kind != Mapping {
@@ -47,7 +47,7 @@ func (n *Node) Get(keys ...string) *Node {
 	return n
 }
 
-// String is the text of a scalar, or "".
+// String returns the text of a scalar, or "".
 func (n *Node) String() string {
 	if n == nil || n.Kind != Scalar {
 		return ""
@@ -55,7 +55,7 @@ func (n *Node) String() string {
 	return n.Text
 }
 
-// Entries are the kids of a mapping or list; of nothing none.
+// Entries returns the children of a mapping or list.
 func (n *Node) Entries() []*Node {
 	if n == nil {
 		return nil
@@ -63,12 +63,12 @@ func (n *Node) Entries() []*Node {
 	return n.Children
 }
 
-// IsEmpty says that nothing is written.
+// IsEmpty reports whether nothing is written.
 func (n *Node) IsEmpty() bool {
 	return n.Kind == Scalar && n.Style == 0 && (n.Text == "" || n.Text == "null" || n.Text == "~")
 }
 
-// Path is the dotted path, as Origin has it.
+// Path returns the dotted path, in the form of config.Origin.
 func (n *Node) Path() string {
 	if n == nil || n.Parent == nil {
 		return ""
@@ -87,7 +87,7 @@ func (n *Node) Path() string {
 	return above + "." + n.Key
 }
 
-// Keys are the keys from the root, "*" for items.
+// Keys returns the keys from the root, "*" for items.
 func (n *Node) Keys() []string {
 	if n == nil || n.Parent == nil {
 		return nil
@@ -98,7 +98,7 @@ func (n *Node) Keys() []string {
 	return append(n.Parent.Keys(), n.Key)
 }
 
-// Match says whether the steps to a node match a pattern such as
+// Match reports whether the path of a node matches a pattern such as
 // "graph.nodes.*.id", where ? is any key.
 func (n *Node) Match(pattern string) bool {
 	want, have := strings.Split(pattern, "."), n.Keys()
@@ -113,7 +113,7 @@ func (n *Node) Match(pattern string) bool {
 	return true
 }
 
-// Walk visits a node and all below it.
+// Walk visits a node and all its descendants.
 func (n *Node) Walk(visit func(*Node)) {
 	if n == nil {
 		return
@@ -124,7 +124,8 @@ func (n *Node) Walk(visit func(*Node)) {
 	}
 }
 
-// Find is the deepest node whose key or value has a byte in it, or ends there.
+// Find returns the deepest node whose key or value contains a byte, or ends
+// there.
 func (n *Node) Find(at int) *Node {
 	for _, k := range n.Children {
 		if k.Start() <= at && at <= k.To {
@@ -139,7 +140,7 @@ func (n *Node) Find(at int) *Node {
 	return nil
 }
 
-// Start is where a node begins, its key included.
+// Start returns the start of a node, including its key.
 func (n *Node) Start() int {
 	if n.KeyTo > n.KeyFrom {
 		return n.KeyFrom
@@ -147,10 +148,10 @@ func (n *Node) Start() int {
 	return n.From
 }
 
-// OnKey says whether a byte is in the key of a node.
+// OnKey reports whether a byte is in the key of a node.
 func (n *Node) OnKey(at int) bool { return n.KeyTo > n.KeyFrom && n.KeyFrom <= at && at <= n.KeyTo }
 
-// Is says whether a node is of a type of JSON, as far as its form tells.
+// Is reports whether a node has a JSON type, as far as its form shows.
 func (n *Node) Is(typ string) bool {
 	switch typ {
 	case "object":

@@ -2,14 +2,14 @@ package outline
 
 import "strings"
 
-// Bounds of an outline: what lies beyond is left out.
+// Limits of an outline; the rest is left out.
 const (
 	MaxDepth = 64
 	maxNodes = 50_000
 )
 
-// Parse reads a text by its indentation. It never fails: a line that is no
-// YAML there is left out.
+// Parse parses a text by indentation. It never fails: it skips lines that are not
+// YAML.
 func Parse(s string) *Node {
 	o := &outliner{s: s}
 	root := &Node{Kind: Mapping, To: len(s)}
@@ -32,10 +32,11 @@ type outliner struct {
 	nodes int
 }
 
-// ByteOrderMark is the mark that some editors put before a text.
+// ByteOrderMark is the mark that some editors write at the start of a text.
 const ByteOrderMark = "\ufeff"
 
-// column is how far a byte is from the begin of its line, or from the mark there.
+// column returns the distance of a byte from the start of its line, or from the
+// byte order mark.
 func (o *outliner) column(at int) int {
 	start := strings.LastIndexByte(o.s[:at], '\n') + 1
 	if start == 0 && strings.HasPrefix(o.s, ByteOrderMark) {
@@ -44,7 +45,8 @@ func (o *outliner) column(at int) int {
 	return at - start
 }
 
-// lineEnd is the end of the line that a byte is in, before what ends it.
+// lineEnd returns the end of the line that contains a byte, without its line
+// break.
 func (o *outliner) lineEnd(at int) int {
 	end := len(o.s)
 	if i := strings.IndexByte(o.s[at:], '\n'); i >= 0 {
@@ -56,7 +58,7 @@ func (o *outliner) lineEnd(at int) int {
 	return end
 }
 
-// next goes to the next character that is neither blank nor in a comment.
+// next moves to the next character that is not a blank or in a comment.
 func (o *outliner) next() {
 	for o.at < len(o.s) {
 		switch c := o.s[o.at]; {
@@ -72,16 +74,16 @@ func (o *outliner) next() {
 	}
 }
 
-// blanks passes blanks within a line.
+// blanks skips blanks within a line.
 func (o *outliner) blanks() {
 	for o.at < len(o.s) && (o.s[o.at] == ' ' || o.s[o.at] == '\t') {
 		o.at++
 	}
 }
 
-// value reads what is at the next character into n. parent is the column of
-// what it belongs to: what is there or left of it is no part of it. column
-// is that of the value.
+// value parses the value at the next character into n. parent is the column of
+// its container: what is at or left of it is not part of the value. column is
+// that of the value.
 func (o *outliner) value(n *Node, parent, column, depth int) {
 	o.property()
 	n.From, n.To = o.at, o.at
@@ -103,7 +105,7 @@ func (o *outliner) value(n *Node, parent, column, depth int) {
 	}
 }
 
-// property passes an anchor or a tag before a value.
+// property skips an anchor or a tag before a value.
 func (o *outliner) property() {
 	for o.at < len(o.s) && (o.s[o.at] == '&' || o.s[o.at] == '!') {
 		end := o.at
@@ -116,13 +118,14 @@ func (o *outliner) property() {
 	}
 }
 
-// endsWord says whether a blank, a line's end or nothing is at a byte.
+// endsWord reports whether a blank, a line end or the end of the text is at a
+// byte.
 func (o *outliner) endsWord(at int) bool {
 	return at >= len(o.s) || strings.IndexByte(" \t\r\n", o.s[at]) >= 0
 }
 
-// key is the offset of the colon after a key that begins at a byte; -1 = there
-// is no key.
+// key returns the offset of the colon after the key at a byte, or -1 if there is
+// no key.
 func (o *outliner) key(at int) int {
 	end := o.lineEnd(at)
 	if c := o.s[at]; c == '"' || c == '\'' {
@@ -150,8 +153,8 @@ func (o *outliner) key(at int) int {
 	return -1
 }
 
-// keyBelow says whether a line without a key, at o, is one of a
-// mapping: the next line at its column has a key. It is being typed.
+// keyBelow reports whether a line without a colon is an incomplete key of a
+// mapping: the next line at its column has a key.
 func (o *outliner) keyBelow(column int) bool {
 	if strings.IndexByte("\"'|>", o.s[o.at]) >= 0 {
 		return false
@@ -161,7 +164,7 @@ func (o *outliner) keyBelow(column int) bool {
 	return below.at < len(o.s) && below.column(below.at) == column && o.key(below.at) >= 0 && o.s[below.at] != '-'
 }
 
-// mapping reads the keys that are at one column.
+// mapping parses the keys at one column.
 func (o *outliner) mapping(n *Node, column, depth int) {
 	n.Kind, n.Column = Mapping, column
 	for o.at < len(o.s) && o.column(o.at) == column && o.nodes < maxNodes {
@@ -177,20 +180,20 @@ func (o *outliner) mapping(n *Node, column, depth int) {
 		o.behind(k, column, depth)
 		n.To = max(n.To, k.To)
 		o.next()
-		for o.at < len(o.s) && o.column(o.at) > column { // what belongs to nothing
+		for o.at < len(o.s) && o.column(o.at) > column { // lines that belong to nothing
 			o.at = o.lineEnd(o.at)
 			o.next()
 		}
 	}
 }
 
-// skipLine passes a line, and what is deeper below it.
+// skipLine skips a line and the deeper lines below it.
 func (o *outliner) skipLine(column int) int {
 	o.at = o.lineEnd(o.at)
 	return o.skip(column)
 }
 
-// skip goes to the next line that begins at a column or left of it.
+// skip moves to the next line that starts at a column or left of it.
 func (o *outliner) skip(column int) int {
 	for o.at < len(o.s) {
 		if o.next(); o.at < len(o.s) && o.column(o.at) <= column {
@@ -201,8 +204,8 @@ func (o *outliner) skip(column int) int {
 	return o.at
 }
 
-// behind reads the value after a colon: on the line, or deeper below it. A list
-// may be at the column of its key.
+// behind parses the value after a colon: on the same line, or deeper below it. A
+// list may be at the column of its key.
 func (o *outliner) behind(k *Node, column, depth int) {
 	o.blanks()
 	o.property()
@@ -233,7 +236,7 @@ func (o *outliner) behind(k *Node, column, depth int) {
 	}
 }
 
-// list reads the items whose dashes are at one column.
+// list parses the items whose dashes are at one column.
 func (o *outliner) list(n *Node, column, depth int) {
 	n.Kind, n.Column = Sequence, column
 	for o.at < len(o.s) && o.column(o.at) == column && o.s[o.at] == '-' && o.endsWord(o.at+1) && o.nodes < maxNodes {

@@ -8,8 +8,7 @@ import (
 
 var blockHeader = text.Regexp(`^[|>][-+0-9]*[ \t]*(?:#[^\n]*)?\r?(?:\n|$)`)
 
-// scalar reads a text of any style; lines that belong to it begin right of the
-// column.
+// scalar parses a text of any style. Its further lines start right of the column.
 func (o *outliner) scalar(n *Node, column int) {
 	switch c := o.s[o.at]; {
 	case (c == '|' || c == '>') && blockHeader().MatchString(o.s[o.at:]):
@@ -21,7 +20,7 @@ func (o *outliner) scalar(n *Node, column int) {
 	}
 }
 
-// block reads a literal or folded text.
+// block parses a literal or folded text.
 func (o *outliner) block(n *Node, column int) {
 	n.Style, n.From = o.s[o.at], o.at
 	at := o.lineEnd(o.at)
@@ -43,8 +42,8 @@ func (o *outliner) block(n *Node, column int) {
 	n.Text, o.at = o.s[first:n.To], n.To
 }
 
-// quoted reads a text between quotes; where they are not closed before the next
-// line that belongs elsewhere, it is what is on its line.
+// quoted parses a quoted text. If it is not closed before the next line that does
+// not belong to it, it ends with its line.
 func (o *outliner) quoted(n *Node, column int) {
 	quote := o.s[o.at]
 	n.Style, n.From = quote, o.at
@@ -61,7 +60,7 @@ func (o *outliner) quoted(n *Node, column int) {
 	}
 }
 
-// closing is the offset of the quote that closes the one at a byte, or -1.
+// closing returns the offset of the quote that closes the one at a byte, or -1.
 func (o *outliner) closing(at int, quote byte, column int) int {
 	for i := at + 1; i < len(o.s); i++ {
 		switch c := o.s[i]; {
@@ -81,8 +80,8 @@ func (o *outliner) closing(at int, quote byte, column int) int {
 	return -1
 }
 
-// plain reads a text without quotes: the line without its comment, and lines
-// below it that are deeper and no keys.
+// plain parses a plain scalar: the line without its comment, and deeper lines
+// below it that are not keys.
 func (o *outliner) plain(n *Node, column int) {
 	n.From, n.To = o.at, o.uncommented(o.at)
 	var text strings.Builder
@@ -107,7 +106,7 @@ func (o *outliner) plain(n *Node, column int) {
 	}
 }
 
-// uncommented is the end of what is on a line before its comment.
+// uncommented returns the end of a line without its comment.
 func (o *outliner) uncommented(at int) int {
 	line := o.s[at:o.lineEnd(at)]
 	if i := strings.Index(line, " #"); i >= 0 {

@@ -50,7 +50,7 @@ func Golden(t *testing.T, do Converter, name string) {
 	}
 }
 
-// Shown is a result as text.
+// Shown returns a result as text.
 func Shown(r convert.Result) string {
 	var b strings.Builder
 	for _, f := range r.Files {
@@ -63,9 +63,9 @@ func Shown(r convert.Result) string {
 	return b.String()
 }
 
-// NothingIsLost checks that of each scalar of a sample there is a note, or
-// another value makes another result. except are paths of values that
-// say nothing.
+// NothingIsLost checks that every scalar of a sample matters: it has a note, or
+// changing it changes the result. except are paths of values that carry no
+// information.
 func NothingIsLost(t *testing.T, do Converter, name string, atLeast int, except ...string) {
 	t.Helper()
 	in := Sample(t, name)
@@ -103,7 +103,7 @@ func NothingIsLost(t *testing.T, do Converter, name string, atLeast int, except 
 	}
 }
 
-// unordered is a result without the order of keys.
+// unordered returns a result without the order of keys.
 func unordered(r convert.Result) any {
 	files := map[string]any{}
 	for _, f := range r.Files {

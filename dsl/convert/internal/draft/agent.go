@@ -10,12 +10,12 @@ import (
 type Agent struct {
 	ID          string
 	Description string
-	LLM         string // an entry of llms; "" = the only one
+	LLM         string // an entry of llms; "" means the only one
 	System      string // the system prompt, a template
-	Prompt      string // the user prompt of an agent without tools, a template; "" = the question
+	Prompt      string // the user prompt of an agent without tools, a template; "" means the question
 	Tools       []any  // names and globs
-	Iterations  int    // maximum number of model calls; 0 = the default
-	Output      any    // JSON Schema of the answer; nil = text
+	Iterations  int    // maximum number of model calls; 0 means the default
+	Output      any    // JSON Schema of the answer; nil means text
 	Datetime    bool   // the system prompt has the time
 	Parameters  tree.Map
 	Nodes       []any // of a graph of other agents
@@ -96,7 +96,7 @@ func edge(from, to string) tree.Map {
 }
 
 // Chain adds a node that runs an agent after those before it. question is its
-// template; "" = the question of the run.
+// template; "" means the question of the run.
 func (a *Agent) Chain(id, agent, question string, parameters tree.Map) {
 	n := node(id, "agent")
 	n.Put("agent", "#"+agent)

@@ -16,7 +16,7 @@ const Placeholder = "to-be-filled-in"
 // providers are the providers whose names other tools share.
 var providers = []string{"openai", "azure_openai", "anthropic", "bedrock", "googleai", "mistral", "ollama"}
 
-// makers are the providers of models by the begin of a model's name.
+// makers maps prefixes of model names to providers.
 var makers = []struct{ prefix, provider string }{
 	{"gpt-", "openai"},
 	{"chatgpt", "openai"},
@@ -30,7 +30,7 @@ var makers = []struct{ prefix, provider string }{
 	{"codestral", "mistral"},
 }
 
-// Maker returns the provider of a model by its name; "" = unknown.
+// Maker returns the provider of a model by its name, or "" if unknown.
 func Maker(model string) string {
 	for _, m := range makers {
 		if strings.HasPrefix(strings.ToLower(model), m.prefix) {
@@ -40,14 +40,14 @@ func Maker(model string) string {
 	return ""
 }
 
-// Known says whether a provider has a counterpart.
+// Known reports whether a provider has a counterpart.
 func Known(provider string) bool {
 	_, ok := language.FindEndpoint(provider)
 	return ok || slices.Contains(providers, strings.ToLower(provider))
 }
 
-// Model returns an entry of llms: who serves a model, and its name there. at is
-// the value that names the provider, for the note on an unknown one.
+// Model returns an entry of llms with a provider and the name of a model there.
+// at is the value that names the provider, for the note about an unknown one.
 func (s *Spec) Model(at *tree.Value, provider, model string) (out tree.Map) {
 	provider = strings.ToLower(provider)
 	e, ok := language.FindEndpoint(provider)
@@ -84,7 +84,7 @@ func (s *Spec) Model(at *tree.Value, provider, model string) (out tree.Map) {
 	return out
 }
 
-// Named returns the LLM of a model as other tools write it, such as
+// Named returns the LLM of a model in the notation of other tools, such as
 // openai/gpt-5-mini, and a name for it.
 func (s *Spec) Named(at *tree.Value, text string) (name string, entry tree.Map) {
 	provider, model, ok := strings.Cut(text, "/")
@@ -98,12 +98,13 @@ func (s *Spec) Named(at *tree.Value, text string) (name string, entry tree.Map) 
 	return ShortName(model), s.Model(at, provider, model)
 }
 
-// ModelName adds the LLM of a model as other tools write it, and returns its name.
+// ModelName adds the LLM of a model in the notation of other tools, and returns
+// its name.
 func (s *Spec) ModelName(at *tree.Value, text string) string {
 	return s.AddLLM(s.Named(at, text))
 }
 
-// ShortName is the name of an LLM after its model.
+// ShortName returns the name of an LLM for its model.
 func ShortName(model string) string {
 	if i := strings.LastIndexByte(model, '/'); i >= 0 && i+1 < len(model) {
 		model = model[i+1:]
@@ -140,8 +141,8 @@ func (s *Spec) Settings(out *tree.Map, it *tree.Value, keys map[string]string) {
 	}
 }
 
-// ServerName is a name for an MCP server: of the last word of its command that
-// looks like a server's package, or else of the program.
+// ServerName returns a name for an MCP server: from the last word of its command
+// that looks like a server's package, or else from the program.
 func ServerName(words []string) string {
 	name := words[0]
 	for _, w := range words {

@@ -41,12 +41,12 @@ func (s *Spec) AddTool(name string, entry tree.Map) string {
 	}
 	name = tree.Identifier(name, "tool")
 	if entry.Has("type") && slices.Contains(builtins, name) {
-		name += "-" + entry.Get("type").(string) // a builtin's name would mislead
+		name += "-" + entry.Get("type").(string) // the name of a builtin would be misleading
 	}
 	return add(&s.Tools, s.taken, name, entry)
 }
 
-// builtins are names of builtin tools that agents and servers have, too.
+// builtins are names of builtin tools that agents and servers also use.
 var builtins = []string{
 	"ask_user", "calculator", "clock", "code", "command", "http", "http_get", "http_request", "json_query", "list_files", "notepad",
 	"python", "read_file", "retrieve", "search_files", "sql", "variables", "web_search", "write_file",

@@ -7,10 +7,10 @@ import (
 	"github.com/pexctl/pex/dsl/convert"
 )
 
-// Log is the notes of an import, in the order in which they are made.
+// Log collects the notes of a conversion.
 type Log struct{ Notes []convert.Note }
 
-// Note says what became of a value, and takes it.
+// Note adds a note about a value and marks the value as used.
 func (l *Log) Note(it *Value, fate convert.Outcome, format string, args ...any) {
 	if it == nil {
 		return
@@ -19,28 +19,28 @@ func (l *Log) Note(it *Value, fate convert.Outcome, format string, args ...any) 
 	it.Use()
 }
 
-// NoteAt is a note on something that is not in the source.
+// NoteAt adds a note about something that is not in the source.
 func (l *Log) NoteAt(file, path string, fate convert.Outcome, format string, args ...any) {
 	l.Notes = append(l.Notes, convert.Note{File: file, Path: path, Outcome: fate, What: fmt.Sprintf(format, args...)})
 }
 
-// NoteUnused notes all that no one looked at.
+// NoteUnused adds a note for each unused value.
 func (l *Log) NoteUnused(root *Value, why string) {
 	for _, it := range root.Unused() {
-		if it.Kind != List && it.Kind != Object || len(it.Items) > 0 { // empty ones say nothing
+		if it.Kind != List && it.Kind != Object || len(it.Items) > 0 { // empty ones carry no information
 			l.Note(it, convert.Dropped, "%s", why)
 		}
 	}
 }
 
-// NoteKeys is Note for the members of an object by their keys.
+// NoteKeys calls Note for members of an object.
 func (l *Log) NoteKeys(it *Value, keys []string, outcome convert.Outcome, format string, args ...any) {
 	for _, key := range keys {
 		l.Note(it.Get(key), outcome, format, args...)
 	}
 }
 
-// Sorted returns the notes in the order of the sources, each once.
+// Sorted returns the notes without duplicates, in the order of the sources.
 func (l *Log) Sorted(roots ...*Value) (out []convert.Note) {
 	order := map[string]int{}
 	var number func(it *Value)

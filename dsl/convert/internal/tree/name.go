@@ -10,7 +10,7 @@ import (
 // maxName is the maximum length of a converted name: it is also a file name.
 const maxName = 60
 
-// notInName matches what no name of a spec contains.
+// notInName matches characters that names of a spec cannot contain.
 var notInName = text.Regexp(`[^A-Za-z0-9_-]+`)
 
 // Identifier converts a name to one that is valid in a spec. A name without a
@@ -44,7 +44,8 @@ func EscapeReferences(s string) string {
 	return strings.NewReplacer("${", "$${", "$<", "$$<").Replace(s)
 }
 
-// notInVariable matches what no name of an environment variable contains.
+// notInVariable matches characters that names of environment variables cannot
+// contain.
 var notInVariable = text.Regexp(`[^A-Z0-9_]+`)
 
 // Variable joins words to the name of an environment variable.

@@ -10,12 +10,12 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// maxDepth is how many levels of lists and objects are read.
+// maxDepth is the maximum nesting of lists and objects.
 const maxDepth = 100
 
-// Reader reads JSON as people keep it: with comments, commas at the end, texts
-// between three quotes, an ellipsis where an example continues, and the request
-// line of the console above it.
+// Reader reads JSON as found in documentation and consoles: with comments,
+// trailing commas, texts in triple quotes, an ellipsis for omitted parts, and a
+// console's request line before it.
 type Reader struct {
 	File  string
 	Src   string
@@ -25,7 +25,7 @@ type Reader struct {
 
 var requestLine = text.Regexp(`^(GET|POST|PUT)[ \t]+\S+[^\n{]*`)
 
-// ReadJSON reads all bodies of a file, one after the other.
+// ReadJSON reads all JSON values of a file.
 func ReadJSON(in convert.Input) ([]*Value, []convert.Note, error) {
 	if len(in.Text) > convert.MaxFile {
 		return nil, nil, fmt.Errorf("%s: the file has more than %d bytes", in.Name, convert.MaxFile)
@@ -55,7 +55,7 @@ func ReadJSON(in convert.Input) ([]*Value, []convert.Note, error) {
 	return out, r.notes, nil
 }
 
-// fail says what is wrong, and in which line and column.
+// fail returns an error with a line and column.
 func (r *Reader) fail(format string, args ...any) error {
 	before := r.Src[:min(r.pos, len(r.Src))]
 	line := 1 + strings.Count(before, "\n")
@@ -63,7 +63,7 @@ func (r *Reader) fail(format string, args ...any) error {
 	return fmt.Errorf("%s:%d:%d: %s", r.File, line, column, fmt.Sprintf(format, args...))
 }
 
-// skip goes over blanks and comments.
+// skip skips white space and comments.
 func (r *Reader) skip() {
 	for r.pos < len(r.Src) {
 		rest := r.Src[r.pos:]
@@ -80,7 +80,8 @@ func (r *Reader) skip() {
 	}
 }
 
-// end is how long a text is up to and with a mark; all of it without one.
+// end returns the length of a text up to and including a mark, or of the whole
+// text if it has none.
 func end(s, mark string) int {
 	if i := strings.Index(s, mark); i >= 0 {
 		return i + len(mark)
@@ -88,7 +89,7 @@ func end(s, mark string) int {
 	return len(s)
 }
 
-// Next is the byte at which the reader is, after blanks; 0 = none is left.
+// Next skips white space and returns the next byte, or 0 at the end.
 func (r *Reader) Next() byte {
 	if r.skip(); r.pos < len(r.Src) {
 		return r.Src[r.pos]
@@ -96,8 +97,8 @@ func (r *Reader) Next() byte {
 	return 0
 }
 
-// Value reads the next value. path is its place in the file, depth how many
-// lists and objects it is in.
+// Value reads the next value. path is its place in the file, depth the number of
+// lists and objects around it.
 func (r *Reader) Value(path string, depth int) (*Value, error) {
 	it := &Value{File: r.File, Path: path}
 	if depth > maxDepth {
@@ -133,8 +134,7 @@ func wordEnd(s string) int {
 	return len(s)
 }
 
-// KindOfWord returns the kind of a JSON value without quotes; Unknown = it is
-// none.
+// KindOfWord returns the kind of a JSON value without quotes, or Unknown.
 func KindOfWord(word string) Kind {
 	switch {
 	case word == "true" || word == "false":
@@ -147,8 +147,8 @@ func KindOfWord(word string) Kind {
 	return Unknown
 }
 
-// members reads an object; of a key that occurs twice the last one counts, as
-// in most readers, and a note says so.
+// members reads an object. The last occurrence of a duplicate key wins, as in
+// most readers, and a note reports it.
 func (r *Reader) members(it *Value, depth int) error {
 	r.pos++
 	for {
@@ -212,8 +212,8 @@ func (r *Reader) elements(it *Value, depth int) error {
 	}
 }
 
-// text reads a text between quotes, or between three of them as the console has
-// it. Line ends within one are kept: they are a slip that leaves no doubt.
+// text reads a text in quotes, or in triple quotes as in the console. Line breaks
+// within a text are accepted: the mistake is common and unambiguous.
 func (r *Reader) text() (string, error) {
 	if rest := r.Src[r.pos:]; strings.HasPrefix(rest, `"""`) {
 		n := strings.Index(rest[3:], `"""`)

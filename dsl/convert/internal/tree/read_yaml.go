@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/dsl/convert"
 )
 
-// ReadAny reads a file of JSON or of YAML: what begins with a bracket is JSON.
+// ReadAny reads a JSON or YAML file. A file that starts with a bracket is JSON.
 func ReadAny(in convert.Input) ([]*Value, []convert.Note, error) {
 	begin := strings.TrimLeft(strings.TrimPrefix(string(in.Text), "\ufeff"), " \t\r\n")
 	if begin == "" || begin[0] == '{' || begin[0] == '[' || strings.HasPrefix(begin, "//") || strings.HasPrefix(begin, "/*") || len(in.Text) > convert.MaxFile {
@@ -49,10 +49,10 @@ const maxYAMLValues = 200_000
 // yamlReader converts the nodes of a document to values.
 type yamlReader struct {
 	file string
-	left int // values until the bound
+	left int // values left until the limit
 }
 
-// value converts a node. An alias becomes a copy of what it refers to.
+// value converts a node. An alias becomes a copy of its target.
 func (r *yamlReader) value(path string, n *yaml.Node, depth int) (*Value, error) {
 	it := &Value{File: r.file, Path: path, Kind: Null}
 	if r.left--; r.left < 0 {

@@ -9,8 +9,8 @@ import (
 )
 
 // MaskSecret replaces a secret in a setting by a reference to an environment
-// variable; false = the setting contains none. name is the key of the setting,
-// and placeholder matches the references of the source format.
+// variable. It returns false if there is none. name is the key of the
+// setting, and placeholder matches the references of the source format.
 func (l *Log) MaskSecret(it *Value, name, variable string, placeholder *regexp.Regexp) (string, bool) {
 	s := it.Peek()
 	begin := AuthScheme().FindString(s)

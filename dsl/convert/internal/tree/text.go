@@ -9,14 +9,14 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// OneLine is a text without what breaks a line or steers a terminal.
+// OneLine returns a text without line breaks and terminal control characters.
 func OneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r == '\ufeff' || r == '\ufffd'
 	}), " ")
 }
 
-// Clip is the begin of a text, fit for a message.
+// Clip returns the beginning of a text, short enough for a message.
 func Clip(s string) string {
 	const longest = 40
 	if r := []rune(s[:min(len(s), 4*longest)]); len(r) > longest {
@@ -25,7 +25,7 @@ func Clip(s string) string {
 	return OneLine(s)
 }
 
-// UseRedacted is a text for people or models. A key that is in it is not taken over.
+// UseRedacted returns a text for humans or models, with secrets removed.
 func (l *Log) UseRedacted(it *Value) string {
 	s := it.UseText()
 	hid := false
@@ -45,7 +45,7 @@ func (l *Log) UseRedacted(it *Value) string {
 // AuthScheme matches what is before the credentials in a header.
 var AuthScheme = text.Regexp(`(?i)^(bearer|basic|token|apikey)\s+`)
 
-// PutModelSetting writes one of them where the value is one that it can have.
+// PutModelSetting writes one of the model settings if the value is valid for it.
 func PutModelSetting(out *Map, key, value string) bool {
 	if key == "temperature" || key == "top_p" {
 		f, err := strconv.ParseFloat(value, 64)
@@ -63,5 +63,5 @@ func PutModelSetting(out *Map, key, value string) bool {
 	return true
 }
 
-// UserInfo is what an address holds before its host.
+// UserInfo matches the user information of a URL.
 var UserInfo = text.Regexp(`(://)[^/?#\s@"]+@`)

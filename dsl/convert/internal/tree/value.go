@@ -11,10 +11,10 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// Kind is what a value of JSON is.
+// Kind is the kind of a JSON value.
 type Kind int
 
-// The kinds.
+// Kinds.
 const (
 	Unknown Kind = iota
 	Null
@@ -25,22 +25,21 @@ const (
 	Object
 )
 
-// Value is one value of a source, with its place and whether something became of
-// it: what no one looked at is reported in the end. A nil item is a value that is
-// not there.
+// Value is one value of a source, with its place and whether the conversion used
+// it. Unused values are reported at the end. A nil Value is a missing value.
 type Value struct {
 	File, Path string
 	Kind       Kind
-	Text       string   // of a scalar, numbers as they are written
-	Keys       []string // of an object, in their order
+	Text       string   // of a scalar; numbers as written
+	Keys       []string // of an object, in source order
 	Items      []*Value // of an object or list
 	Used       bool
 }
 
-// PlainKey matches a key that a path shows without quotes.
+// PlainKey matches a key that paths show without quotes.
 var PlainKey = text.Regexp(`^[A-Za-z0-9_-]+$`)
 
-// Join is the path of a member.
+// Join returns the path of a member.
 func Join(path, key string) string {
 	switch {
 	case !PlainKey().MatchString(key):
@@ -51,7 +50,7 @@ func Join(path, key string) string {
 	return path + "." + key
 }
 
-// Set puts a member; true = there was one already, which is replaced.
+// Set sets a member and reports whether it replaced one.
 func (it *Value) Set(key string, member *Value) bool {
 	if i := slices.Index(it.Keys, key); i >= 0 {
 		it.Items[i] = member
@@ -61,8 +60,7 @@ func (it *Value) Set(key string, member *Value) bool {
 	return false
 }
 
-// Get is a member, by the names of objects in objects; nil = there is none, or it
-// is null.
+// Get returns a member of nested objects, or nil if it is missing or null.
 func (it *Value) Get(keys ...string) *Value {
 	for _, key := range keys {
 		if it == nil || it.Kind != Object {
@@ -81,7 +79,8 @@ func (it *Value) Get(keys ...string) *Value {
 	return it
 }
 
-// Members are the members of an object; of another value, and of nil, none.
+// Members returns the members of an object. It is empty for other values and for
+// nil.
 func (it *Value) Members() iter.Seq2[string, *Value] {
 	return func(yield func(string, *Value) bool) {
 		if it == nil || it.Kind != Object {
@@ -95,7 +94,7 @@ func (it *Value) Members() iter.Seq2[string, *Value] {
 	}
 }
 
-// Use marks a value with all that is in it: something became of it.
+// Use marks a value and everything in it as used.
 func (it *Value) Use() *Value {
 	if it != nil {
 		it.Used = true
@@ -106,7 +105,8 @@ func (it *Value) Use() *Value {
 	return it
 }
 
-// UseText is a scalar as text, and takes it; "" = there is none.
+// UseText returns a scalar as text and marks it as used. It returns "" for other
+// values.
 func (it *Value) UseText() string {
 	if it == nil || it.Kind == List || it.Kind == Object {
 		return ""
@@ -114,7 +114,7 @@ func (it *Value) UseText() string {
 	return it.Use().Text
 }
 
-// Peek is word, and leaves it.
+// Peek is like UseText but does not mark the value as used.
 func (it *Value) Peek() string {
 	if it == nil || it.Kind == List || it.Kind == Object {
 		return ""
@@ -122,8 +122,8 @@ func (it *Value) Peek() string {
 	return it.Text
 }
 
-// UseInt is a whole number, also one that is written as text; it takes it when
-// it is one.
+// UseInt returns a whole number, also if it is written as text, and marks it as
+// used. ok is false for other values.
 func (it *Value) UseInt() (int, bool) {
 	n, err := strconv.ParseFloat(strings.TrimSpace(it.Peek()), 64)
 	if err != nil || n != float64(int(n)) || n > 1e9 || n < -1e9 {
@@ -133,7 +133,8 @@ func (it *Value) UseInt() (int, bool) {
 	return int(n), true
 }
 
-// UseBool is true or false, also as text; it takes it when it is one of them.
+// UseBool returns a boolean, also if it is written as text, and marks it as used.
+// ok is false for other values.
 func (it *Value) UseBool() (yes, ok bool) {
 	switch strings.ToLower(strings.TrimSpace(it.Peek())) {
 	case "true":
@@ -146,8 +147,8 @@ func (it *Value) UseBool() (yes, ok bool) {
 	return false, false
 }
 
-// Decode reads the JSON that is in a text, in place: OpenSearch keeps many
-// lists and objects so.
+// Decode parses JSON in a text, in place. OpenSearch stores many lists and
+// objects as text.
 func (it *Value) Decode() *Value {
 	if it == nil || it.Kind != Text {
 		return it
@@ -165,7 +166,7 @@ func (it *Value) Decode() *Value {
 	return it
 }
 
-// Native is a value as the YAML writer takes it.
+// Native returns a value in the form that the YAML writer accepts.
 func (it *Value) Native() any {
 	switch it.Kind {
 	case Text:
@@ -192,7 +193,7 @@ func (it *Value) Native() any {
 	return nil
 }
 
-// Unused are the largest values of which nothing became.
+// Unused returns the largest values of which no part was used.
 func (it *Value) Unused() (out []*Value) {
 	if it == nil || it.Used {
 		return nil
@@ -212,7 +213,7 @@ func (it *Value) Unused() (out []*Value) {
 	return out
 }
 
-// Remove takes a member out of an object; nil = there is none.
+// Remove removes a member of an object and returns it, or nil if there is none.
 func (it *Value) Remove(key string) *Value {
 	i := slices.Index(it.Keys, key)
 	if i < 0 {
@@ -223,7 +224,8 @@ func (it *Value) Remove(key string) *Value {
 	return member
 }
 
-// Number is a number, also one that is written as text; nil = it is none.
+// Number returns a number, also if it is written as text, or nil for other
+// values.
 func (it *Value) Number() any {
 	s := strings.TrimSpace(it.Peek())
 	if KindOfWord(s) != number {
@@ -232,8 +234,8 @@ func (it *Value) Number() any {
 	return json.Number(s)
 }
 
-// UseSeconds is a number of seconds as specs write times; it takes it when it is
-// one.
+// UseSeconds returns a number of seconds as a duration and marks it as used. It
+// returns "" for other values.
 func (it *Value) UseSeconds() string {
 	f, err := strconv.ParseFloat(strings.TrimSpace(it.Peek()), 64)
 	if err != nil || f <= 0 || f > 86400 {

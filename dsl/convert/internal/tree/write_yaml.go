@@ -11,22 +11,21 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// Entry is one key of a mapping that is to be written, with a comment above it.
-// The value is a text, a bool, a number, nil, a list ([]any) or a mapping.
+// Entry is one key of a mapping to write, with a comment above it. The value is a
+// string, bool, number, nil, list ([]any) or Map.
 type Entry struct {
 	Key     string
 	Value   any
 	Comment string
 }
 
-// Map is keys in the order in which they are written.
+// Map is a mapping with ordered keys.
 type Map []Entry
 
-// Put adds a key, or replaces what it has. Nil, and a mapping or list that is
-// empty, stays away: there is nothing to say then.
+// Put sets a key. It ignores nil and empty mappings and lists.
 func (m *Map) Put(key string, value any) { m.PutCommented(key, value, "") }
 
-// PutCommented is put with a comment above the key.
+// PutCommented is like Put, with a comment above the key.
 func (m *Map) PutCommented(key string, value any, note string) {
 	switch v := value.(type) {
 	case nil:
@@ -47,7 +46,7 @@ func (m *Map) PutCommented(key string, value any, note string) {
 	m.Set(key, value, note)
 }
 
-// Set adds a key, or replaces what it has, even by an empty value: clock: {}.
+// Set sets a key, even to an empty value, as in clock: {}.
 func (m *Map) Set(key string, value any, note string) {
 	for i := range *m {
 		if (*m)[i].Key == key {
@@ -58,7 +57,7 @@ func (m *Map) Set(key string, value any, note string) {
 	*m = append(*m, Entry{key, value, note})
 }
 
-// Get is the value of a key; nil = it is not there.
+// Get returns the value of a key, or nil if there is none.
 func (m Map) Get(key string) any {
 	for _, e := range m {
 		if e.Key == key {
@@ -68,12 +67,11 @@ func (m Map) Get(key string) any {
 	return nil
 }
 
-// Has says whether a key is there.
+// Has reports whether a key has a value.
 func (m Map) Has(key string) bool { return m.Get(key) != nil }
 
-// WriteYAML writes a mapping as YAML, below a comment that is on top. Texts
-// of several lines become blocks, and what would be read as something else is
-// quoted.
+// WriteYAML writes a mapping as YAML, after a comment. It writes multi-line texts
+// as blocks and quotes texts that YAML would read as another type.
 func WriteYAML(head string, m Map) ([]byte, error) {
 	var b bytes.Buffer
 	if head != "" {
@@ -91,8 +89,8 @@ func WriteYAML(head string, m Map) ([]byte, error) {
 	return b.Bytes(), e.Close()
 }
 
-// commented makes each line of a text a comment; characters that end a line
-// elsewhere cannot break out of it.
+// commented makes each line of a text a comment. It also treats other line
+// separators as line ends, so no text can leave the comment.
 func commented(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	for i, line := range lines {
@@ -131,7 +129,7 @@ func nodeOf(v any) (*yaml.Node, error) {
 	return scalarOf(v)
 }
 
-// listOf writes a list: short plain ones are on one line.
+// listOf writes a list; short lists of plain values are on one line.
 func listOf(list []any) (*yaml.Node, error) {
 	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle}
 	for _, v := range list {
@@ -147,7 +145,7 @@ func listOf(list []any) (*yaml.Node, error) {
 	return n, nil
 }
 
-// oldBool are words that readers of YAML 1.1 take for true and false.
+// oldBool matches words that YAML 1.1 reads as booleans.
 var oldBool = text.Regexp(`^(?i:y|n|yes|no|on|off)$`)
 
 func scalarOf(v any) (*yaml.Node, error) {
@@ -164,8 +162,8 @@ func scalarOf(v any) (*yaml.Node, error) {
 	return &n, nil
 }
 
-// blockable says whether a text of several lines reads back from a block as it
-// is: blanks at a line's end, or at the first line's begin, would be at risk.
+// blockable reports whether a multi-line text can be written as a block without
+// changes. Trailing spaces and leading spaces in the first line would be lost.
 func blockable(s string) bool {
 	if strings.HasPrefix(s, " ") || strings.HasPrefix(s, "\n") || strings.ContainsAny(s, "\t\r\u0085\u2028\u2029") {
 		return false
