@@ -18,7 +18,7 @@ var Anthropic = component.New[Config, model.Settings, model.Model](
 	Build,
 )
 
-// Config is what stands under `options:`.
+// Config has the `options:` of the provider.
 type Config struct {
 	Thinking         string                        `yaml:"thinking" enum:"adaptive|between_tools|disabled" doc:"Whether the model thinks first: adaptive (as much as it sees fit), between_tools, disabled; the model's own default when unset, and not every model takes every word. With adaptive, temperature and top_p are not sent: the API takes neither beside thinking."`
 	ThinkingBudget   int                           `yaml:"thinking_budget" min:"1024" doc:"Tokens that an older model (up to Claude 4.6) may think; newer ones want thinking: adaptive. It counts towards max_output_tokens, which must be larger. temperature and top_p are then not sent."`
@@ -30,7 +30,7 @@ type Config struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name."`
 }
 
-// KeyVariables says where the key is found.
+// KeyVariables implements model.Keyed.
 func (*Config) KeyVariables() model.KeyVariables {
 	return model.KeyVariables{Names: []string{"ANTHROPIC_API_KEY"}, Required: true}
 }
@@ -53,7 +53,7 @@ func (c *Config) Check(s model.Settings) component.Faults {
 	return append(out, modelhttp.CheckHeaders(c.Headers)...)
 }
 
-// address is where the API is, without its version.
+// address returns the URL of the API, without its version.
 func address(base string) (*url.URL, component.Faults) {
 	return modelhttp.Bare(strings.TrimSuffix(strings.TrimRight(cmp.Or(base, defaultBaseURL), "/"), "/v1"), "https://host, and /v1/messages is added to it")
 }

@@ -1,15 +1,13 @@
 // Package anthropic implements the provider for Anthropic's Messages API, and every
-// server that supports it (Ollama, vLLM, gateways), with Anthropic's Go SDK.
+// server that supports it (Ollama, vLLM, gateways).
 //
-//	model.Request --params--> SDK request --wire.Client--> server
-//	whole body  --answer--> model.Reply
-//	event stream --gather--> model.Reply, streaming deltas
-//	any failure --failure--> *model.Error
+//	model.Request --prepare--> body --modelhttp.Client--> server
+//	body of a reply --parseReply--> model.Reply
+//	event stream --accumulator--> model.Reply, streaming deltas
+//	any failure --typed--> *model.Error
 //
-// The SDK encodes requests and decodes events. Retries, timeouts, size limits, rate
-// limits and redaction are handled by internal/httpclient. The SDK's own are off, and it reads
-// nothing from the environment: requests use its plain Post, since its message methods
-// have their own timeouts, traces and warnings.
+// protocol.go has the fields of requests and replies. Retries, timeouts, size limits, rate
+// limits and redaction are handled by internal/httpclient.
 //
 // Thinking before tool calls is signed, and the API needs it back unchanged in the tool
 // loop, after the same conversation. It is stored in model.ToolCall.Opaque with a digest

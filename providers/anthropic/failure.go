@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// typed says what a failure of one attempt means.
+// typed converts the error of one attempt.
 func (m *chatModel) typed(err error) *model.Error {
 	if sent, ok := errors.AsType[*httpclient.Error](err); ok {
 		return m.refused(sent)
@@ -20,14 +20,14 @@ func (m *chatModel) typed(err error) *model.Error {
 	return nil
 }
 
-// refused types a request that the transport reports as failed.
+// refused converts the error of a request that the server refused, or did not receive.
 func (m *chatModel) refused(w *httpclient.Error) *model.Error {
 	e := modelhttp.Refused(w)
 	if w.Status == 0 {
 		return e
 	}
 	kind := named(w.Body)
-	vague := kind == model.BadRequest && (e.Kind == model.AuthError || e.Kind == model.NotFound) // a gateway's; the status says more
+	vague := kind == model.BadRequest && (e.Kind == model.AuthError || e.Kind == model.NotFound) // of a gateway; the status is more specific
 	if kind != "" && w.Status < http.StatusInternalServerError && !vague || kind == model.ContextTooLong {
 		e.Kind = kind
 	}
@@ -44,7 +44,7 @@ func (m *chatModel) refused(w *httpclient.Error) *model.Error {
 	return e
 }
 
-// hints are the ways out of refusals that a spec can mend.
+// hints help with refusals that a change of the spec can fix.
 var hints = []struct{ words, hint string }{
 	{"`temperature`", "leave temperature out of this llm, or take a model that has it"},
 	{"`top_p`", "leave top_p out of this llm, or take a model that has it"},
@@ -68,11 +68,11 @@ func requestID(body []byte) string {
 	var shape struct {
 		RequestID string `json:"request_id"`
 	}
-	_ = json.Unmarshal(body, &shape) // of another shape: there is none
+	_ = json.Unmarshal(body, &shape) // another format: there is none
 	return shape.RequestID
 }
 
-// reported types an error that came with status 200: in a stream, or in place of a reply.
+// reported converts an error with status 200: in a stream, or instead of a reply.
 func reported(body []byte) *model.Error {
 	e := modelhttp.Bad("%s", modelhttp.ErrorBody(body))
 	e.Kind, e.RequestID = model.ServerError, requestID(body)
@@ -82,7 +82,7 @@ func reported(body []byte) *model.Error {
 	return e
 }
 
-// types are what the API calls its errors.
+// types maps the API's error types to kinds.
 var types = map[string]model.ErrorKind{
 	"invalid_request_error": model.BadRequest,
 	"authentication_error":  model.AuthError,
@@ -96,7 +96,7 @@ var types = map[string]model.ErrorKind{
 	"overloaded_error":      model.Overloaded,
 }
 
-// words are what messages say that types do not.
+// words maps words in messages to kinds that are more specific than the type.
 var words = modelhttp.ErrorWords{
 	{"prompt is too long", model.ContextTooLong},
 	{"exceed context limit", model.ContextTooLong},
@@ -106,13 +106,13 @@ var words = modelhttp.ErrorWords{
 	{"credit balance is too low", model.AuthError},
 }
 
-// named finds the kind of an error in what the server says of it, "" where it
-// says nothing known. Bodies may quote the request: only the message counts.
+// named returns the kind of an error by its message or type, or "". Bodies may quote the
+// request, so only the message counts.
 func named(body []byte) model.ErrorKind {
 	if kind := words.Kind(httpclient.Explain(body)); kind != "" {
 		return kind
 	}
 	var shape struct{ Error struct{ Type string } }
-	_ = json.Unmarshal(body, &shape) // of another shape: it has no type
+	_ = json.Unmarshal(body, &shape) // another format: it has no type
 	return types[shape.Error.Type]
 }

@@ -5,127 +5,107 @@ import (
 	"encoding/json"
 	"fmt"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// defaultOutput is how many tokens a reply may have where nobody says: the API
-// wants a number. What a model thinks counts too.
+// defaultOutput is the default limit of output tokens, thinking included: the API requires
+// a limit.
 const defaultOutput = 16384
 
-// ask is one request: what is sent, and what reading the reply needs of it.
-type ask struct {
-	params  sdk.MessageNewParams
+// prepared is a request, and what reading the reply requires of it.
+type prepared struct {
+	body    messageRequest
+	encoded []byte // the body as JSON
 	request *model.Request
-	model   string
-	prefix  string // digest of what is sent
-	forced  string // the tool that stands for a reply of a schema; "" = none
+	digest  string // of the conversation
+	forced  string // the tool whose arguments are the reply; "" = none
 }
 
-// ask writes a request in the SDK's terms. What is unset is not sent.
-func (m *chatModel) ask(req *model.Request) (*ask, error) {
-	a := &ask{request: req, model: cmp.Or(req.Params.Model, m.name)}
-	p := &a.params
-	p.Model, p.StopSequences = a.model, req.Params.Stop
-	p.OutputConfig.Effort = sdk.OutputConfigEffort(m.config.Effort)
+// prepare converts a request to the protocol.
+func (m *chatModel) prepare(req *model.Request, streamed bool) (*prepared, error) {
+	p := &prepared{request: req, body: messageRequest{
+		Model: cmp.Or(req.Params.Model, m.name), StopSequences: req.Params.Stop, Stream: streamed,
+	}}
+	if m.config.Effort != "" {
+		p.body.OutputConfig = &outputConfig{Effort: m.config.Effort}
+	}
 	think, err := m.thinking(req)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.tools(req); err != nil {
+	if err := p.addTools(req); err != nil {
 		return nil, err
 	}
-	order, err := m.format(a, think)
+	instruction, err := m.setFormat(p, think)
 	if err != nil {
 		return nil, err
 	}
-	told := a.tell(order, think.carried)
-	if think.budget > 0 && told.gap {
+	t := p.writeTranscript(instruction, think.restored)
+	if think.budget > 0 && t.missingThinking {
 		think.budget = 0
-		told = a.tell(order, false)
+		t = p.writeTranscript(instruction, false)
 	}
-	a.prefix = told.sum()
-	think.write(p)
-	if !think.samples() {
-		p.Temperature, p.TopP = optional(req.Params.Temperature), optional(req.Params.TopP)
+	p.digest = t.sum()
+	think.write(&p.body)
+	if !think.fixesSampling() {
+		p.body.Temperature, p.body.TopP = req.Params.Temperature, req.Params.TopP
 	}
 	if m.config.Cache {
-		a.cache(m.config.CacheTTL)
+		p.body.markCache(m.config.CacheTTL)
 	}
-	if len(m.config.ExtraBody) > 0 {
-		p.SetExtraFields(m.config.ExtraBody)
-	}
-	return a, nil
+	p.encoded, err = modelhttp.EncodeBody(&p.body, m.config.ExtraBody)
+	return p, err
 }
 
-func optional(v *float64) param.Opt[float64] {
-	if v == nil {
-		return param.Opt[float64]{}
-	}
-	return param.NewOpt(*v)
-}
-
-// tools writes the tools that the model may call.
-func (a *ask) tools(req *model.Request) error {
+// addTools adds the tools that the model may call.
+func (p *prepared) addTools(req *model.Request) error {
 	for _, t := range req.Tools {
-		input, err := inputSchema(t.Input)
+		schema, err := inputSchema(t.Input)
 		if err != nil {
 			return fmt.Errorf("input schema of tool %s: %w", t.Name, err)
 		}
-		tool := &sdk.ToolParam{Name: t.Name, InputSchema: input}
-		if t.Description != "" {
-			tool.Description = param.NewOpt(t.Description)
-		}
-		a.params.Tools = append(a.params.Tools, sdk.ToolUnionParam{OfTool: tool})
+		p.body.Tools = append(p.body.Tools, toolParam{Name: t.Name, Description: t.Description, InputSchema: schema})
 	}
 	// Several calls in one reply are the API's default.
 	if len(req.Tools) > 0 && !req.ParallelTools {
-		a.params.ToolChoice.OfAuto = &sdk.ToolChoiceAutoParam{DisableParallelToolUse: param.NewOpt(true)}
+		p.body.ToolChoice = &toolChoice{Type: "auto", DisableParallelToolUse: true}
 	}
 	return nil
 }
 
-// inputSchema is a tool's schema as it stands, with the type that the API wants
-// to read at its top.
-func inputSchema(schema json.RawMessage) (sdk.ToolInputSchemaParam, error) {
+// inputSchema returns a tool's schema with a type at its root, which the API requires.
+func inputSchema(schema json.RawMessage) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if len(schema) > 0 {
 		if err := json.Unmarshal(schema, &fields); err != nil {
-			return sdk.ToolInputSchemaParam{}, err
+			return nil, err
 		}
 	}
 	switch {
 	case len(fields) == 0:
-		schema = json.RawMessage(`{"type":"object"}`)
+		return json.RawMessage(`{"type":"object"}`), nil
 	case fields["type"] == nil:
 		fields["type"] = json.RawMessage(`"object"`)
-		var err error
-		if schema, err = json.Marshal(fields); err != nil {
-			return sdk.ToolInputSchemaParam{}, err
-		}
+		return json.Marshal(fields)
 	}
-	return param.Override[sdk.ToolInputSchemaParam](schema), nil
+	return schema, nil
 }
 
-// cache marks up to where the server is to keep what it has read.
-func (a *ask) cache(ttl string) {
-	mark := sdk.NewCacheControlEphemeralParam()
-	mark.TTL = sdk.CacheControlEphemeralTTL(ttl)
-	p := &a.params
-	if n := len(p.System); n > 0 {
-		p.System[n-1].CacheControl = mark
+// markCache sets the cache breakpoints: after the system prompt, and if there are tools
+// also after them and after the conversation.
+func (r *messageRequest) markCache(ttl string) {
+	mark := &cacheControl{Type: "ephemeral", TTL: ttl}
+	if n := len(r.System); n > 0 {
+		r.System[n-1].CacheControl = mark
 	}
-	n := len(p.Tools)
+	n := len(r.Tools)
 	if n == 0 {
 		return
 	}
-	p.Tools[n-1].OfTool.CacheControl = mark
-	last := p.Messages[len(p.Messages)-1].Content
-	switch block := last[len(last)-1]; {
-	case block.OfText != nil:
-		block.OfText.CacheControl = mark
-	case block.OfToolResult != nil:
-		block.OfToolResult.CacheControl = mark
+	r.Tools[n-1].CacheControl = mark
+	last := r.Messages[len(r.Messages)-1].Content
+	if block := last[len(last)-1]; block.Type == typeText || block.Type == typeResult {
+		block.CacheControl = mark
 	}
 }

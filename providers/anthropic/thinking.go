@@ -4,26 +4,25 @@ import (
 	"encoding/json"
 	"fmt"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/pexctl/pex/engine/model"
 )
 
-// minBudget is the least that the API lets a model think.
+// minBudget is the smallest thinking budget that the API accepts.
 const minBudget = 1024
 
-// thinking is how a model is to think in one call.
+// thinking says how the model thinks in one call.
 type thinking struct {
-	mode    string // as in the Config
-	budget  int64  // for models that are given one; 0 = none
-	output  int64
-	carried bool // earlier thinking is sent back
+	mode     string // as in the Config
+	budget   int64  // tokens, for models that require a budget; 0 = none
+	output   int64  // limit of output tokens
+	restored bool   // earlier thinking is sent back
 }
 
-// thinking finds how the model is to think in a call. A budget of the run may
-// leave less room than the spec gave, and then the model thinks less.
+// thinking returns how the model thinks in a call. If a budget of the run leaves less room
+// than the spec, the model thinks less.
 func (m *chatModel) thinking(req *model.Request) (thinking, error) {
 	t := thinking{mode: m.config.Thinking, budget: int64(m.config.ThinkingBudget), output: int64(req.Params.MaxOutputTokens)}
-	t.carried = t.mode != "disabled"
+	t.restored = t.mode != "disabled"
 	switch {
 	case t.output == 0:
 		t.output = defaultOutput + t.budget
@@ -34,46 +33,40 @@ func (m *chatModel) thinking(req *model.Request) (thinking, error) {
 		t.budget = t.output / 2
 	}
 	if m.config.ThinkingBudget > 0 && t.budget < minBudget {
-		t.budget, t.carried = 0, false
+		t.budget, t.restored = 0, false
 	}
 	return t, nil
 }
 
-// samples says that the API chooses the sampling itself, beside thinking.
-func (t thinking) samples() bool { return t.budget > 0 || t.mode == "adaptive" }
+// fixesSampling reports whether the API accepts no temperature and top_p.
+func (t thinking) fixesSampling() bool { return t.budget > 0 || t.mode == "adaptive" }
 
-func (t thinking) write(p *sdk.MessageNewParams) {
-	p.MaxTokens = t.output
+func (t thinking) write(r *messageRequest) {
+	r.MaxTokens = t.output
 	switch {
 	case t.budget > 0:
-		p.Thinking = sdk.ThinkingConfigParamOfEnabled(t.budget)
-	case t.mode == "adaptive":
-		p.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{}
-	case t.mode == "between_tools":
-		between := sdk.NewThinkingConfigBetweenToolsParam()
-		p.Thinking.OfBetweenTools = &between
-	case t.mode == "disabled":
-		disabled := sdk.NewThinkingConfigDisabledParam()
-		p.Thinking.OfDisabled = &disabled
+		r.Thinking = &thinkingConfig{Type: "enabled", BudgetTokens: t.budget}
+	case t.mode != "":
+		r.Thinking = &thinkingConfig{Type: t.mode}
 	}
 }
 
-// opaque is what a reply's first call carries in model.ToolCall.Opaque. The
-// name keeps it apart from what other providers put there.
+// opaque is stored in model.ToolCall.Opaque of a reply's first call. The field name
+// distinguishes it from what other providers store there.
 type opaque struct {
-	Anthropic *memory `json:"anthropic,omitempty"`
+	Anthropic *savedThinking `json:"anthropic,omitempty"`
 }
 
-// memory is the thinking of a reply: its blocks in the order in which they came,
-// and a digest of the conversation that they came after.
-type memory struct {
-	After  string  `json:"after"`
-	Blocks []piece `json:"blocks"`
+// savedThinking is the thinking of a reply: its blocks in their order, and the digest of
+// the conversation before it.
+type savedThinking struct {
+	After  string       `json:"after"`
+	Blocks []savedBlock `json:"blocks"`
 }
 
-// piece is a block of a reply. Texts and calls are kept by the engine: of a text
-// only its length stands here, of a call its place.
-type piece struct {
+// savedBlock is a block of a reply. The engine stores texts and calls: a text is saved as
+// its length, and a call as its position.
+type savedBlock struct {
 	Type      string `json:"type"`
 	Thinking  string `json:"thinking,omitempty"`
 	Signature string `json:"signature,omitempty"`
@@ -81,24 +74,24 @@ type piece struct {
 	Bytes     int    `json:"bytes,omitempty"`
 }
 
-// remember lays a reply's thinking into its first call.
-func remember(calls []model.ToolCall, pieces []piece, after string) error {
+// saveThinking stores a reply's thinking in its first call.
+func saveThinking(calls []model.ToolCall, blocks []savedBlock, after string) error {
 	thought := false
-	for _, p := range pieces {
-		thought = thought || p.Type == typeThinking || p.Type == typeRedacted
+	for _, b := range blocks {
+		thought = thought || b.Type == typeThinking || b.Type == typeRedacted
 	}
 	if !thought || len(calls) == 0 {
 		return nil
 	}
-	text, err := json.Marshal(opaque{&memory{after, pieces}})
+	text, err := json.Marshal(opaque{&savedThinking{after, blocks}})
 	calls[0].Opaque = text
 	return err
 }
 
-// recall gives a reply's blocks as they came, with its thinking. ok is false where
-// there was none, or where the reply or the conversation before it is not what
-// it was: signed thinking would be refused there.
-func recall(calls []model.ToolCall, text, after string) (blocks []sdk.ContentBlockParamUnion, ok bool) {
+// restoreThinking returns the original blocks of a reply, with its thinking. ok is false
+// if there was none, or if the reply or the conversation before it has changed: the API
+// would reject signed thinking there.
+func restoreThinking(calls []model.ToolCall, text, after string) (blocks []*requestBlock, ok bool) {
 	var o opaque
 	if len(calls) == 0 || len(calls[0].Opaque) == 0 || json.Unmarshal(calls[0].Opaque, &o) != nil {
 		return nil, false
@@ -106,20 +99,20 @@ func recall(calls []model.ToolCall, text, after string) (blocks []sdk.ContentBlo
 	if o.Anthropic == nil || o.Anthropic.After != after {
 		return nil, false
 	}
-	for _, p := range o.Anthropic.Blocks {
-		switch p.Type {
+	for i := range o.Anthropic.Blocks {
+		switch b := &o.Anthropic.Blocks[i]; b.Type {
 		case typeThinking:
-			blocks = append(blocks, sdk.NewThinkingBlock(p.Signature, p.Thinking))
+			blocks = append(blocks, &requestBlock{Type: typeThinking, Thinking: &b.Thinking, Signature: &b.Signature})
 		case typeRedacted:
-			blocks = append(blocks, sdk.NewRedactedThinkingBlock(p.Data))
+			blocks = append(blocks, &requestBlock{Type: typeRedacted, Data: b.Data})
 		case typeText:
-			if p.Bytes < 0 || p.Bytes > len(text) {
+			if b.Bytes < 0 || b.Bytes > len(text) {
 				return nil, false
 			}
-			if !blank(text[:p.Bytes]) {
-				blocks = append(blocks, sdk.NewTextBlock(text[:p.Bytes]))
+			if !blank(text[:b.Bytes]) {
+				blocks = append(blocks, textBlock(text[:b.Bytes]))
 			}
-			text = text[p.Bytes:]
+			text = text[b.Bytes:]
 		case typeCall:
 			if len(calls) == 0 {
 				return nil, false

@@ -4,14 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
+
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // EncodeBody returns the JSON of a request body, which must be an object. The fields of
 // extra (the option extra_body) replace those of the same name, except stream: it
 // determines how the reply is read.
 func EncodeBody(body any, extra map[string]any) ([]byte, error) {
-	out, err := encode(body)
+	out, err := jsonvalue.Marshal(body)
 	if err != nil || len(extra) == 0 {
 		return out, err
 	}
@@ -23,23 +26,11 @@ func EncodeBody(body any, extra map[string]any) ([]byte, error) {
 		if name == "stream" {
 			continue
 		}
-		if fields[name], err = encode(value); err != nil {
+		if fields[name], err = jsonvalue.Marshal(value); err != nil {
 			return nil, err
 		}
 	}
-	return encode(fields)
-}
-
-// encode returns the JSON of a value. Unlike json.Marshal it does not escape <, > and &,
-// which prompts often contain.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return jsonvalue.Marshal(fields)
 }
 
 // Post sends a body to a URL. The response's status is below 400: the transport returns
@@ -51,4 +42,11 @@ func (c *Client) Post(ctx context.Context, url string, header http.Header, body 
 	}
 	req.Header = header
 	return c.HTTP.HTTP().Do(req)
+}
+
+// IsTypeError reports whether JSON could be decoded except for a field of another type,
+// which was left empty. Servers differ in fields that pex does not need.
+func IsTypeError(err error) bool {
+	_, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	return ok
 }

@@ -2,6 +2,7 @@ package modelhttp
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -90,8 +91,25 @@ func Finish(req *model.Request, out *model.Reply) {
 	}
 }
 
+// Count is a token count of a reply. It is negative, and thus implausible, if the server
+// sent something else than an integer.
+type Count int64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *Count) UnmarshalJSON(raw []byte) error {
+	if string(raw) == "null" {
+		return nil
+	}
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil {
+		n = -1
+	}
+	*c = Count(n)
+	return nil
+}
+
 // Plausible reports whether token counts can be correct. Others count as missing.
-func Plausible[N int | int64](counts ...N) bool {
+func Plausible[N ~int | ~int64](counts ...N) bool {
 	for _, n := range counts {
 		if n < 0 || int64(n) > maxTokens {
 			return false

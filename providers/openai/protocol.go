@@ -3,10 +3,9 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"strconv"
 
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 // chatRequest is the body of a chat completion request. Unset fields are not sent.
@@ -150,46 +149,23 @@ func (s *stopSequence) UnmarshalJSON(raw []byte) error {
 
 // usage has the token counts of a reply.
 type usage struct {
-	PromptTokens         count `json:"prompt_tokens"`
-	CompletionTokens     count `json:"completion_tokens"`
-	TotalTokens          count `json:"total_tokens"`
-	PromptCacheHitTokens count `json:"prompt_cache_hit_tokens"` // DeepSeek's name for cached_tokens
+	PromptTokens         modelhttp.Count `json:"prompt_tokens"`
+	CompletionTokens     modelhttp.Count `json:"completion_tokens"`
+	TotalTokens          modelhttp.Count `json:"total_tokens"`
+	PromptCacheHitTokens modelhttp.Count `json:"prompt_cache_hit_tokens"` // DeepSeek's name for cached_tokens
 	PromptTokensDetails  struct {
-		CachedTokens count `json:"cached_tokens"`
+		CachedTokens modelhttp.Count `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionTokensDetails struct {
-		ReasoningTokens count `json:"reasoning_tokens"`
+		ReasoningTokens modelhttp.Count `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
 }
 
-// count is a token count. It is negative if the server sent something else than an
-// integer.
-type count int64
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (c *count) UnmarshalJSON(raw []byte) error {
-	if string(raw) == "null" {
-		return nil
-	}
-	n, err := strconv.ParseInt(string(raw), 10, 64)
-	if err != nil {
-		n = -1
-	}
-	*c = count(n)
-	return nil
-}
-
-// decode reads a completion. Fields of an unexpected type are left empty: servers differ
-// in fields that pex does not need.
+// decode reads a completion. Fields of an unexpected type are left empty.
 func decode(raw []byte) (*completion, error) {
 	var c completion
-	if err := json.Unmarshal(raw, &c); err != nil && !isTypeError(err) {
+	if err := json.Unmarshal(raw, &c); err != nil && !modelhttp.IsTypeError(err) {
 		return nil, err
 	}
 	return &c, nil
-}
-
-func isTypeError(err error) bool {
-	_, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	return ok
 }

@@ -134,7 +134,7 @@ func (u *usage) tokens() model.Tokens {
 	if reasoning > 0 && u.TotalTokens == input+output+reasoning {
 		output += reasoning
 	}
-	if !modelhttp.Plausible(int64(input), int64(output), int64(cached), int64(reasoning)) {
+	if !modelhttp.Plausible(input, output, cached, reasoning) {
 		return model.Tokens{}
 	}
 	return model.Tokens{Input: int(input), Output: int(output), Cached: int(cached), Reasoning: int(reasoning)}

@@ -73,7 +73,7 @@ func message(m *model.Message) chatMessage {
 		}
 		for _, c := range m.Calls {
 			out.ToolCalls = append(out.ToolCalls, requestToolCall{
-				ID: c.ID, Type: "function", Function: functionCall{Name: c.Name, Arguments: object(c.Args)},
+				ID: c.ID, Type: "function", Function: functionCall{Name: c.Name, Arguments: string(modelhttp.Object(c.Args))},
 			})
 		}
 	case model.System:
@@ -81,23 +81,6 @@ func message(m *model.Message) chatMessage {
 		out.Role = model.User
 	}
 	return out
-}
-
-// object returns a call's arguments as a JSON object. Servers that parse the calls of a
-// conversation reject anything else, so other values are sent as text inside an object.
-func object(args json.RawMessage) string {
-	var fields map[string]json.RawMessage
-	if len(args) == 0 {
-		return "{}"
-	}
-	if json.Unmarshal(args, &fields) == nil && fields != nil {
-		return string(args)
-	}
-	text, err := json.Marshal(map[string]string{"not_an_object": string(args)})
-	if err != nil {
-		return "{}"
-	}
-	return string(text)
 }
 
 func (r *chatRequest) addTools(req *model.Request) error {
