@@ -116,7 +116,7 @@ func (c *compiler) graphNode(v *syntax.Node, i int, top, before []built) (built,
 	switch {
 	case k.ID == "" || k.Type == "":
 		return built{}, false
-	case !config.NamePattern.MatchString(k.ID) || k.ID == engine.End:
+	case !config.NamePattern().MatchString(k.ID) || k.ID == engine.End:
 		c.Report.Error(diag.BadName, id.Value.Position, "invalid node id %s", syntax.Quote(k.ID)).Hint = "an id contains only letters, digits, _ and -; end is reserved for the end of the graph"
 		return built{}, false
 	case slices.Contains(language.Roles, k.ID) && k.Type != k.ID:

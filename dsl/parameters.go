@@ -32,7 +32,7 @@ func (c *compiler) parameters() {
 func (c *compiler) parameter(e *syntax.Entry) (engine.Parameter, bool) {
 	path := "parameters." + e.Key
 	p := engine.Parameter{Name: e.Key}
-	if !c.CheckNameBy(e, "a parameter", language.ParameterPattern, "a name starts with a letter and contains only letters, digits, _, - and single dots") {
+	if !c.CheckNameBy(e, "a parameter", language.ParameterPattern(), "a name starts with a letter and contains only letters, digits, _, - and single dots") {
 		return p, false
 	}
 	if e.Value.Kind == syntax.Null {

@@ -29,11 +29,9 @@ type File struct {
 	Content []byte
 }
 
-// row matches the row of a sample in the table of README.md.
-var row = regexp.MustCompile(`(?m)^\| \[([a-z-]+)\]\(([a-z-]+)\) \| (.+?) \| (.+?) \|$`)
-
-// List returns the samples in the order of README.md.
+// List returns the samples in the order of the table in README.md.
 func List() []Sample {
+	row := regexp.MustCompile(`(?m)^\| \[([a-z-]+)\]\(([a-z-]+)\) \| (.+?) \| (.+?) \|$`)
 	var out []Sample
 	for _, m := range row.FindAllStringSubmatch(readme, -1) {
 		out = append(out, Sample{Name: m[2], About: m[3], Shows: m[4]})
@@ -76,9 +74,6 @@ func (s Sample) Files() ([]File, error) {
 // page is the address of README.md, for users who have only the binary.
 const page = "https://github.com/pexctl/pex/blob/main/specs/README.md"
 
-// testMarker matches the comments that tell the tests of pages what to run.
-var testMarker = regexp.MustCompile(`(?m)^<!-- .* -->\n\n?`)
-
 // adapted returns a file of the sample for a copy of its folder. Recordings
 // and data are not changed.
 func (s Sample) adapted(at string, content []byte) []byte {
@@ -86,7 +81,7 @@ func (s Sample) adapted(at string, content []byte) []byte {
 		return content
 	}
 	if path.Ext(at) == ".md" {
-		content = testMarker.ReplaceAll(content, nil)
+		content = regexp.MustCompile(`(?m)^<!-- .* -->\n\n?`).ReplaceAll(content, nil) // instructions for the tests of pages
 	}
 	here := "specs/" + s.Name
 	return []byte(strings.NewReplacer(here+"/", "", here, ".", "../README.md", page).Replace(string(content)))

@@ -2,20 +2,20 @@ package assertion
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/trial"
 )
 
 // names are the values that an expression is about, and their parts.
-var names = regexp.MustCompile(`\b(?:trace|parameters|case|output)(?:\.[A-Za-z_]\w*|\[(?:\d+|"[^"]*"|'[^']*')\])+|\boutput\b`)
+var names = text.Regexp(`\b(?:trace|parameters|case|output)(?:\.[A-Za-z_]\w*|\[(?:\d+|"[^"]*"|'[^']*')\])+|\boutput\b`)
 
 // parts are the steps of such a name.
-var parts = regexp.MustCompile(`[A-Za-z_]\w*|\d+|"[^"]*"|'[^']*'`)
+var parts = text.Regexp(`[A-Za-z_]\w*|\d+|"[^"]*"|'[^']*'`)
 
 // The bounds of what is told of an expression.
 const (
@@ -26,7 +26,7 @@ const (
 // found is what the names of an expression stand for; of one that is about the
 // output only, the output.
 func found(source string, s *trial.Subject) string {
-	all := names.FindAllString(source, -1)
+	all := names().FindAllString(source, -1)
 	slices.Sort(all)
 	all = slices.Compact(all)
 	if len(all) == 0 || len(all) == 1 && all[0] == "output" {
@@ -49,7 +49,7 @@ func found(source string, s *trial.Subject) string {
 
 // worth is the value of a name, as JSON.
 func worth(env any, name string) string {
-	for _, part := range parts.FindAllString(name, -1) {
+	for _, part := range parts().FindAllString(name, -1) {
 		switch v := env.(type) {
 		case map[string]any:
 			inner, there := v[strings.Trim(part, `"'`)]

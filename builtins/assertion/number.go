@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,7 +29,7 @@ var Number = component.New("number", "The answer contains the expected number, w
 	func() NumberConfig { return NumberConfig{Find: "last"} }, newNumber)
 
 // numeral finds numbers; what stands around them decides whether they are.
-var numeral = regexp.MustCompile(`[-+−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?`)
+var numeral = text.Regexp(`[-+−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?`)
 
 // maxNumerals is how many numbers of a text are looked at.
 const maxNumerals = 10_000
@@ -101,7 +100,7 @@ func (c *NumberConfig) margin() string {
 // numerals are the numbers of a text, as they are written.
 func numerals(text string) []string {
 	var out []string
-	for _, at := range numeral.FindAllStringIndex(text, maxNumerals) {
+	for _, at := range numeral().FindAllStringIndex(text, maxNumerals) {
 		before, written := text[:at[0]], text[at[0]:at[1]]
 		unsigned := strings.TrimLeft(written, "-+−")
 		switch {

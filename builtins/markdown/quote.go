@@ -3,17 +3,17 @@ package markdown
 import (
 	"fmt"
 	"html"
-	"regexp"
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/engine/text"
 )
 
-var ticks = regexp.MustCompile("`+")
+var ticks = text.Regexp("`+")
 
 // fenceFor is a row of backticks longer than any in the text, and than n.
 func fenceFor(text string, n int) string {
-	for _, run := range ticks.FindAllString(text, -1) {
+	for _, run := range ticks().FindAllString(text, -1) {
 		n = max(n, len(run))
 	}
 	return strings.Repeat("`", n+1)
@@ -32,13 +32,13 @@ func Code(s string, n int) string {
 	return fence + s + fence
 }
 
-var pipes = regexp.MustCompile(`(\\*)\|`)
+var pipes = text.Regexp(`(\\*)\|`)
 
 // Cell is code in a table, where a bar ends the cell unless a backslash stands
 // before it. Backslashes that stand there already are doubled: what reads them
 // in pairs and what does not both see one cell.
 func Cell(s string, n int) string {
-	return pipes.ReplaceAllString(Code(s, n), `$1$1\|`)
+	return pipes().ReplaceAllString(Code(s, n), `$1$1\|`)
 }
 
 // Block is a text as a block of at most n lines, each cut at 400 columns. Plain

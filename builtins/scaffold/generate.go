@@ -6,12 +6,12 @@ import (
 	"encoding/csv"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
 
 	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/text"
 )
 
 //go:embed templates
@@ -116,11 +116,11 @@ var functions = template.FuncMap{
 func single(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // simple matches text that needs no quotes in YAML.
-var simple = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9 ._/%+()-]|:[A-Za-z0-9])*[A-Za-z0-9.%]$`)
+var simple = text.Regexp(`^[A-Za-z]([A-Za-z0-9 ._/%+()-]|:[A-Za-z0-9])*[A-Za-z0-9.%]$`)
 
 // plain formats a string as a YAML scalar, quoted if necessary.
 func plain(s string) string {
-	if simple.MatchString(s) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off"}, strings.ToLower(s)) {
+	if simple().MatchString(s) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off"}, strings.ToLower(s)) {
 		return s
 	}
 	return jsonvalue.Quote(s)

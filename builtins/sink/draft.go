@@ -1,10 +1,11 @@
 package sink
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // draft is what a reply in JSON shows of a plan while it is being streamed.
@@ -18,7 +19,7 @@ var goalKeys = []string{"goal", "task", "description", "step", "title", "name"}
 
 // jsonStart matches where a reply in JSON begins: at once, maybe in a fence, or
 // after some prose with the object of a plan.
-var jsonStart = regexp.MustCompile("^\\s*(?:```\\w*\\s*)?(?:\\{|\\[\\s*[\"{\\[])|\\{\\s*\"(?:steps|result)\"")
+var jsonStart = text.Regexp("^\\s*(?:```\\w*\\s*)?(?:\\{|\\[\\s*[\"{\\[])|\\{\\s*\"(?:steps|result)\"")
 
 // jsonIn returns the JSON of a reply that is being streamed; ok is false where
 // there is none yet.
@@ -26,7 +27,7 @@ func jsonIn(text string) (json string, ok bool) {
 	if _, reply, thought := strings.Cut(text, "</think>"); thought {
 		text = reply
 	}
-	at := jsonStart.FindStringIndex(text)
+	at := jsonStart().FindStringIndex(text)
 	if at == nil {
 		return "", false
 	}

@@ -11,13 +11,14 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // A mark stands for a value while an address is filled: its number between two
 // characters of Unicode's private use.
 const openMark, shutMark = "\uE000", "\uE001"
 
-var mark = regexp.MustCompile(openMark + `(\d+)` + shutMark)
+var mark = text.Regexp(openMark + `(\d+)` + shutMark)
 
 // place is an address of the author's with references. A value of a model or a
 // user stays within one segment of the path or one part of the query; only the
@@ -38,7 +39,7 @@ func (p place) fill(look component.Lookup) (*url.URL, error) {
 		return nil, err
 	}
 	end := authority(text)
-	if mark.MatchString(text[:end]) {
+	if mark().MatchString(text[:end]) {
 		return nil, errChosenHost
 	}
 	path, rest := text[end:], ""
@@ -109,7 +110,7 @@ func authority(s string) int {
 // author wrote, also for servers that unescape before they look.
 func segments(path string, values []string) error {
 	for segment := range strings.SplitSeq(path, "/") {
-		marks := mark.FindAllString(segment, -1)
+		marks := mark().FindAllString(segment, -1)
 		for _, m := range marks {
 			if v := valueOf(m, values); strings.ContainsFunc(v, splits) {
 				return fmt.Errorf("%q cannot be a part of the address's path: it holds a slash, a backslash or a control character", clip(v))
@@ -119,7 +120,7 @@ func segments(path string, values []string) error {
 		if err != nil {
 			plain = segment
 		}
-		plain = mark.ReplaceAllStringFunc(plain, func(m string) string { return valueOf(m, values) })
+		plain = mark().ReplaceAllStringFunc(plain, func(m string) string { return valueOf(m, values) })
 		if s := strings.TrimSpace(plain); len(marks) > 0 && (s == "" || s == "." || s == "..") {
 			return fmt.Errorf("%q cannot be a part of the address's path", plain)
 		}
@@ -140,7 +141,7 @@ func valueOf(m string, values []string) string {
 
 // escapeMarks puts values in place of marks: nothing in one can end its part.
 func escapeMarks(s string, values []string) string {
-	return mark.ReplaceAllStringFunc(s, func(m string) string {
+	return mark().ReplaceAllStringFunc(s, func(m string) string {
 		return strings.ReplaceAll(url.QueryEscape(valueOf(m, values)), "+", "%20")
 	})
 }

@@ -44,7 +44,7 @@ func (t *httpTool) checkURL() component.Faults {
 	server := text[:authority(text)]
 	switch {
 	case err != nil:
-	case mark.MatchString(server):
+	case mark().MatchString(server):
 		err = errChosenHost
 	case !strings.Contains(server, fromEnv):
 		_, err = t.place.fill(func(string, string) (any, bool) { return "x", true })

@@ -3,7 +3,6 @@ package tool
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -42,12 +41,12 @@ func (s source) arguments() []string {
 	return out
 }
 
-var withDefault = regexp.MustCompile(`[{<]\s*args\s*\.\s*([\w-]+)[^}>]*?:-`)
+var withDefault = text.Regexp(`[{<]\s*args\s*\.\s*([\w-]+)[^}>]*?:-`)
 
 // optional are the arguments for which a setting has a default.
 func (s source) optional() []string {
 	var out []string
-	for _, m := range withDefault.FindAllStringSubmatch(s.text, -1) {
+	for _, m := range withDefault().FindAllStringSubmatch(s.text, -1) {
 		out = append(out, m[1])
 	}
 	return out

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // ran is what a runner in argv runs.
@@ -80,7 +80,7 @@ func (c *CommandConfig) runs(r runner, at int) (out ran) {
 				out.at = i
 			}
 			out.option(r, text)
-		case r.launches && assignment.MatchString(text):
+		case r.launches && assignment().MatchString(text):
 			if name, _, _ := strings.Cut(text, "="); filled && steering.MatchString(name) {
 				out.at = i
 			}
@@ -127,7 +127,7 @@ func (out *ran) operand(r runner, i int, text string, filled bool) {
 	}
 }
 
-var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var assignment = text.Regexp(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 func is(options *words, element string) bool {
 	return options != nil && options.MatchString(element)
@@ -146,13 +146,13 @@ func attached(options *words, element string) bool {
 
 // authored is what an author wrote of an element before the first reference.
 func authored(text string) string {
-	if at := reference.FindStringIndex(text); at != nil {
+	if at := reference().FindStringIndex(text); at != nil {
 		return text[:at[0]]
 	}
 	return text
 }
 
-var reference = regexp.MustCompile(`\$[{<]`)
+var reference = text.Regexp(`\$[{<]`)
 
 // free says whether a model can put text of its own into an element.
 func (c *CommandConfig) free(t component.Template) bool {

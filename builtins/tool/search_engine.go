@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/prompt"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // The engines that are told apart in code.
@@ -80,7 +80,7 @@ var searchEngines = map[string]searchEngine{
 	},
 }
 
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variable = text.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // check finds settings that do not go with the engine.
 func (c *WebSearchConfig) check() (out component.Faults) {
@@ -98,7 +98,7 @@ func (c *WebSearchConfig) check() (out component.Faults) {
 	if c.APIKeyEnv == "" && e.key != "" {
 		fault("/api_key_env", "engine "+c.Engine+" needs a key", "write api_key_env: "+e.key+", and keep the key in that variable")
 	}
-	if c.APIKeyEnv != "" && !variable.MatchString(c.APIKeyEnv) {
+	if c.APIKeyEnv != "" && !variable().MatchString(c.APIKeyEnv) {
 		fault("/api_key_env", "api_key_env is the name of an environment variable", "write "+cmp.Or(e.key, "SEARCH_API_KEY")+", and keep the key in the environment")
 	}
 	if c.APIKeyEnv != "" && e.key == "" {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -41,7 +40,7 @@ const (
 	maxVariables = 64
 )
 
-var variableName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
+var variableName = text.Regexp(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
 
 type variables struct{ info tool.Info }
 
@@ -89,7 +88,7 @@ func (t *variables) Call(ctx context.Context, call *tool.Call) (*tool.Output, er
 		return nil, fmt.Errorf(`argument "action" must be set, get, list or delete, not %q`, args.Action)
 	case args.Name == "":
 		return nil, fmt.Errorf(`argument "name" is missing; %s needs the name of a variable`, args.Action)
-	case !variableName.MatchString(args.Name):
+	case !variableName().MatchString(args.Name):
 		return nil, fmt.Errorf("%.80q cannot be the name of a variable: use up to 64 letters, digits, _ . and -", args.Name)
 	}
 	return do(ctx, kept)

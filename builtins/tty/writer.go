@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Writer writes untrusted text: of models, tools, files and names. It escapes control
@@ -27,11 +29,11 @@ func NewWriter(w io.Writer, ci bool) *Writer { return &Writer{w: w, commands: ci
 func (w *Writer) Write(b []byte) (int, error) { return w.write(b, nil) }
 
 // styled matches the sequences that set colors and weights.
-var styled = regexp.MustCompile(`^\x1b\[[0-9;]*m`)
+var styled = text.Regexp(`^\x1b\[[0-9;]*m`)
 
 // WriteStyled is Write for text with styles of a Pen: sequences that set colors and
 // weights pass.
-func (w *Writer) WriteStyled(b []byte) (int, error) { return w.write(b, styled) }
+func (w *Writer) WriteStyled(b []byte) (int, error) { return w.write(b, styled()) }
 
 // WriteVerbatim writes bytes unchanged.
 func (w *Writer) WriteVerbatim(b []byte) (int, error) {

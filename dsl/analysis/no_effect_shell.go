@@ -2,12 +2,12 @@ package analysis
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Arguments that a shell interprets and a program does not: operators that start
@@ -61,8 +61,8 @@ func ofShell(argv []dsl.Value) int {
 // What can follow a pipe (a program) and a redirection (a file): neither looks
 // like an option, an operator or a number.
 var (
-	programLike = regexp.MustCompile(`^(?:[A-Za-z_]|\.{0,2}/)[\w./+-]*$`)
-	fileLike    = regexp.MustCompile(`^[A-Za-z_./~$&]`)
+	programLike = text.Regexp(`^(?:[A-Za-z_]|\.{0,2}/)[\w./+-]*$`)
+	fileLike    = text.Regexp(`^[A-Za-z_./~$&]`)
 )
 
 // forShell reports whether a word is intended for a shell, judged by the words
@@ -79,7 +79,7 @@ func forShell(words []string, i int) bool {
 	case i == len(words)-1:
 		return false
 	case slices.Contains(piping, words[i]):
-		return programLike.MatchString(words[i+1])
+		return programLike().MatchString(words[i+1])
 	}
-	return slices.Contains(redirecting, words[i]) && fileLike.MatchString(words[i+1])
+	return slices.Contains(redirecting, words[i]) && fileLike().MatchString(words[i+1])
 }

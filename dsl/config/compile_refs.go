@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // template compiles a text with the namespaces of its tag and reports mistakes at
@@ -43,17 +43,17 @@ func (c *Decoder) templateOf(v *syntax.Node, o prompt.Options) *prompt.Template 
 }
 
 var (
-	referredName = regexp.MustCompile(`parameters\s*\.\s*(\w+)`)
-	referredCase = regexp.MustCompile(`^\$[{<]\s*case\s*\.`)
+	referredName = text.Regexp(`parameters\s*\.\s*(\w+)`)
+	referredCase = text.Regexp(`^\$[{<]\s*case\s*\.`)
 )
 
 // nameAdvice returns the hint for an engine name in a template that does not have
 // it: the templates that do. For a column it lists the columns.
 func (c *Decoder) nameAdvice(ref string, known diag.Advice) diag.Advice {
-	if c.Columns != nil && referredCase.MatchString(ref) {
+	if c.Columns != nil && referredCase().MatchString(ref) {
 		return c.Columns.hint(known)
 	}
-	m := referredName.FindStringSubmatch(ref)
+	m := referredName().FindStringSubmatch(ref)
 	if m == nil {
 		return known
 	}

@@ -3,13 +3,13 @@ package config
 import (
 	"encoding/json"
 	"reflect"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // RawType is the type of fields that accept any value as JSON.
@@ -94,7 +94,7 @@ func (c *Decoder) promptRef(v *syntax.Node, path string, tag reflect.StructTag, 
 // one.
 func (c *Decoder) AsPrompt(v *syntax.Node, path string) bool {
 	if v.Kind != syntax.Map {
-		if v.Kind == syntax.Text && fileLike.MatchString(v.Text) {
+		if v.Kind == syntax.Text && fileLike().MatchString(v.Text) {
 			c.Report.Warn(diag.NearMiss, v.Position, "%s is the text %s, not the contents of the file with that name", path, syntax.Quote(v.Text)).
 				Hint = "write {file: " + v.Text + "}"
 		}
@@ -105,7 +105,7 @@ func (c *Decoder) AsPrompt(v *syntax.Node, path string) bool {
 }
 
 // fileLike matches a text that is probably the name of a file with a prompt.
-var fileLike = regexp.MustCompile(`^[\w./-]+\.(?:md|markdown|txt|prompt|j2|jinja2?|tmpl|mustache)$`)
+var fileLike = text.Regexp(`^[\w./-]+\.(?:md|markdown|txt|prompt|j2|jinja2?|tmpl|mustache)$`)
 
 // Pointer returns the key and name of {file: x} and {use: x}.
 func Pointer(v *syntax.Node) (key, name string) {

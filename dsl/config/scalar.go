@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // DecodeValue decodes one value by the type of its target. tag is the field's;
@@ -179,7 +179,7 @@ func (c *Decoder) number(v *syntax.Node, path string, tag reflect.StructTag, to 
 		to.SetFloat(f)
 		c.bounds(v, path, tag, func(limit string) float64 { l, _ := strconv.ParseFloat(limit, 64); return f - l })
 	default:
-		if t := strings.TrimLeft(v.Text, "0"); v.Kind == syntax.Text && v.Style == syntax.Plain && syntax.IntForm.MatchString(t) {
+		if t := strings.TrimLeft(v.Text, "0"); v.Kind == syntax.Text && v.Style == syntax.Plain && syntax.IntForm().MatchString(t) {
 			v.Kind, v.Text = syntax.Int, t // YAML 1.2 reads 010 as ten; it is text unless a number is expected
 		}
 		n, err := strconv.ParseInt(string(numberIf(v, syntax.Int)), 10, 64)
@@ -193,7 +193,7 @@ func (c *Decoder) number(v *syntax.Node, path string, tag reflect.StructTag, to 
 }
 
 // numberWithin matches a number with a currency, a unit or digit separators.
-var numberWithin = regexp.MustCompile(`^[^\d-]{0,4}?(-?\d[\d_, ]*(?:\.\d+)?)\s*(\D{0,12})$`)
+var numberWithin = text.Regexp(`^[^\d-]{0,4}?(-?\d[\d_, ]*(?:\.\d+)?)\s*(\D{0,12})$`)
 
 // multiples are unit suffixes that scale the number.
 var multiples = map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "%": 0.01}
@@ -201,7 +201,7 @@ var multiples = map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "%": 0.01}
 // bareNumber returns the hint for a text that contains a number, or "" if it
 // contains none.
 func bareNumber(v *syntax.Node) string {
-	m := numberWithin.FindStringSubmatch(v.Text)
+	m := numberWithin().FindStringSubmatch(v.Text)
 	if v.Kind != syntax.Text || m == nil {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Section returns a section of named entries, or nil if it is not written or not
@@ -30,7 +31,7 @@ func asNames(v *syntax.Node) string {
 	var names []string
 	for _, it := range v.Items {
 		switch {
-		case it.Kind == syntax.Text && NamePattern.MatchString(it.Text):
+		case it.Kind == syntax.Text && NamePattern().MatchString(it.Text):
 			names = append(names, it.Text+": {}")
 		case it.Kind == syntax.Map && len(it.Entries) == 1:
 			names = append(names, it.Entries[0].Key+": {...}")
@@ -49,7 +50,7 @@ func asNames(v *syntax.Node) string {
 
 // CheckName checks the name of an entry.
 func (c *Decoder) CheckName(e *syntax.Entry, what string) bool {
-	return c.CheckNameBy(e, what, NamePattern, "a name starts with a letter and contains only letters, digits, _ and -")
+	return c.CheckNameBy(e, what, NamePattern(), "a name starts with a letter and contains only letters, digits, _ and -")
 }
 
 // CheckNameBy checks the name of an entry by a pattern.
@@ -62,7 +63,7 @@ func (c *Decoder) CheckNameBy(e *syntax.Entry, what string, pattern *regexp.Rege
 }
 
 // NamePattern matches the name of an entry.
-var NamePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+var NamePattern = text.Regexp(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 // MaxName is the maximum length of a name.
 const MaxName = 64

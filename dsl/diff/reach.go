@@ -1,12 +1,12 @@
 package diff
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // reach compares what runs can access: programs and hosts of tools, endpoints
@@ -83,7 +83,7 @@ func (v variable) same(w variable) bool { return v.name == w.name }
 // keyNames are the keys whose values are names of environment variables.
 var keyNames = []string{"api_key_env", "password_env", "token_env", "client_secret_env"}
 
-var inTemplate = regexp.MustCompile(`\$[{<]\s*env\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)`)
+var inTemplate = text.Regexp(`\$[{<]\s*env\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)`)
 
 // variables returns the environment variables that a spec names, each with its
 // first place.
@@ -99,7 +99,7 @@ func variables(tree dsl.Value) []variable {
 			if key := path[strings.LastIndexByte(path, '.')+1:]; slices.Contains(keyNames, key) {
 				add(v.Text(), v.Place())
 			}
-			for _, m := range inTemplate.FindAllStringSubmatch(v.Text(), -1) {
+			for _, m := range inTemplate().FindAllStringSubmatch(v.Text(), -1) {
 				add(m[1], v.Place())
 			}
 		})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,14 +135,14 @@ func sentences(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		if len(line) > widest {
-			line = sentenceEnd.ReplaceAllString(line, "$1\n")
+			line = sentenceEnd().ReplaceAllString(line, "$1\n")
 		}
 		b.WriteString(line)
 	}
 	return b.String()
 }
 
-var sentenceEnd = regexp.MustCompile(`([.;:?!])[ \t]+`)
+var sentenceEnd = text.Regexp(`([.;:?!])[ \t]+`)
 
 // plainList reports whether a value is missing or a list of scalars.
 func plainList(v dsl.Value) bool {

@@ -3,7 +3,6 @@ package guard
 import (
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,6 +10,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/checker/nature"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // otherWords maps words of other languages.
@@ -20,7 +20,7 @@ var otherWords = map[string]string{
 }
 
 // token matches a token in the library's messages.
-var token = regexp.MustCompile(`(?:Operator|Identifier|Bracket|Number|String|Bytes)\("((?:[^"\\]|\\.)*)"\)`)
+var token = text.Regexp(`(?:Operator|Identifier|Bracket|Number|String|Bytes)\("((?:[^"\\]|\\.)*)"\)`)
 
 // explain rewrites a syntax error in terms of the language, with a hint based on
 // the source.
@@ -44,16 +44,16 @@ func explain(src string, p *Problem) *Problem {
 	default:
 		p.Hint = otherWords[strings.TrimRightFunc(strings.SplitN(at+" ", " ", 2)[0], unicode.IsPunct)]
 	}
-	p.Message = strings.ReplaceAll(token.ReplaceAllString(p.Message, "$1"), "unexpected token EOF", "unexpected end of the expression")
+	p.Message = strings.ReplaceAll(token().ReplaceAllString(p.Message, "$1"), "unexpected token EOF", "unexpected end of the expression")
 	return p
 }
 
 // wrapped matches a reference in template syntax.
-var wrapped = regexp.MustCompile(`\$(?:\{\s*([A-Za-z_][\w.]*)\s*\}|<\s*([A-Za-z_][\w.]*)\s*>)`)
+var wrapped = text.Regexp(`\$(?:\{\s*([A-Za-z_][\w.]*)\s*\}|<\s*([A-Za-z_][\w.]*)\s*>)`)
 
 // unwrapped converts references in template syntax to expression syntax.
 func unwrapped(src string) string {
-	m := wrapped.FindStringSubmatch(src)
+	m := wrapped().FindStringSubmatch(src)
 	if m == nil {
 		return "parameters.name"
 	}
@@ -61,7 +61,7 @@ func unwrapped(src string) string {
 }
 
 // neverIn matches the library's message for an `in` that is always false.
-var neverIn = regexp.MustCompile(`^cannot use (.+) as type (.+) in (array|map key)$`)
+var neverIn = text.Regexp(`^cannot use (.+) as type (.+) in (array|map key)$`)
 
 // improve rewrites a type error in terms of the language and suggests the likely
 // name.
@@ -83,7 +83,7 @@ func improve(p *Problem, root ast.Node, env Env) *Problem {
 			p.Advice = fieldAdvice(base, name.Value, fields(m.Node.Nature()))
 		}
 	}
-	if m := neverIn.FindStringSubmatch(p.Message); m != nil {
+	if m := neverIn().FindStringSubmatch(p.Message); m != nil {
 		p.Message = kindWord(m[1]) + " can never be in a list of " + kindWords(m[2])
 		if m[3] == "map key" {
 			p.Message = kindWord(m[1]) + " can never be a key of an object"
@@ -156,7 +156,7 @@ func Suggest(name string, candidates []string) diag.Advice {
 }
 
 // identifier matches a name that may follow a dot.
-var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var identifier = text.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // fieldAdvice suggests a field; one with a dot or a dash in its name is written
 // as an index.
@@ -165,7 +165,7 @@ func fieldAdvice(base, name string, fields []string) diag.Advice {
 	if i := slices.IndexFunc(fields, func(f string) bool { return strings.HasPrefix(f, name+".") }); near == "" && i >= 0 {
 		near = fields[i]
 	}
-	if near != "" && base != "" && !identifier.MatchString(near) {
+	if near != "" && base != "" && !identifier().MatchString(near) {
 		return diag.Advice{Hint: "write " + base + `["` + near + `"]`}
 	}
 	return Suggest(name, fields)

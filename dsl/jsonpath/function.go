@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // function is one of the functions of the RFC.
@@ -36,14 +38,14 @@ func (c *call) prepare() {
 		if l, ok := c.arguments[1].(literal); ok {
 			c.pattern = compilePattern(l.v, c.function.name == "match")
 			if c.pattern == nil {
-				c.pattern = never
+				c.pattern = never()
 			}
 		}
 	}
 }
 
 // never matches nothing, like an invalid pattern.
-var never = regexp.MustCompile(`[^\x{0}-\x{10FFFF}]`)
+var never = text.Regexp(`[^\x{0}-\x{10FFFF}]`)
 
 func (c call) value(e *evaluation, current any) (any, bool) {
 	switch c.function.name {

@@ -17,7 +17,7 @@ import (
 // entries.
 func (s *writer) sections(properties *syntax.Node) {
 	section := func(key string, v *syntax.Node) { put(properties, key, v) }
-	section("parameters", keyed(language.ParameterPattern, parameterSchema()))
+	section("parameters", keyed(language.ParameterPattern(), parameterSchema()))
 	section("prompts", named(s.of(reflect.ValueOf(&component.PromptRef{}).Elem(), "")))
 	s.defs.Set("llm", syntax.Position{}, s.llms())
 	section("llms", named(refTo("llm")))
@@ -67,14 +67,14 @@ func opened(v *syntax.Node) *syntax.Node {
 
 // named returns the schema of a section of entries whose names other parts refer
 // to.
-func named(entry *syntax.Node) *syntax.Node { return keyed(config.NamePattern, entry) }
+func named(entry *syntax.Node) *syntax.Node { return keyed(config.NamePattern(), entry) }
 
 func keyed(names *regexp.Regexp, entry *syntax.Node) *syntax.Node {
 	return syntax.NewMap("type", syntax.NewTexts("object", "null"), "propertyNames", nameOf(names), "additionalProperties", entry)
 }
 
 // usableName returns the schema of the names that compiler.usable accepts.
-func usableName() *syntax.Node { return nameOf(config.NamePattern) }
+func usableName() *syntax.Node { return nameOf(config.NamePattern()) }
 
 // nameOf returns the schema of the names that compiler.fits accepts.
 func nameOf(pattern *regexp.Regexp) *syntax.Node {
@@ -96,7 +96,7 @@ func (s *writer) llms() *syntax.Node {
 		cases.Items = append(cases.Items, when("provider", f.Type, syntax.NewMap("properties", syntax.NewMap("options", options))))
 	}
 	oneOfTypes(body.Get("properties").Get("provider"), s.catalog.Models.List("provider"))
-	put(body.Get("properties"), "api_key_env", syntax.NewMap("type", syntax.NewTexts("string", "null"), "pattern", syntax.NewText(language.EnvName.String()), "examples", syntax.NewTexts("OPENAI_API_KEY")))
+	put(body.Get("properties"), "api_key_env", syntax.NewMap("type", syntax.NewTexts("string", "null"), "pattern", syntax.NewText(language.EnvName().String()), "examples", syntax.NewTexts("OPENAI_API_KEY")))
 	if len(cases.Items) > 0 {
 		body.Set("allOf", syntax.Position{}, cases)
 	}

@@ -1,6 +1,8 @@
 package language
 
-import "regexp"
+import (
+	"github.com/pexctl/pex/engine/text"
+)
 
 // Roles.
 const (
@@ -29,7 +31,7 @@ var SchemaWords = []string{
 // ParameterPattern matches the name of a parameter. Dots are allowed, as in
 // OpenSearch's prompt.prefix; such a name takes precedence over a path with the
 // same spelling.
-var ParameterPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
+var ParameterPattern = text.Regexp(`^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
 
 // LibraryKeys are the sections that a Library shares.
 var LibraryKeys = []string{"llms", "tools", "prompts"}
@@ -38,7 +40,7 @@ var LibraryKeys = []string{"llms", "tools", "prompts"}
 var FileKeys = []string{"apiVersion", "kind", "include", "extends", "agents", "tests", "evals"}
 
 // EnvName matches the name of an environment variable.
-var EnvName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var EnvName = text.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // MaxCaseName is the maximum length of the name of a case, in characters.
 const MaxCaseName = 200

@@ -110,7 +110,7 @@ func (c *Compiler) options(v *syntax.Node, provider, path string) any {
 }
 
 func (c *Compiler) checkModel(v *syntax.Node, path string, k *language.LLM) {
-	if k.APIKeyEnv != "" && !language.EnvName.MatchString(k.APIKeyEnv) && secret.FindWellKnown(k.APIKeyEnv).Kind == "" {
+	if k.APIKeyEnv != "" && !language.EnvName().MatchString(k.APIKeyEnv) && secret.FindWellKnown(k.APIKeyEnv).Kind == "" {
 		c.Report.Error(diag.BadName, v.Get("api_key_env").Position, "%s.api_key_env must be the name of an environment variable", path).
 			Hint = "write only the name: OPENAI_API_KEY"
 	}

@@ -10,19 +10,20 @@ import (
 	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // vendor is a provider with the prefixes of its model names.
 type vendor struct {
 	provider string
-	name     *regexp.Regexp
+	name     func() *regexp.Regexp
 }
 
 var vendors = []vendor{
-	{"anthropic", regexp.MustCompile(`^claude-`)},
-	{"openai", regexp.MustCompile(`^(gpt-|chatgpt-|o[134](-|$))`)},
-	{"googleai", regexp.MustCompile(`^gemini-`)},
-	{"mistral", regexp.MustCompile(`^(mistral|ministral|codestral|magistral|devstral)-`)},
+	{"anthropic", text.Regexp(`^claude-`)},
+	{"openai", text.Regexp(`^(gpt-|chatgpt-|o[134](-|$))`)},
+	{"googleai", text.Regexp(`^gemini-`)},
+	{"mistral", text.Regexp(`^(mistral|ministral|codestral|magistral|devstral)-`)},
 }
 
 // misspelt warns if the model of the last LLM is a model of another vendor, or a
@@ -39,7 +40,7 @@ func (c *Compiler) misspelt(v *syntax.Node, at string) {
 	}
 	name := m.Params.Model
 	for _, v := range vendors {
-		if v.provider != m.Provider && v.name.MatchString(name) {
+		if v.provider != m.Provider && v.name().MatchString(name) {
 			c.Report.Warn(diag.MisspeltModel, model.Position, "%s does not serve the model %s", m.Provider, syntax.Quote(name)).
 				Hint = "write provider: " + v.provider + ", or set base_url if another server offers the model"
 			return
@@ -52,14 +53,14 @@ func (c *Compiler) misspelt(v *syntax.Node, at string) {
 }
 
 var (
-	digits  = regexp.MustCompile(`[0-9.]+`)
-	release = regexp.MustCompile(`-20\d\d-?\d\d-?\d\d$`)
+	digits  = text.Regexp(`[0-9.]+`)
+	release = text.Regexp(`-20\d\d-?\d\d-?\d\d$`)
 )
 
 // shape returns a model's name without version and date. Names with the same
 // shape are versions of one model.
 func shape(name string) string {
-	return digits.ReplaceAllString(release.ReplaceAllString(name, ""), "#")
+	return digits().ReplaceAllString(release().ReplaceAllString(name, ""), "#")
 }
 
 // slip reports whether two names differ by a typing error: in one place by at
@@ -72,7 +73,7 @@ func slip(a, b string) bool {
 	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	if a != "" && b != "" && digits.MatchString(a) != digits.MatchString(b) {
+	if a != "" && b != "" && digits().MatchString(a) != digits().MatchString(b) {
 		return false // another version
 	}
 	return len(a) <= 2 && len(b) <= 2

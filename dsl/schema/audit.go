@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Limits of a schema.
@@ -146,13 +148,13 @@ func (a *audit) keywords(path string, m map[string]any) {
 	}
 }
 
-var lookaround = regexp.MustCompile(`\(\?<?[=!]|\\[1-9]`)
+var lookaround = text.Regexp(`\(\?<?[=!]|\\[1-9]`)
 
 func (a *audit) pattern(path, p string) {
 	_, err := regexp.Compile(p)
 	switch {
 	case err == nil:
-	case lookaround.MatchString(p):
+	case lookaround().MatchString(p):
 		a.report(path, "pattern "+p+" uses lookahead, lookbehind or a backreference", "patterns use RE2 syntax; use two patterns under allOf, or not: {pattern: ...}")
 	default:
 		a.report(path, "pattern "+p+": "+strings.TrimPrefix(err.Error(), "error parsing regexp: "), "patterns use RE2 syntax")

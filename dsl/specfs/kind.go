@@ -7,12 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Kinds of files.
@@ -54,7 +54,7 @@ type header struct {
 func (h header) ours() bool { return strings.HasPrefix(h.Version, "pex/") }
 
 // topKey matches a line that starts with one of the keys.
-var topKey = regexp.MustCompile(`(?m)^(?:"|')?(apiVersion|kind|spec|tests)(?:"|')?[ \t]*:(?:[ \t]+([^\r\n]*?))?[ \t]*\r?$`)
+var topKey = text.Regexp(`(?m)^(?:"|')?(apiVersion|kind|spec|tests)(?:"|')?[ \t]*:(?:[ \t]+([^\r\n]*?))?[ \t]*\r?$`)
 
 // readHeader reads the header of a file of at most the maximum size.
 func readHeader(path string) (header, error) {
@@ -82,7 +82,7 @@ func headerOf(text []byte) (h header) {
 	if bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{")) {
 		return headerOfTree(text)
 	}
-	for _, m := range topKey.FindAllSubmatch(text, -1) {
+	for _, m := range topKey().FindAllSubmatch(text, -1) {
 		switch string(m[1]) {
 		case "apiVersion":
 			h.Version = syntax.ScalarText(m[2])

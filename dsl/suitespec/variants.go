@@ -2,20 +2,20 @@ package suitespec
 
 import (
 	"path/filepath"
-	"regexp"
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/dsl/testspec"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // maxVariants is the maximum number of variants of a suite: each has its own
 // program.
 const maxVariants = 100
 
-var variantName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+var variantName = text.Regexp(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 // variants determines the variants and compiles their specs.
 func (b *compiler) variants() {
@@ -73,7 +73,7 @@ func (b *compiler) ofVariants() {
 		b.Report.Error(diag.TooLarge, b.keys.Variants.Position, "the suite has %d variants; the maximum is %d", n, maxVariants)
 	}
 	for _, e := range section.Entries[:min(len(section.Entries), maxVariants)] {
-		if !variantName.MatchString(e.Key) {
+		if !variantName().MatchString(e.Key) {
 			b.Report.Error(diag.BadName, e.Position, "invalid name %s for a variant", syntax.Quote(e.Key)).
 				Hint = "a name starts with a letter or digit and contains only letters, digits, _, - and ."
 		}

@@ -2,11 +2,12 @@ package syntax
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // IgnoreWord starts a comment that ignores warnings.
@@ -28,7 +29,7 @@ type ignoreCode struct {
 	at   Position
 }
 
-var ignoreStart = regexp.MustCompile(`(?:^|[ \t])(#[ \t]*)` + IgnoreWord + `(-[a-zA-Z-]+)?(?:[ \t:]|$)`)
+var ignoreStart = text.Regexp(`(?:^|[ \t])(#[ \t]*)` + IgnoreWord + `(-[a-zA-Z-]+)?(?:[ \t:]|$)`)
 
 // ignoreComments finds the comments of a file that ignore warnings. In a text, #
 // does not start a comment: starts maps the lines within texts to the lines where
@@ -38,7 +39,7 @@ func ignoreComments(src *Source) (out []ignoreComment, starts map[int]int) {
 	var words []int // offsets
 	for n := range src.starts {
 		line := src.line(n + 1)
-		for _, m := range ignoreStart.FindAllStringSubmatchIndex(line, -1) {
+		for _, m := range ignoreStart().FindAllStringSubmatchIndex(line, -1) {
 			words = append(words, src.starts[n]+m[3])
 		}
 	}
@@ -68,7 +69,7 @@ func readIgnore(src *Source, n, word int) (c ignoreComment, ok bool) {
 	}
 	c.at, c.text = src.PositionAt(src.starts[n-1]+hash), line[hash:]
 	rest := word + len(IgnoreWord)
-	if m := ignoreStart.FindStringSubmatch(" " + line[hash:]); m != nil {
+	if m := ignoreStart().FindStringSubmatch(" " + line[hash:]); m != nil {
 		c.suffix = m[2]
 	}
 	rest += len(c.suffix)
@@ -98,13 +99,13 @@ func startsComment(before string) bool {
 	return false
 }
 
-var codeWord = regexp.MustCompile(`^[^\s,]+`)
+var codeWord = text.Regexp(`^[^\s,]+`)
 
 // codesOf parses codes separated by commas, and the reason after them.
 func codesOf(src *Source, n, from int) (codes []ignoreCode, reason string) {
 	line := src.line(n)
 	for {
-		word := codeWord.FindString(line[from:])
+		word := codeWord().FindString(line[from:])
 		if word == "" {
 			break
 		}
@@ -166,7 +167,7 @@ func keyOfFile(at Position) int {
 // maxIgnores is the maximum number of comments checked in a file.
 const maxIgnores = 10_000
 
-var ignoreMark = regexp.MustCompile(`pexi\d{6}`)
+var ignoreMark = text.Regexp(`pexi\d{6}`)
 
 // textsOfYAML reports which of the words at some offsets are in texts, and where
 // multi-line texts start. It numbers the words and parses the file again: those
@@ -191,7 +192,7 @@ func textsOfYAML(src *Source, words []int) (inText map[int]bool, starts map[int]
 			return
 		}
 		if n.Kind == yaml.ScalarNode {
-			for _, mark := range ignoreMark.FindAllString(n.Value, -1) {
+			for _, mark := range ignoreMark().FindAllString(n.Value, -1) {
 				if i, _ := strconv.Atoi(mark[4:]); i < len(words) {
 					inText[words[i]] = true
 				}

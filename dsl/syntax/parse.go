@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Parse parses one YAML document, or reports the error and returns nil. A value
@@ -72,27 +72,27 @@ func DecodeYAML(b []byte) (doc, second *yaml.Node, err error) {
 	}
 }
 
-var unknownAnchor = regexp.MustCompile(`unknown anchor '([^']*)'`)
+var unknownAnchor = text.Regexp(`unknown anchor '([^']*)'`)
 
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+var yamlLine = text.Regexp(`^yaml: (?:line (\d+): )?`)
 
 // lineBefore matches the messages of the library's parser, whose lines count from
 // 0; those of its scanner count from 1.
-var lineBefore = regexp.MustCompile(`did not find expected (?:key|'-' indicator|<document start>|node content|',' or)`)
+var lineBefore = text.Regexp(`did not find expected (?:key|'-' indicator|<document start>|node content|',' or)`)
 
 // blockEnds matches the parser's messages for a block that ends in a wrong place.
-var blockEnds = regexp.MustCompile(`did not find expected (?:key|'-' indicator)`)
+var blockEnds = text.Regexp(`did not find expected (?:key|'-' indicator)`)
 
 // reportSyntax adds a column and a hint to the parser's message.
 func reportSyntax(src *Source, err error, r *Report) {
 	line := 1
-	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
-		if line, _ = strconv.Atoi(m[1]); lineBefore.MatchString(err.Error()) {
+	if m := yamlLine().FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
+		if line, _ = strconv.Atoi(m[1]); lineBefore().MatchString(err.Error()) {
 			line++
 		}
 	}
-	message := yamlLine.ReplaceAllString(err.Error(), "")
-	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
+	message := yamlLine().ReplaceAllString(err.Error(), "")
+	if m := unknownAnchor().FindStringSubmatch(message); m != nil {
 		at := max(bytes.Index(src.Text, []byte("*"+m[1])), 0)
 		r.Error(diag.Alias, src.PositionAt(at), "the alias *%s has no anchor before it", m[1]).Hint = "define the anchor first: &" + m[1]
 		return
@@ -110,7 +110,7 @@ func reportSyntax(src *Source, err error, r *Report) {
 		r.Error(diag.Syntax, at, "inside braces, YAML reads a ? at the end of a text as a mapping key").Hint = "quote the text"
 		return
 	}
-	if blockEnds.MatchString(message) && reportIndent(src, r) {
+	if blockEnds().MatchString(message) && reportIndent(src, r) {
 		return
 	}
 	at := findText(src, line, "")
@@ -154,14 +154,14 @@ func syntaxHint(line, message string) string {
 	return ""
 }
 
-var flowReference = regexp.MustCompile(`\$\{[a-z]+\.[^}]*\}`)
+var flowReference = text.Regexp(`\$\{[a-z]+\.[^}]*\}`)
 
 // referenceInFlow finds an unquoted ${...} after an open brace or bracket, near
 // the line that the parser names.
 func referenceInFlow(src *Source, line int) (at Position, written string) {
 	for _, n := range []int{line, line - 1, line + 1} {
 		s := src.line(n)
-		m := flowReference.FindStringIndex(s)
+		m := flowReference().FindStringIndex(s)
 		if m == nil {
 			continue
 		}
@@ -175,7 +175,7 @@ func referenceInFlow(src *Source, line int) (at Position, written string) {
 	return Position{}, ""
 }
 
-var flowQuestion = regexp.MustCompile(`[\[{,:]\s*([^\[{,:"'\s][^\[{,:"']*\?)\s*[,}\]]`)
+var flowQuestion = text.Regexp(`[\[{,:]\s*([^\[{,:"'\s][^\[{,:"']*\?)\s*[,}\]]`)
 
 // maxFlowLine is the maximum length in bytes of lines to search.
 const maxFlowLine = 4 << 10
@@ -188,7 +188,7 @@ func questionInFlow(src *Source, line int) (Position, bool) {
 		if len(s) > maxFlowLine {
 			continue
 		}
-		if m := flowQuestion.FindStringSubmatchIndex(s); m != nil && strings.ContainsAny(s[:m[2]], "[{") && !strings.Contains(s[:m[2]], "#") {
+		if m := flowQuestion().FindStringSubmatchIndex(s); m != nil && strings.ContainsAny(s[:m[2]], "[{") && !strings.Contains(s[:m[2]], "#") {
 			return Position{src, n, len([]rune(s[:m[2]])) + 1}, true
 		}
 	}

@@ -1,16 +1,16 @@
 package syntax
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // assigned matches a name with its value, as in YAML, --set and environment
 // files.
-var assigned = regexp.MustCompile(`([A-Za-z0-9_-]+)["']?\s*[:=]\s*["']?([^\s"',{}\[\]]+)`)
+var assigned = text.Regexp(`([A-Za-z0-9_-]+)["']?\s*[:=]\s*["']?([^\s"',{}\[\]]+)`)
 
 // Mask masks everything that looks like a secret in a displayed line, whatever
 // the diagnostic is about. key is the name of the value if the line is a value.
@@ -18,7 +18,7 @@ func (r *Report) Mask(line, key string) string {
 	for seen := secret.FindWellKnown(line); seen.Kind != ""; seen = secret.FindWellKnown(line) {
 		line = hide(line, seen.Text)
 	}
-	for _, m := range assigned.FindAllStringSubmatch(line, -1) {
+	for _, m := range assigned().FindAllStringSubmatch(line, -1) {
 		if seen := FindSecret(m[2], m[1]); seen.Kind != "" {
 			line = hide(line, seen.Text)
 		}
@@ -69,11 +69,11 @@ func (r *Report) HideSecret(s string) {
 // FindSecret searches a text for a key, and an address for a password.
 func FindSecret(s, key string) secret.Sighting {
 	seen := secret.InLiteral(s, key)
-	if m := password.FindStringSubmatchIndex(s); seen.Kind == "" && m != nil && strings.HasSuffix(key, "url") {
+	if m := password().FindStringSubmatchIndex(s); seen.Kind == "" && m != nil && strings.HasSuffix(key, "url") {
 		return secret.Sighting{At: m[2], Text: s[m[2]:m[3]], Kind: "a password"}
 	}
 	return seen
 }
 
 // password matches the password in a URL.
-var password = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@${}<>]+)@`)
+var password = text.Regexp(`^[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@${}<>]+)@`)

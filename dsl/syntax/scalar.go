@@ -2,18 +2,19 @@ package syntax
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Plain scalars of YAML 1.2's core schema, without those that JSON cannot
 // represent. Scalars with a leading zero, such as 007 and 012, and dates are
 // text. For a key of type integer they are decimal numbers.
 var (
-	IntForm   = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
-	baseForm  = regexp.MustCompile(`^0(o[0-7]+|x[0-9a-fA-F]+)$`)
-	floatForm = regexp.MustCompile(`^[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+	IntForm   = text.Regexp(`^[-+]?(0|[1-9][0-9]*)$`)
+	baseForm  = text.Regexp(`^0(o[0-7]+|x[0-9a-fA-F]+)$`)
+	floatForm = text.Regexp(`^[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 )
 
 // PlainKind returns the kind of an unquoted scalar.
@@ -25,13 +26,13 @@ func PlainKind(s string) Kind {
 		return Bool
 	}
 	switch {
-	case IntForm.MatchString(s):
+	case IntForm().MatchString(s):
 		return Int
-	case baseForm.MatchString(s):
+	case baseForm().MatchString(s):
 		if _, err := strconv.ParseInt(s, 0, 64); err == nil {
 			return Int
 		}
-	case floatForm.MatchString(s):
+	case floatForm().MatchString(s):
 		if _, err := strconv.ParseFloat(s, 64); err == nil {
 			return Float
 		}
@@ -51,7 +52,7 @@ func (v *Node) Number() json.Number {
 	if json.Valid([]byte(s)) {
 		return json.Number(s)
 	}
-	if baseForm.MatchString(s) {
+	if baseForm().MatchString(s) {
 		n, _ := strconv.ParseInt(s, 0, 64)
 		return json.Number(strconv.FormatInt(n, 10))
 	}

@@ -1,22 +1,23 @@
 package syntax
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // bangMessages matches the parser's messages for an expression that starts with !
 // and is not a valid tag.
-var bangMessages = regexp.MustCompile(`did not find expected (?:whitespace or line break|alphabetic or numeric character|comment or line break|',' or)|mapping keys are not allowed|mapping values are not allowed`)
+var bangMessages = text.Regexp(`did not find expected (?:whitespace or line break|alphabetic or numeric character|comment or line break|',' or)|mapping keys are not allowed|mapping values are not allowed`)
 
 // bangValue matches the ! at the start of a value: after a key, in a list, or in
 // brackets.
-var bangValue = regexp.MustCompile(`(?:[:,]\s+|^\s*-\s+|[\[{]\s*)(![^\s!'"])`)
+var bangValue = text.Regexp(`(?:[:,]\s+|^\s*-\s+|[\[{]\s*)(![^\s!'"])`)
 
 // unquotedBang finds an unquoted expression that starts with !, in the line that
 // the parser names or next to it.
 func unquotedBang(src *Source, line int, message string) (at Position, expression string) {
-	if !bangMessages.MatchString(message) {
+	if !bangMessages().MatchString(message) {
 		return Position{}, ""
 	}
 	for _, n := range []int{line, line - 1, line + 1} {
@@ -24,7 +25,7 @@ func unquotedBang(src *Source, line int, message string) (at Position, expressio
 		if len(s) > maxFlowLine {
 			continue
 		}
-		m := bangValue.FindStringSubmatchIndex(s)
+		m := bangValue().FindStringSubmatchIndex(s)
 		if m == nil || quoteOpen(s[:m[2]]) {
 			continue
 		}

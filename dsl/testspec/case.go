@@ -16,6 +16,7 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // PositionOf returns a position for use after the compilation.
@@ -120,14 +121,14 @@ func Slug(name string) string {
 	case len(slug) > longestSlug:
 		sum := sha256.Sum256([]byte(slug))
 		slug = strings.ToValidUTF8(slug[:longestSlug-9], "") + "-" + hex.EncodeToString(sum[:4])
-	case windowsDevices.MatchString(slug):
+	case windowsDevices().MatchString(slug):
 		slug += "-"
 	}
 	return slug
 }
 
 // windowsDevices matches file names that Windows reserves.
-var windowsDevices = regexp.MustCompile(`^(?:con|prn|aux|nul|com\d|lpt\d)$`)
+var windowsDevices = text.Regexp(`^(?:con|prn|aux|nul|com\d|lpt\d)$`)
 
 // parameters returns the parameters of the file overridden by those of the case.
 // It checks them against the declarations of the spec.
@@ -235,7 +236,7 @@ func (c *Compiler) redactions(v *syntax.Node, keys []language.RedactKeys) []Reda
 		case !strings.HasPrefix(k.Path, "/"):
 			c.Report.Error(diag.BadPath, at.Get("path").Position, "invalid JSON pointer %s", syntax.Quote(k.Path)).Hint = "write /steps/0/result, or /steps/*/result"
 		}
-		if k.Name != "" && !redactName.MatchString(k.Name) {
+		if k.Name != "" && !redactName().MatchString(k.Name) {
 			c.Report.Error(diag.BadName, at.Get("name").Position, "invalid name %s for a redaction", syntax.Quote(k.Name)).Hint = "a name contains only letters, digits, _ and -"
 		}
 		out = append(out, Redact(k))
@@ -243,4 +244,4 @@ func (c *Compiler) redactions(v *syntax.Node, keys []language.RedactKeys) []Reda
 	return out
 }
 
-var redactName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+var redactName = text.Regexp(`^[A-Za-z][A-Za-z0-9_-]*$`)

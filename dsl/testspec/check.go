@@ -1,7 +1,6 @@
 package testspec
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/pexctl/pex/dsl/guard/interval"
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // caseChecks returns the checks of a case: its expressions, its trajectory, and
@@ -188,7 +188,7 @@ func (c *Compiler) expectedArguments(tool string, args *syntax.Node) {
 }
 
 // toolReference matches the name of a tool of the trace in an expression.
-var toolReference = regexp.MustCompile(`\btrace\.tools(?:\.([A-Za-z_]\w*)|\[\s*["']([^"']+)["']\s*\])`)
+var toolReference = text.Regexp(`\btrace\.tools(?:\.([A-Za-z_]\w*)|\[\s*["']([^"']+)["']\s*\])`)
 
 // tracedTools warns about tools in an expression that no run can call, so the
 // expression is constant.
@@ -197,7 +197,7 @@ func (c *Compiler) tracedTools(s *Subject, v *syntax.Node) {
 		return
 	}
 	seen := map[string]bool{}
-	for _, m := range toolReference.FindAllStringSubmatchIndex(v.Text, -1) {
+	for _, m := range toolReference().FindAllStringSubmatchIndex(v.Text, -1) {
 		from, to := m[2], m[3]
 		if from < 0 {
 			from, to = m[4], m[5]

@@ -3,13 +3,13 @@ package runs
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Answer is a human's answer to an open question.
@@ -23,7 +23,7 @@ type Answer struct {
 }
 
 // effectPath matches the usual form of question paths.
-var effectPath = regexp.MustCompile(`^[\w./-]+$`)
+var effectPath = text.Regexp(`^[\w./-]+$`)
 
 // split parses PATH=VALUE. The path of an open question may contain any character,
 // because it may contain a guard name. Other paths must match effectPath.
@@ -40,7 +40,7 @@ func (a Answer) split(open []interrupt.Question) Answer {
 	if path != "" {
 		return Answer{path, a.Value[len(path)+1:]}
 	}
-	if path, value, ok := strings.Cut(a.Value, "="); ok && effectPath.MatchString(path) {
+	if path, value, ok := strings.Cut(a.Value, "="); ok && effectPath().MatchString(path) {
 		return Answer{path, value}
 	}
 	return a

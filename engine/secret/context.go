@@ -5,12 +5,14 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 var (
-	authValue = regexp.MustCompile(`(?i)^(?:bearer|basic|token)\s+([A-Za-z0-9+/=._~-]{12,})$`)
-	keyName   = regexp.MustCompile(`(?i)(^|[_-])(api_?key|apikey|key|token|password|passwd|secret|authorization|credential)s?$`)
-	sureName  = regexp.MustCompile(`(?i)^(proxy-)?authorization$|(^|[_-])(api[_-]?key|secret[_-]access[_-]key|(client|api)[_-]?secret|access[_-]?token|auth[_-]?token|password|passwd)$`)
+	authValue = text.Regexp(`(?i)^(?:bearer|basic|token)\s+([A-Za-z0-9+/=._~-]{12,})$`)
+	keyName   = text.Regexp(`(?i)(^|[_-])(api_?key|apikey|key|token|password|passwd|secret|authorization|credential)s?$`)
+	sureName  = text.Regexp(`(?i)^(proxy-)?authorization$|(^|[_-])(api[_-]?key|secret[_-]access[_-]key|(client|api)[_-]?secret|access[_-]?token|auth[_-]?token|password|passwd)$`)
 )
 
 // InLiteral looks for a key in a text that an author wrote under a name. If the name
@@ -19,10 +21,10 @@ func InLiteral(s, name string) Sighting {
 	if seen := FindWellKnown(s); seen.Kind != "" {
 		return seen
 	}
-	if m := authValue.FindStringSubmatchIndex(s); m != nil && strings.ContainsFunc(s[m[2]:m[3]], unicode.IsDigit) {
+	if m := authValue().FindStringSubmatchIndex(s); m != nil && strings.ContainsFunc(s[m[2]:m[3]], unicode.IsDigit) {
 		return Sighting{m[2], s[m[2]:m[3]], looksAuth}
 	}
-	if keyName.MatchString(name) && !strings.HasSuffix(name, "_env") && !strings.ContainsAny(s, " ${}<>/\n") && looksGenerated(s) {
+	if keyName().MatchString(name) && !strings.HasSuffix(name, "_env") && !strings.ContainsAny(s, " ${}<>/\n") && looksGenerated(s) {
 		return Sighting{0, s, looksKey}
 	}
 	return Sighting{}
@@ -40,9 +42,9 @@ func InRecord(s, name string) Sighting {
 	if seen := FindWellKnown(s); seen.Kind != "" {
 		return seen
 	}
-	if name != "" && sureName.MatchString(name) {
+	if name != "" && sureName().MatchString(name) {
 		bare := s
-		if m := authValue.FindStringSubmatch(s); m != nil {
+		if m := authValue().FindStringSubmatch(s); m != nil {
 			bare = m[1]
 		}
 		if !strings.ContainsAny(bare, " ${}<>\n") && looksGenerated(bare) {
@@ -56,12 +58,12 @@ func InRecord(s, name string) Sighting {
 // file. Texts are in lower case here.
 var assignments = []struct {
 	mark string
-	key  *regexp.Regexp
+	key  func() *regexp.Regexp
 }{
-	{"bearer", regexp.MustCompile(`^bearer\s+([a-z0-9+/=._~-]{20,})`)},
-	{"authorization", regexp.MustCompile(`^authorization[\\"']*\s*[:=]\s*[\\"']*(?:basic|token)\s+([a-z0-9+/=._~-]{12,})`)},
-	{"api", regexp.MustCompile(`^api[_-]?key[\\"']*\s*[:=]\s*[\\"']*([a-z0-9+/=._~-]{20,})`)},
-	{"secret", regexp.MustCompile(`^secret_access_key[\\"']*\s*[:=]\s*[\\"']*([a-z0-9+/=]{40})`)},
+	{"bearer", text.Regexp(`^bearer\s+([a-z0-9+/=._~-]{20,})`)},
+	{"authorization", text.Regexp(`^authorization[\\"']*\s*[:=]\s*[\\"']*(?:basic|token)\s+([a-z0-9+/=._~-]{12,})`)},
+	{"api", text.Regexp(`^api[_-]?key[\\"']*\s*[:=]\s*[\\"']*([a-z0-9+/=._~-]{20,})`)},
+	{"secret", text.Regexp(`^secret_access_key[\\"']*\s*[:=]\s*[\\"']*([a-z0-9+/=]{40})`)},
 }
 
 func inSentence(s string) Sighting {
@@ -74,7 +76,7 @@ func inSentence(s string) Sighting {
 				break
 			}
 			from += k
-			m := a.key.FindStringSubmatchIndex(lower[from:min(len(lower), from+window)])
+			m := a.key().FindStringSubmatchIndex(lower[from:min(len(lower), from+window)])
 			if m != nil && mixesLettersAndDigits(lower[from+m[2]:from+m[3]]) {
 				return Sighting{from + m[2], lower[from+m[2] : from+m[3]], looksAuth}
 			}

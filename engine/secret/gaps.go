@@ -46,7 +46,7 @@ func withoutGaps(s string, places *[]int) string {
 }
 
 // gapAt returns the length of a gap that starts with a backslash or equals sign.
-func gapAt[T text](s T) int {
+func gapAt[T haystack](s T) int {
 	switch {
 	case len(s) < 2:
 		return 0

@@ -3,6 +3,8 @@ package secret
 import (
 	"regexp"
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Sighting is a text that looks like a key.
@@ -14,14 +16,14 @@ type Sighting struct {
 
 // form is the format of one service's keys.
 type form struct {
-	marks []string       // each key starts with one of them
-	key   *regexp.Regexp // anchored at the start
+	marks []string              // each key starts with one of them
+	key   func() *regexp.Regexp // anchored at the start
 	looks string
 	digit bool // a digit is required, to exclude words
 }
 
 func newForm(looks, key string, marks ...string) form {
-	return form{marks: marks, key: regexp.MustCompile("^(?:" + key + ")"), looks: looks}
+	return form{marks: marks, key: text.Regexp("^(?:" + key + ")"), looks: looks}
 }
 
 func (f form) withDigit() form {
@@ -78,7 +80,7 @@ func (f *form) find(s, mark string) Sighting {
 		}
 		i += from
 		if startsWord(s, i) {
-			key := f.key.FindString(s[i:min(len(s), i+window)])
+			key := f.key().FindString(s[i:min(len(s), i+window)])
 			if key != "" && (!f.digit || strings.ContainsAny(key, "0123456789")) {
 				return Sighting{i, key, f.looks}
 			}

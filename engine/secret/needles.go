@@ -82,7 +82,7 @@ func (n *needles) in(s string) (found []hit) {
 }
 
 // at adds the needles whose window ends at an offset with hash h.
-func at[T text](n *needles, s T, end int, h uint16, found []hit) []hit {
+func at[T haystack](n *needles, s T, end int, h uint16, found []hit) []hit {
 	from := end - n.window + 1
 	for _, x := range n.ends[h] {
 		if len(s)-from >= len(x.text) && string(s[from:from+len(x.text)]) == x.text {

@@ -1,11 +1,11 @@
 package secret
 
-// text is what is searched, without copying.
-type text interface{ string | []byte }
+// haystack is the text that scan searches, without copying.
+type haystack interface{ string | []byte }
 
 // scan finds all occurrences of all needles, and reports whether one of gapForms occurs
 // in the text without its gaps, in one pass.
-func scan[T text](v *Values, s T) (found []hit, apart bool) {
+func scan[T haystack](v *Values, s T) (found []hit, apart bool) {
 	if v.needles.all == nil {
 		return nil, false
 	}
@@ -42,7 +42,7 @@ func scan[T text](v *Values, s T) (found []hit, apart bool) {
 
 // ungapped returns the offsets of the last two bytes up to end outside of gaps; negative
 // if missing.
-func ungapped[T text](s T, end int) (last, before int) {
+func ungapped[T haystack](s T, end int) (last, before int) {
 	last = end
 	if inGap(s, last) {
 		last = previousByte(s, last)
@@ -52,7 +52,7 @@ func ungapped[T text](s T, end int) (last, before int) {
 
 // spelledWithGaps reports whether a needle occurs in a text with gaps, where the last two
 // bytes of its window have hash h and end at end.
-func spelledWithGaps[T text](n *needles, s T, end int, h uint16) bool {
+func spelledWithGaps[T haystack](n *needles, s T, end int, h uint16) bool {
 	if n.skip[h] > 0 {
 		return false
 	}
@@ -66,7 +66,7 @@ func spelledWithGaps[T text](n *needles, s T, end int, h uint16) bool {
 
 // matchesWithGaps reports whether a text with gaps has before up to end, and after
 // following it.
-func matchesWithGaps[T text](s T, end int, before, after string) bool {
+func matchesWithGaps[T haystack](s T, end int, before, after string) bool {
 	at := end
 	for i := len(before) - 1; i >= 0; i-- {
 		if at < 0 || s[at] != before[i] {
@@ -86,14 +86,14 @@ func matchesWithGaps[T text](s T, end int, before, after string) bool {
 }
 
 // previousByte returns the offset of the last byte before at outside of gaps, or -1.
-func previousByte[T text](s T, at int) int {
+func previousByte[T haystack](s T, at int) int {
 	for at--; at >= 0 && inGap(s, at); at-- {
 	}
 	return at
 }
 
 // inGap reports whether a byte belongs to a gap, see withoutGaps.
-func inGap[T text](s T, at int) bool {
+func inGap[T haystack](s T, at int) bool {
 	switch s[at] {
 	case ' ', '\t', '\n', '\r':
 		return true

@@ -7,11 +7,12 @@ import (
 	"maps"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Shortest is the minimum length of a value in bytes: shorter ones would occur in
@@ -44,11 +45,11 @@ func only(s string, kind func(rune) bool) bool {
 var nameWords = []string{"auth", "key", "token", "secret", "cookie", "pass", "_pwd", "credential", "signature"}
 
 // harmlessWords contain one of nameWords and do not indicate a secret.
-var harmlessWords = regexp.MustCompile(`author([^i]|$)|keyword`)
+var harmlessWords = text.Regexp(`author([^i]|$)|keyword`)
 
 // Name reports whether a header or variable with this name holds a secret.
 func Name(name string) bool {
-	name = harmlessWords.ReplaceAllString(strings.ToLower(name), "")
+	name = harmlessWords().ReplaceAllString(strings.ToLower(name), "")
 	return slices.ContainsFunc(nameWords, func(word string) bool { return strings.Contains(name, word) })
 }
 
@@ -64,16 +65,16 @@ func Plain(name, value string) bool {
 	if u, err := url.Parse(value); err == nil && u.Scheme != "" && u.Host != "" {
 		return u.User == nil && isWords(u.Path) && !slices.ContainsFunc(queryOf(u), func(s string) bool { return !isWords(s) })
 	}
-	if m := mailbox.FindStringSubmatch(value); m != nil {
+	if m := mailbox().FindStringSubmatch(value); m != nil {
 		return isWords(m[1])
 	}
 	return filepath.IsAbs(value) || isWords(value)
 }
 
-var mailbox = regexp.MustCompile(`^([a-z0-9._-]+)@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}$`)
+var mailbox = text.Regexp(`^([a-z0-9._-]+)@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}$`)
 
 // word is letters, also like JavaScript, or digits, or a few of both.
-var word = regexp.MustCompile(`^(?:\p{Ll}{1,20}|\p{Lu}{1,20}|\p{Lu}\p{Ll}{1,19}|[A-Z]?[a-z]{3,19}(?:[A-Z][a-z]{2,19}){1,3}|[0-9]{1,15}|[A-Za-z0-9]{1,4})?$`)
+var word = text.Regexp(`^(?:\p{Ll}{1,20}|\p{Lu}{1,20}|\p{Lu}\p{Ll}{1,19}|[A-Z]?[a-z]{3,19}(?:[A-Z][a-z]{2,19}){1,3}|[0-9]{1,15}|[A-Za-z0-9]{1,4})?$`)
 
 // isWords reports whether a text consists of words; sentences may contain characters that
 // passwords use too.
@@ -83,7 +84,7 @@ func isWords(s string) bool {
 		between += "+&'’()!?;*"
 	}
 	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(between, r) }) {
-		if !word.MatchString(part) {
+		if !word().MatchString(part) {
 			return false
 		}
 	}
@@ -91,7 +92,7 @@ func isWords(s string) bool {
 }
 
 // authScheme precedes the credentials in a header.
-var authScheme = regexp.MustCompile(`(?i)^(bearer|basic|token|apikey)\s+(\S.*)$`)
+var authScheme = text.Regexp(`(?i)^(bearer|basic|token|apikey)\s+(\S.*)$`)
 
 // parts returns a value and its parts that are secrets themselves: credentials without
 // their scheme, the password of user:password, user, password and query of a URL, the
@@ -120,7 +121,7 @@ func parts(value string) []string {
 			add(s)
 		}
 	}
-	if m := authScheme.FindStringSubmatch(value); m != nil {
+	if m := authScheme().FindStringSubmatch(value); m != nil {
 		add(m[2])
 		value = m[2]
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // // volatile lists the placeholder names of the default patterns.
@@ -15,7 +17,7 @@ var volatileNames = map[string]bool{"uuid": true, "run": true, "duration": true,
 type volatilePattern struct {
 	name       string
 	mayMatch   func(s string) bool
-	pattern    *regexp.Regexp
+	pattern    func() *regexp.Regexp
 	group      int  // the group to hide
 	unnumbered bool // the placeholder has no number, because equal values are a coincidence
 }
@@ -23,27 +25,27 @@ type volatilePattern struct {
 var volatilePatterns = []volatilePattern{
 	{
 		name: "uuid", mayMatch: func(s string) bool { return len(s) >= 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' },
-		pattern: regexp.MustCompile(`^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b`),
+		pattern: text.Regexp(`^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b`),
 	},
 	{
 		name: "run", mayMatch: func(s string) bool { return len(s) >= 24 && s[1] == '-' && s[10] == '-' && s[17] == '-' },
-		pattern: regexp.MustCompile(`^[re]-\d{8}-\d{6}-[0-9a-f]{6,8}\b`),
+		pattern: text.Regexp(`^[re]-\d{8}-\d{6}-[0-9a-f]{6,8}\b`),
 	},
 	{
 		name: "port", group: 1, mayMatch: func(s string) bool { return s[0] == '1' || s[0] == 'l' || s[0] == '[' },
-		pattern: regexp.MustCompile(`^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\]):(\d{1,5})\b`),
+		pattern: text.Regexp(`^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\]):(\d{1,5})\b`),
 	},
 	{
 		name: "duration", group: 1, unnumbered: true, mayMatch: startsWithKey("duration_ms", "latency_ms"),
-		pattern: regexp.MustCompile(`^"\w+":\s*(-?\d[\d.eE+-]*)`),
+		pattern: text.Regexp(`^"\w+":\s*(-?\d[\d.eE+-]*)`),
 	},
 	{
 		name: "memory", group: 1, mayMatch: startsWithKey("memory_id", "executor_agent_memory_id"),
-		pattern: regexp.MustCompile(`^"\w+":\s*"([^"\\]+)"`),
+		pattern: text.Regexp(`^"\w+":\s*"([^"\\]+)"`),
 	},
 	{
 		name: "interaction", group: 1, mayMatch: startsWithKey("parent_interaction_id", "executor_agent_parent_interaction_id"),
-		pattern: regexp.MustCompile(`^"\w+":\s*"([^"\\]+)"`),
+		pattern: text.Regexp(`^"\w+":\s*"([^"\\]+)"`),
 	},
 }
 
@@ -84,7 +86,7 @@ func matchAt(text string, i int) (hit, bool) {
 		if !s.mayMatch(rest) {
 			continue
 		}
-		if at := s.pattern.FindStringSubmatchIndex(rest); at != nil {
+		if at := s.pattern().FindStringSubmatchIndex(rest); at != nil {
 			from, to := i+at[2*s.group], i+at[2*s.group+1]
 			return hit{from: from, to: to, name: s.name, value: text[from:to], unnumbered: s.unnumbered, quoted: s.unnumbered}, true
 		}

@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // // Unused returns the goldens in the given folders (absolute paths) that no case used. It skips folders with cases
@@ -115,10 +116,10 @@ func (t *Tree) hasSymlink(rel string) bool {
 }
 
 // // tempNames matches the temporary files that a killed process leaves behind; see tempName.
-var tempNames = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{16}\.next$`)
+var tempNames = text.Regexp(`^\.(.+)\.[0-9a-f]{16}\.next$`)
 
 func isTempFile(name string) bool {
-	m := tempNames.FindStringSubmatch(name)
+	m := tempNames().FindStringSubmatch(name)
 	if m == nil {
 		return false
 	}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,27 +9,28 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/text"
 )
 
 var (
 	// selector is a figure that an expression names.
-	selector = regexp.MustCompile(`\b(?:stats|baseline|case)(?:\??\.[A-Za-z_][A-Za-z0-9_]*|\["[^"]*"\]|\['[^']*'\])+`)
+	selector = text.Regexp(`\b(?:stats|baseline|case)(?:\??\.[A-Za-z_][A-Za-z0-9_]*|\["[^"]*"\]|\['[^']*'\])+`)
 	// quoted is a text in an expression.
-	quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`")
-	word   = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+	quoted = text.Regexp(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`")
+	word   = text.Regexp(`[A-Za-z_][A-Za-z0-9_]*`)
 )
 
 // mentions says whether an expression names something: as a name of its own or
 // as a field, but not within a text.
 func mentions(source, name string) bool {
-	return slices.Contains(word.FindAllString(quoted.ReplaceAllString(source, ""), -1), name)
+	return slices.Contains(word().FindAllString(quoted().ReplaceAllString(source, ""), -1), name)
 }
 
 // figures are the figures that an expression names, as they are.
 func figures(source string, env map[string]any) string {
 	place, _ := guard.Place("gates_each", nil)
 	var out, seen []string
-	for _, s := range selector.FindAllString(source, -1) {
+	for _, s := range selector().FindAllString(source, -1) {
 		if slices.Contains(seen, s) {
 			continue
 		}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,19 +12,19 @@ import (
 
 var (
 	// keyed is where an expression names a part of the figures by a key.
-	keyed = regexp.MustCompile(`\b(stats|baseline)\??\.(by_group|by_variant|by_case|by_check|pass_at|pass_all)(?:\??\.([A-Za-z_]\w*)|(?:\?\.)?\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\])`)
+	keyed = text.Regexp(`\b(stats|baseline)\??\.(by_group|by_variant|by_case|by_check|pass_at|pass_all)(?:\??\.([A-Za-z_]\w*)|(?:\?\.)?\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\])`)
 	// asked is where it asks first whether there is such a part.
-	asked = regexp.MustCompile(`\bin\s+(stats|baseline)\??\.(by_group|by_variant|by_case|by_check|pass_at|pass_all)\b`)
+	asked = text.Regexp(`\bin\s+(stats|baseline)\??\.(by_group|by_variant|by_case|by_check|pass_at|pass_all)\b`)
 )
 
 // lacks says which part of the figures an expression names that is not there,
 // or "". What is not there would be read as 0, and 0 meets many a condition.
 func (r *Report) lacks(source string) string {
 	known := map[string]bool{}
-	for _, m := range asked.FindAllStringSubmatch(source, -1) {
+	for _, m := range asked().FindAllStringSubmatch(source, -1) {
 		known[m[1]+"."+m[2]] = true
 	}
-	for _, m := range keyed.FindAllStringSubmatch(source, -1) {
+	for _, m := range keyed().FindAllStringSubmatch(source, -1) {
 		s, of := &r.Stats, "it"
 		if m[1] == "baseline" {
 			s, of = &r.Comparison.Baseline, "the baseline"
@@ -46,7 +45,7 @@ func (r *Report) ofHeld(source string) bool {
 	if r.QuarantinedStats == nil {
 		return false
 	}
-	for _, m := range keyed.FindAllStringSubmatch(source, -1) {
+	for _, m := range keyed().FindAllStringSubmatch(source, -1) {
 		if m[1] == "stats" && vacant(&r.Stats, m[2], m[3]+m[4]+m[5]) {
 			return true
 		}

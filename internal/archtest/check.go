@@ -26,7 +26,7 @@ func (f Finding) path() string {
 func Check(t Table, m *Module) ([]Finding, error) {
 	var out []Finding
 	for _, rule := range []func(Table, *Module) []Finding{
-		checkArrows, checkRings, checkDoors, checkPackages, checkFiles, checkWords, checkListed, checkCatalog, checkOutput,
+		checkArrows, checkRings, checkDoors, checkPackages, checkFiles, checkWords, checkListed, checkCatalog, checkOutput, checkStartup,
 	} {
 		out = append(out, rule(t, m)...)
 	}

@@ -7,11 +7,11 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // masks are the secrets that are replaced in a trace: by value, and by the names of
@@ -61,7 +61,7 @@ func hideHeader(value string) string {
 // secretMembers matches the members of JSON, and secretFields the fields of forms,
 // that hold secrets which no client knows before: those that signing in exchanges.
 var (
-	secretMembers = regexp.MustCompile(`(?i)("(?:access_token|refresh_token|id_token|device_code|code_verifier|client_secret|client_assertion|api_?key|password|secret|token|authorization|private_key)"\s*:\s*)"(?:[^"\\]|\\.)*"?`)
+	secretMembers = text.Regexp(`(?i)("(?:access_token|refresh_token|id_token|device_code|code_verifier|client_secret|client_assertion|api_?key|password|secret|token|authorization|private_key)"\s*:\s*)"(?:[^"\\]|\\.)*"?`)
 	secretFields  = []string{"code", "assertion", "device_code", "user_code", "state"}
 )
 
@@ -70,7 +70,7 @@ func (m masks) body(b []byte) string {
 	for _, v := range m {
 		b, _ = v.JSON(b)
 	}
-	return secretMembers.ReplaceAllString(string(b), `$1"`+masked+`"`)
+	return secretMembers().ReplaceAllString(string(b), `$1"`+masked+`"`)
 }
 
 // form replaces secrets in a form or a query.

@@ -2,12 +2,12 @@ package bedrock
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/providers/modelhttp"
 	"github.com/pexctl/pex/providers/modelhttp/schemasubset"
 )
@@ -92,11 +92,11 @@ func claude(id string) bool { return strings.Contains(id, "anthropic.") }
 func marksErrors(id string) bool { return claude(id) || strings.Contains(id, "amazon.nova") }
 
 // numbered is the name of a Claude model since 4, with its number.
-var numbered = regexp.MustCompile(`anthropic\.claude-[a-z]+-(\d{1,2})(?:-(\d{1,2}))?(?:[-:]|$)`)
+var numbered = text.Regexp(`anthropic\.claude-[a-z]+-(\d{1,2})(?:-(\d{1,2}))?(?:[-:]|$)`)
 
 // recent says whether an id is a Claude of 4.5 or later.
 func recent(id string) bool {
-	n := numbered.FindStringSubmatch(id)
+	n := numbered().FindStringSubmatch(id)
 	if n == nil {
 		return false
 	}

@@ -3,11 +3,11 @@ package bedrock
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
@@ -92,16 +92,16 @@ func (w *writer) result(m model.Message, text string) types.ContentBlock {
 
 // The ids of calls that Bedrock allows, and those that Claude does.
 var (
-	allowedID = regexp.MustCompile(`^[a-zA-Z0-9_.:-]{1,64}$`)
-	strictID  = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	allowedID = text.Regexp(`^[a-zA-Z0-9_.:-]{1,64}$`)
+	strictID  = text.Regexp(`^[a-zA-Z0-9_-]{1,64}$`)
 )
 
 // callID is a call's id as the model allows it; those of other providers may
 // be longer, or written otherwise.
 func (w *writer) callID(id string) string {
-	allowed := allowedID
+	allowed := allowedID()
 	if claude(w.base) {
-		allowed = strictID
+		allowed = strictID()
 	}
 	if allowed.MatchString(id) {
 		return id

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 
 	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/text"
 
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
@@ -102,7 +102,7 @@ func (a *recordedCall) outcome(rec *journal.Record) error {
 	return nil
 }
 
-var redactionMark = regexp.MustCompile(`\[redacted ([A-Za-z_][A-Za-z0-9_]*)\]`)
+var redactionMark = text.Regexp(`\[redacted ([A-Za-z_][A-Za-z0-9_]*)\]`)
 
 // findSecrets returns the secrets whose marks the recording contains and this machine
 // has, which are redacted from requests before they are compared. plain holds the values
@@ -110,7 +110,7 @@ var redactionMark = regexp.MustCompile(`\[redacted ([A-Za-z_][A-Za-z0-9_]*)\]`)
 func findSecrets(recs []journal.Record, env func(string) string) (secrets *secret.Values, plain map[string]string) {
 	values := map[string]string{}
 	for i := range recs {
-		for _, m := range redactionMark.FindAllSubmatch(recs[i].Body, -1) {
+		for _, m := range redactionMark().FindAllSubmatch(recs[i].Body, -1) {
 			if name := string(m[1]); env != nil && env(name) != "" {
 				values[name] = env(name)
 			}
@@ -133,8 +133,8 @@ func (t *track) restorePlain(body []byte) []byte {
 	if len(t.plain) == 0 {
 		return body
 	}
-	return redactionMark.ReplaceAllFunc(body, func(m []byte) []byte {
-		if value, ok := t.plain[string(redactionMark.FindSubmatch(m)[1])]; ok {
+	return redactionMark().ReplaceAllFunc(body, func(m []byte) []byte {
+		if value, ok := t.plain[string(redactionMark().FindSubmatch(m)[1])]; ok {
 			return []byte(value)
 		}
 		return m

@@ -100,13 +100,13 @@ var statuses = map[string]model.ErrorKind{
 // words are what errors say of themselves that says more than the status does.
 // The first that occurs counts.
 var words = []struct {
-	text *regexp.Regexp
+	text func() *regexp.Regexp
 	kind model.ErrorKind
 }{
-	{regexp.MustCompile(`exceeds the maximum number of tokens|request payload size exceeds`), model.ContextTooLong},
-	{regexp.MustCompile(`api key not valid|api key expired|api_key_invalid|api_key_service_blocked`), model.AuthError},
-	{regexp.MustCompile(`user location is not supported|credits are depleted|enable billing`), model.AuthError},
-	{regexp.MustCompile(`quota exceeded.*limit: 0\b`), model.AuthError}, // the plan has none of this model
+	{text.Regexp(`exceeds the maximum number of tokens|request payload size exceeds`), model.ContextTooLong},
+	{text.Regexp(`api key not valid|api key expired|api_key_invalid|api_key_service_blocked`), model.AuthError},
+	{text.Regexp(`user location is not supported|credits are depleted|enable billing`), model.AuthError},
+	{text.Regexp(`quota exceeded.*limit: 0\b`), model.AuthError}, // the plan has none of this model
 }
 
 // named finds the kind of an error in its words, "" where none is known.
@@ -117,7 +117,7 @@ func (f fault) named() model.ErrorKind {
 	}
 	message = strings.ToLower(text.OneLine(message))
 	for _, w := range words {
-		if w.text.MatchString(message) {
+		if w.text().MatchString(message) {
 			return w.kind
 		}
 	}

@@ -9,13 +9,13 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/modelhttp"
 )
@@ -63,7 +63,7 @@ func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.
 	return m, nil
 }
 
-var version = regexp.MustCompile(`(^|/)v\d+[a-z]*\d*(/|$)`)
+var version = text.Regexp(`(^|/)v\d+[a-z]*\d*(/|$)`)
 
 // address is where the models are: base, with the API's version where it names none.
 func address(base string) (*url.URL, component.Faults) {
@@ -71,7 +71,7 @@ func address(base string) (*url.URL, component.Faults) {
 	if wrong != nil {
 		return nil, wrong
 	}
-	if !version.MatchString(u.Path) {
+	if !version().MatchString(u.Path) {
 		u = u.JoinPath("v1beta")
 	}
 	return u, nil

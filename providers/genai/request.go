@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // body writes a request.
@@ -104,7 +104,7 @@ func (m *chatModel) words(req *model.Request) (out []string) {
 
 const oneCall = "Call at most one function at a time."
 
-var generationOf = regexp.MustCompile(`gemini-(\d+)`)
+var generationOf = text.Regexp(`gemini-(\d+)`)
 
 // signed says whether the model is of Gemini 3 or later, which check thought
 // signatures; the names that always mean the latest do.
@@ -113,7 +113,7 @@ func (m *chatModel) signed(req *model.Request) bool {
 	if req.Params.Model != "" {
 		name = req.Params.Model
 	}
-	if found := generationOf.FindStringSubmatch(name); found != nil {
+	if found := generationOf().FindStringSubmatch(name); found != nil {
 		n, err := strconv.Atoi(found[1])
 		return err == nil && n >= 3
 	}

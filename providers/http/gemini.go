@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
@@ -60,11 +60,11 @@ func (gemini) values(req *model.Request, _ bool, to map[string]any) {
 	}
 }
 
-var generation = regexp.MustCompile(`gemini-(\d+)`)
+var generation = text.Regexp(`gemini-(\d+)`)
 
 // wantsSignatures reports whether a model rejects calls without a signature.
 func wantsSignatures(model string) bool {
-	m := generation.FindStringSubmatch(model)
+	m := generation().FindStringSubmatch(model)
 	return m != nil && m[1] != "1" && m[1] != "2"
 }
 

@@ -8,12 +8,12 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -83,13 +83,13 @@ func (c *Config) checkCommand() component.Faults {
 		return component.Faults{fault("/command", "command must be a program, or a list of a program and its arguments, all strings", listed)}
 	case len(argv) == 0 || strings.TrimSpace(argv[0]) == "":
 		return component.Faults{fault("/command", "command names no program", listed)}
-	case alone && strings.ContainsAny(argv[0], " \t") && len(c.Args) == 0 && !reference.MatchString(argv[0]):
+	case alone && strings.ContainsAny(argv[0], " \t") && len(c.Args) == 0 && !reference().MatchString(argv[0]):
 		return component.Faults{fault("/command", "command runs without a shell, so its arguments are not split", "write a list: ["+strings.Join(strings.Fields(argv[0]), ", ")+"]")}
 	}
 	return nil
 }
 
-var reference = regexp.MustCompile(`\$[{<]`)
+var reference = text.Regexp(`\$[{<]`)
 
 func (c *Config) checkEnv() (out component.Faults) {
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
@@ -106,12 +106,12 @@ var reservedHeaders = []string{
 	"Mcp-Session-Id", "Mcp-Protocol-Version", "Last-Event-Id",
 }
 
-var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+var headerName = text.Regexp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
 func (c *Config) checkHeaders() (out component.Faults) {
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		switch at := "/headers" + component.Key(name); {
-		case !headerName.MatchString(name):
+		case !headerName().MatchString(name):
 			out = append(out, fault(at, fmt.Sprintf("%q is not a valid header name", name), "use only letters, digits and -"))
 		case slices.Contains(reservedHeaders, http.CanonicalHeaderKey(name)):
 			out = append(out, fault(at, "header "+name+" is set by the HTTP client", "remove it"))

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"regexp"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -70,13 +69,13 @@ func requestRejected(cause, failure error) error {
 
 // unknownContent matches the library's errors about content blocks that it cannot decode;
 // they have no type. The connection stays usable.
-var unknownContent = regexp.MustCompile(`(unrecognized|invalid) content type|nil content`)
+var unknownContent = text.Regexp(`(unrecognized|invalid) content type|nil content`)
 
 // isDecodeError reports whether a reply arrived that cannot be decoded.
 func isDecodeError(err error) bool {
 	_, badBytes := errors.AsType[base64.CorruptInputError](err)
 	_, badType := errors.AsType[*json.UnmarshalTypeError](err)
-	return badBytes || badType || unknownContent.MatchString(err.Error())
+	return badBytes || badType || unknownContent().MatchString(err.Error())
 }
 
 // serverError returns the error that the server itself replied with, or nil.
@@ -89,7 +88,7 @@ func serverError(err error) *jsonrpc.Error {
 }
 
 // libraryPrefix matches the text that the library prepends to errors.
-var libraryPrefix = regexp.MustCompile(`rejected by transport: |^((calling |sending )?"[a-zA-Z/]+": )+`)
+var libraryPrefix = text.Regexp(`rejected by transport: |^((calling |sending )?"[a-zA-Z/]+": )+`)
 
 // plainError returns an error without the library's text around it.
 func plainError(err error) error {
@@ -104,7 +103,7 @@ func plainError(err error) error {
 	}
 	e, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok || e.Code <= codeClosing && e.Code >= codeRejected {
-		return errors.New(libraryPrefix.ReplaceAllString(err.Error(), ""))
+		return errors.New(libraryPrefix().ReplaceAllString(err.Error(), ""))
 	}
 	switch message := tail(e.Message); e.Code {
 	case jsonrpc.CodeMethodNotFound:

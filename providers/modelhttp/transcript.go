@@ -3,11 +3,11 @@ package modelhttp
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // AskForJSON returns a request with the schema in the system prompt, for servers without
@@ -93,12 +93,12 @@ func Object(args json.RawMessage) json.RawMessage {
 	return b
 }
 
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+var notInNames = text.Regexp(`[^A-Za-z0-9_-]`)
 
 // SchemaName converts a schema's name to at most 64 letters, digits, _ and -, as
 // protocols require.
 func SchemaName(s string) string {
-	s = notInNames.ReplaceAllString(s, "_")
+	s = notInNames().ReplaceAllString(s, "_")
 	if s == "" {
 		return "reply"
 	}

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 
 	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Limits of a conversation's variables, as for the variables tool.
@@ -17,7 +17,7 @@ const (
 	maxVariables = 64
 )
 
-var variableName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
+var variableName = text.Regexp(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
 
 // changes are a program's changes to variables, by name.
 type changes map[string]change

@@ -162,7 +162,7 @@ func (p *program) checkVariable(name string) error {
 	switch {
 	case !p.Keeps:
 		return errors.New("nothing is kept between calls here (the agent has no memory, or the author closed variables to this tool); give what matters as the result")
-	case !variableName.MatchString(name):
+	case !variableName().MatchString(name):
 		return fmt.Errorf("%.80q cannot be the name of a variable: use up to 64 letters, digits, _ . and -", name)
 	}
 	return nil

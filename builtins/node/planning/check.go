@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/plan"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -215,10 +215,10 @@ func TooLong(steps int) string {
 // isID reports whether id is a valid step ID, which can be part of effect paths and
 // references.
 func isID(id string) bool {
-	return idPattern.MatchString(id) && id != "." && id != ".."
+	return idPattern().MatchString(id) && id != "." && id != ".."
 }
 
-var idPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+var idPattern = text.Regexp(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // checkArgs checks arguments without references against the schema of the step's first tool.
 func checkArgs(s engine.Scope, st plan.Step) error {

@@ -1,8 +1,9 @@
 package reply
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // bare reads a literal, a number, or unquoted text up to a comma, a bracket, a quote, a
@@ -39,7 +40,7 @@ func (r *reader) bare(v *value, in kind) bool {
 		}
 	}
 	r.fix(fixBareText)
-	v.kind, v.str, v.raw = text, token, quote(token)
+	v.kind, v.str, v.raw = stringKind, token, quote(token)
 	return true
 }
 
@@ -78,13 +79,13 @@ func (r *reader) plainWord(v *value, token string) bool {
 }
 
 // halfNumber matches what begins like a number and ends too early.
-var halfNumber = regexp.MustCompile(`^[-+.]*$|^[-+]?[0-9]+\.?[0-9]*([eE][-+]?[0-9]*)?$`)
+var halfNumber = text.Regexp(`^[-+.]*$|^[-+]?[0-9]+\.?[0-9]*([eE][-+]?[0-9]*)?$`)
 
 // bareText reports whether a token can be text that lacks its quotes. A token that
 // replaces content (an ellipsis), NaN, half a number and a call are not text.
 func bareText(s string, in kind) bool {
 	switch {
-	case strings.Contains(s, "...") || strings.Contains(s, "…"), halfNumber.MatchString(s), strings.ContainsAny(s, `\<>;`),
+	case strings.Contains(s, "...") || strings.Contains(s, "…"), halfNumber().MatchString(s), strings.ContainsAny(s, `\<>;`),
 		strings.Contains(s, ": "), strings.HasSuffix(s, ":"), in == array && strings.Contains(s, ":") && !strings.Contains(s, "://"),
 		strings.Count(s, "(") != strings.Count(s, ")"), strings.Contains(s, "' "), strings.HasSuffix(s, "'"), s[0] == '=':
 		return false
@@ -97,5 +98,5 @@ func bareText(s string, in kind) bool {
 			return false // half a literal, or one with more behind it
 		}
 	}
-	return !several || in == object || !halfNumber.MatchString(first) // [1 2 3] is not text
+	return !several || in == object || !halfNumber().MatchString(first) // [1 2 3] is not text
 }

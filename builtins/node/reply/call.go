@@ -30,13 +30,13 @@ func toolCall(v *value) bool {
 	if name == nil || args == nil || has("goal", "description", "task") != nil {
 		return false
 	}
-	return name.kind == object || name.kind == text && name.str != "" && !strings.ContainsAny(name.str, " \n")
+	return name.kind == object || name.kind == stringKind && name.str != "" && !strings.ContainsAny(name.str, " \n")
 }
 
 // isStep reports whether an object is a step on its own.
 func isStep(v *value) bool {
 	return v.kind == object && slices.ContainsFunc(v.items, func(m value) bool {
-		return plainKey(m.key) == "goal" && m.kind == text && !m.blank()
+		return plainKey(m.key) == "goal" && m.kind == stringKind && !m.blank()
 	})
 }
 

@@ -2,8 +2,9 @@ package reply
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // document is one reading of a text: the objects and lists in it, and whether everything
@@ -42,7 +43,7 @@ func (d *document) parse() bool {
 		if !ok || !d.isProse(before, len(d.roots) > 0, true) {
 			return false
 		}
-		if len(d.roots) > 0 && strings.Trim(fences.ReplaceAllString(before, ""), " \t\r\n,;") != "" {
+		if len(d.roots) > 0 && strings.Trim(fences().ReplaceAllString(before, ""), " \t\r\n,;") != "" {
 			d.commaSeparated = false
 		}
 		d.roots = append(d.roots, v)
@@ -109,14 +110,14 @@ func hasConflictingKeys(v *value) bool {
 }
 
 var (
-	fences    = regexp.MustCompile("```[A-Za-z0-9]*")
-	markup    = regexp.MustCompile(`(?s)/\*.*?\*/|</?[A-Za-z_|][^<>]*>`)
-	asideText = regexp.MustCompile("^(\\{[A-Za-z_][A-Za-z0-9_ ]*\\}|\\{\\s*```[A-Za-z]*)")
+	fences    = text.Regexp("```[A-Za-z0-9]*")
+	markup    = text.Regexp(`(?s)/\*.*?\*/|</?[A-Za-z_|][^<>]*>`)
+	asideText = text.Regexp("^(\\{[A-Za-z_][A-Za-z0-9_ ]*\\}|\\{\\s*```[A-Za-z]*)")
 )
 
 // aside returns the length of a placeholder or of a fence in braces at the start of s, 0
 // if there is none.
-func placeholderLen(s string) int { return len(asideText.FindString(s)) }
+func placeholderLen(s string) int { return len(asideText().FindString(s)) }
 
 // isProse reports whether text around values contains no part of a value and can be
 // dropped. after and before report whether a value precedes and follows it.
@@ -124,7 +125,7 @@ func (d *document) isProse(s string, after, before bool) bool {
 	if strings.TrimSpace(s) == "" {
 		return true
 	}
-	s = strings.TrimSpace(markup.ReplaceAllString(fences.ReplaceAllString(asideText.ReplaceAllString(s, ""), ""), " "))
+	s = strings.TrimSpace(markup().ReplaceAllString(fences().ReplaceAllString(asideText().ReplaceAllString(s, ""), ""), " "))
 	if strings.Trim(s, ",; \t\r\n") == "" {
 		return true
 	}
@@ -138,10 +139,10 @@ func (d *document) isProse(s string, after, before bool) bool {
 		return false
 	case after && s != "" && strings.ContainsRune(`,:"'`, rune(s[0])):
 		return false
-	case before && (strings.HasSuffix(s, `"`) || strings.HasSuffix(s, `,`) || quoteColon.MatchString(s)):
+	case before && (strings.HasSuffix(s, `"`) || strings.HasSuffix(s, `,`) || quoteColon().MatchString(s)):
 		return false
 	}
-	return !quoteColon.MatchString(s)
+	return !quoteColon().MatchString(s)
 }
 
-var quoteColon = regexp.MustCompile(`["']\s*:`)
+var quoteColon = text.Regexp(`["']\s*:`)

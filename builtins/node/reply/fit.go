@@ -159,7 +159,7 @@ func (f *fitter) try(v *value, fixes fix, depth int) {
 	inner := f.unwrap(v)
 	switch {
 	case inner == nil:
-	case inner.kind != text:
+	case inner.kind != stringKind:
 		f.try(inner, fixes|fixWrapper, depth+1)
 	case startsLikeJSON(inner.str):
 		f.search(strings.TrimSpace(inner.str), fixes|fixWrapper|fixStringified, depth+1)
@@ -196,11 +196,11 @@ func (f *fitter) unwrap(v *value) *value {
 			}
 			inner = m
 		case "name", "tool", "tool_name", "function", "action":
-			if m.kind != text || f.options.OtherTool != nil && f.options.OtherTool(m.str) {
+			if m.kind != stringKind || f.options.OtherTool != nil && f.options.OtherTool(m.str) {
 				return nil
 			}
 		case "id", "type", "call_id", "tool_call_id":
-			if m.kind != text && m.kind != null {
+			if m.kind != stringKind && m.kind != null {
 				return nil
 			}
 		default:

@@ -45,7 +45,7 @@ func (src *source) best(o Options) (candidate, bool) {
 
 // stringified unwraps a string that contains an object or array.
 func (src *source) stringified(c *candidate, o Options) (candidate, bool) {
-	if c.value.kind != text || !startsLikeJSON(c.value.str) {
+	if c.value.kind != stringKind || !startsLikeJSON(c.value.str) {
 		return candidate{}, false
 	}
 	inner := prepare(c.value.str, o)

@@ -48,7 +48,7 @@ func (s *shaper) alias(d *draft, m *value) bool {
 	case f == "number", f == "goal" && plainKey(m.key) == "step" && m.kind == number:
 		d.number = scalarText(m)
 		return false
-	case f == "", f == "goal" && m.kind != text, m.blank():
+	case f == "", f == "goal" && m.kind != stringKind, m.blank():
 		return false
 	}
 	s.repair(`"` + m.key + `" read as "` + f + `"`)
@@ -86,7 +86,7 @@ func (s *shaper) goal(d *draft, m *value) {
 	key := plainKey(m.key)
 	rank := slices.Index(goalKeys[:], key)
 	goal := strings.TrimSpace(m.str)
-	if m.kind != text || goal == "" {
+	if m.kind != stringKind || goal == "" {
 		return
 	}
 	if (key == "name" || key == "action") && !strings.ContainsAny(goal, " \n") {
@@ -141,7 +141,7 @@ func (s *shaper) call(d *draft, v *value) {
 
 // args sets the arguments from an object, or a string that contains one.
 func (s *shaper) args(d *draft, m *value) {
-	if m.kind == text && strings.HasPrefix(strings.TrimSpace(m.str), "{") {
+	if m.kind == stringKind && strings.HasPrefix(strings.TrimSpace(m.str), "{") {
 		src := prepare(m.str, s.options)
 		if c, ok := src.all(s.options); ok && c.value.kind == object {
 			s.fixes |= c.fixes | fixStringified
@@ -169,7 +169,7 @@ func (s *shaper) names(m *value) []string {
 	if m.kind != array {
 		list = nil
 		for part := range strings.SplitSeq(scalarText(m), ",") {
-			list = append(list, value{kind: text, str: part})
+			list = append(list, value{kind: stringKind, str: part})
 		}
 		if !m.blank() {
 			s.repair("single name read as a list")
@@ -196,7 +196,7 @@ func (s *shaper) textField(m *value) string {
 	switch m.kind {
 	case null:
 		return ""
-	case text:
+	case stringKind:
 		return strings.TrimSpace(m.str)
 	case array:
 		var parts []string
@@ -214,7 +214,7 @@ func (s *shaper) textField(m *value) string {
 // scalarText returns a string or number as text, "" for other values.
 func scalarText(v *value) string {
 	switch v.kind {
-	case text:
+	case stringKind:
 		return strings.TrimSpace(v.str)
 	case number:
 		return v.raw

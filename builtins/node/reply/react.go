@@ -147,7 +147,7 @@ func (a *Action) inputOf(v *value) json.RawMessage {
 	switch {
 	case v == nil || v.kind == null:
 		return json.RawMessage("{}")
-	case v.kind != text:
+	case v.kind != stringKind:
 		return json.RawMessage(v.json())
 	}
 	return a.inputText(v.str)

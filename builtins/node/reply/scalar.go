@@ -55,7 +55,7 @@ func (r *reader) number(v *value) bool {
 	}
 	if zeros := strings.TrimLeft(word, "0123456789"); zeros == "" {
 		r.fix(fixNumber)
-		v.kind, v.str, v.raw = text, word, quote(word)
+		v.kind, v.str, v.raw = stringKind, word, quote(word)
 		return true
 	}
 	word = strings.TrimPrefix(word, "+")

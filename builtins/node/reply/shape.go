@@ -39,7 +39,7 @@ func (s *shaper) plan(v *value) Result {
 		return s.object(v)
 	case array:
 		return s.list(v)
-	case text:
+	case stringKind:
 		if res, ok := s.parseString(v); ok {
 			return res
 		}
@@ -170,7 +170,7 @@ func planResult(steps []Step) Result {
 }
 
 func finalResult(v *value) Result {
-	if v.kind == text {
+	if v.kind == stringKind {
 		return Result{Kind: Final, Result: v.str}
 	}
 	raw := v.json()
@@ -184,7 +184,7 @@ func placeholder(v *value) bool {
 		return v.raw == "false"
 	case object, array:
 		return len(v.items) == 0
-	case text:
+	case stringKind:
 		switch strings.ToLower(strings.Trim(v.str, " .-_<>()")) {
 		case "", "null", "none", "n/a", "na", "nil", "empty", "pending", "tbd":
 			return true
@@ -244,7 +244,7 @@ func wrapperKey(key string) bool {
 
 // parseString parses the JSON in a string, at most two strings deep.
 func (s *shaper) parseString(v *value) (Result, bool) {
-	if v.kind != text || s.unwrapped == 2 || !startsLikeJSON(v.str) {
+	if v.kind != stringKind || s.unwrapped == 2 || !startsLikeJSON(v.str) {
 		return Result{}, false
 	}
 	res := s.options.parse(v.str, s.unwrapped+1)

@@ -36,7 +36,7 @@ func (s *shaper) drafts(v *value) ([]draft, string) {
 		return nil, ""
 	case array:
 		return s.array(v)
-	case text:
+	case stringKind:
 		return s.prose(v)
 	case object:
 		return s.stepsByKey(v)
@@ -59,7 +59,7 @@ func (s *shaper) array(v *value) ([]draft, string) {
 // element reads one element of the list of steps.
 func (s *shaper) element(drafts []draft, v *value) ([]draft, string) {
 	switch v.kind {
-	case text:
+	case stringKind:
 		goal := strings.TrimSpace(v.str)
 		if goal == "" {
 			s.repair("empty steps dropped")

@@ -57,7 +57,7 @@ func (r *reader) text(v *value, isKey bool) bool {
 	if !t.read() {
 		return false
 	}
-	v.kind, v.str = text, t.out.String()
+	v.kind, v.str = stringKind, t.out.String()
 	v.raw = r.src[start:r.pos]
 	if r.count != before {
 		v.raw = quote(v.str)
@@ -74,7 +74,7 @@ func (r *reader) plain(v *value, start int, isKey bool) bool {
 			if r.ends(i+1, isKey) != closes {
 				return false
 			}
-			v.kind, v.str, v.raw = text, r.src[r.pos:i], r.src[start:i+1]
+			v.kind, v.str, v.raw = stringKind, r.src[r.pos:i], r.src[start:i+1]
 			r.pos = i + 1
 			return true
 		case c == '\\' || c < ' ':

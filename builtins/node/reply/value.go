@@ -12,7 +12,7 @@ const (
 	null kind = iota
 	boolean
 	number
-	text
+	stringKind
 	array
 	object
 )
@@ -68,7 +68,7 @@ func (v *value) render(b *strings.Builder) {
 
 // blank reports whether a value is null or a string of spaces.
 func (v *value) blank() bool {
-	return v.kind == null || v.kind == text && strings.TrimSpace(v.str) == ""
+	return v.kind == null || v.kind == stringKind && strings.TrimSpace(v.str) == ""
 }
 
 // quote returns a JSON string with only the required escapes.

@@ -19,7 +19,7 @@ func (r *reader) wideText(v *value, in kind, isKey bool) bool {
 	if !w.read() {
 		return false
 	}
-	v.kind, v.str = text, t.out.String()
+	v.kind, v.str = stringKind, t.out.String()
 	v.raw = quote(v.str)
 	if r.count == before {
 		v.raw = r.src[start:r.pos]

@@ -4,20 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // scripted are keys under which code stands: script, script_score,
 // scripted_metric, init_script, minimum_should_match_script, ...
-var scripted = regexp.MustCompile(`(?i)(^|_)script(s|ed)?(_|$)`)
+var scripted = text.Regexp(`(?i)(^|_)script(s|ed)?(_|$)`)
 
 // codeOnly are those of them that are taken for code wherever they stand: no
 // one has to read a query whole to know whether they name a field.
-var codeOnly = regexp.MustCompile(`(?i)^(_script|script_(score|fields|sort)|scripted_metric|(init|map|combine|reduce|bucket|minimum_should_match)_script)$`)
+var codeOnly = text.Regexp(`(?i)^(_script|script_(score|fields|sort)|scripted_metric|(init|map|combine|reduce|bucket|minimum_should_match)_script)$`)
 
 // naming are the parts of a search below which keys are names of fields or of
 // aggregations, and below which no script stands.
@@ -67,7 +67,7 @@ func (t *searchTool) checkKey(object map[string]any, at, key string) error {
 		return errors.New(`"wrapper" hides a query from those who check it; write the query itself`)
 	case key == "collate":
 		return errors.New(`"collate" is not allowed here; leave it out`)
-	case scripted.MatchString(key) && !namesField(at, key) && !t.scripts:
+	case scripted().MatchString(key) && !namesField(at, key) && !t.scripts:
 		return errScript(key)
 	case key != "index" && key != "_index" || lookup == "":
 		return nil
@@ -82,7 +82,7 @@ func (t *searchTool) checkKey(object map[string]any, at, key string) error {
 // namesField says whether a key that reads like code is a name that someone
 // gave to a field or to an aggregation.
 func namesField(at, key string) bool {
-	if codeOnly.MatchString(key) {
+	if codeOnly().MatchString(key) {
 		return false
 	}
 	return slices.Contains(naming, at) || slices.Contains(both, at) && !strings.EqualFold(key, "script")

@@ -2,10 +2,10 @@ package opensearch
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -53,7 +53,7 @@ func defaults() Config {
 	return Config{Auth: Auth{Type: noAuth, Service: "es"}, MaxBytes: maxBytes}
 }
 
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variable = text.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // check finds what is wrong with the settings, each at its place. What hangs on
 // the environment is told by the call.
@@ -91,7 +91,7 @@ func (a *Auth) check() (out component.Faults) {
 			fault(key.name, "auth."+key.name+" is missing", "auth.type "+a.Type+" needs it")
 		case key.of != a.Type && key.value != "":
 			fault(key.name, fmt.Sprintf("auth.%s is for auth.type %s, not %s", key.name, key.of, a.Type), "leave it out, or write type: "+key.of)
-		case key.value != "" && key.variable && !variable.MatchString(key.value):
+		case key.value != "" && key.variable && !variable().MatchString(key.value):
 			fault(key.name, "auth."+key.name+" is the name of an environment variable", "keep the secret there, and write the variable's name")
 		}
 	}

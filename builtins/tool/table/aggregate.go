@@ -146,7 +146,7 @@ func (g *group) add(v any, op string) error {
 		g.sum = g.sum.plus(d)
 		return nil
 	}
-	if s, ok := v.(string); ok && !number.MatchString(s) {
+	if s, ok := v.(string); ok && !number().MatchString(s) {
 		return g.bound(s, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
 	}
 	d, err := numeric(v)
@@ -205,7 +205,7 @@ func numeric(v any) (decimal, error) {
 	case json.Number:
 		return parse(v.String())
 	case string:
-		if number.MatchString(v) {
+		if number().MatchString(v) {
 			return parse(v)
 		}
 	}

@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // The formats.
@@ -95,7 +96,7 @@ func lines(data []byte) (any, error) {
 	return out, nil
 }
 
-var number = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$`)
+var number = text.Regexp(`^-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$`)
 
 func rows(data []byte, comma rune) (any, error) {
 	r := csv.NewReader(bytes.NewReader(data))
@@ -137,7 +138,7 @@ func isNumeric(cells [][]string, c int) bool {
 		if row[c] == "" {
 			continue
 		}
-		if some = number.MatchString(row[c]); !some {
+		if some = number().MatchString(row[c]); !some {
 			return false
 		}
 	}

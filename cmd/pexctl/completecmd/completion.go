@@ -2,12 +2,12 @@ package completecmd
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
 )
@@ -61,7 +61,7 @@ func Command(env *ui.Env) *cli.Command {
 
 // harmless is a word in which no shell finds anything to expand: bash expands
 // what it is offered, and a spec of others may have any text for a key.
-var harmless = regexp.MustCompile(`^[\w.,:+@/=-]+$`)
+var harmless = text.Regexp(`^[\w.,:+@/=-]+$`)
 
 // Complete prints what may stand for the last of the words, one a line.
 func Complete(components *catalog.Catalog, app *cli.App, words []string) {
@@ -70,7 +70,7 @@ func Complete(components *catalog.Catalog, app *cli.App, words []string) {
 	}
 	cur := words[len(words)-1]
 	for _, w := range candidates(components, app, words[:len(words)-1], cur) {
-		if strings.HasPrefix(w, cur) && harmless.MatchString(w) {
+		if strings.HasPrefix(w, cur) && harmless().MatchString(w) {
 			fmt.Fprintln(app.Writer, w)
 		}
 	}

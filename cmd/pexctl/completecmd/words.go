@@ -4,7 +4,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/render"
 	"github.com/pexctl/pex/internal/app/catalog"
 	samples "github.com/pexctl/pex/specs"
@@ -59,7 +59,7 @@ func arguments(components *catalog.Catalog, command string, before []string) []s
 }
 
 // choice matches the usage of -o, which lists its formats.
-var choice = regexp.MustCompile("^`FORMAT`: Output format: ([a-z, ]+)")
+var choice = text.Regexp("^`FORMAT`: Output format: ([a-z, ]+)")
 
 // valuesOf are the words that a flag takes, before being what stands before it;
 // none = the shell completes files.
@@ -67,7 +67,7 @@ func valuesOf(components *catalog.Catalog, f cli.Flag, before []string) []string
 	switch name := f.Names()[0]; name {
 	case "output":
 		if doc, ok := f.(cli.DocGenerationFlag); ok {
-			if said := choice.FindStringSubmatch(doc.GetUsage()); said != nil {
+			if said := choice().FindStringSubmatch(doc.GetUsage()); said != nil {
 				return strings.Split(strings.TrimSpace(said[1]), ", ")
 			}
 		}

@@ -99,7 +99,7 @@ func (s *suite) gitBaseline(c *call, ref, rest string) (*against, error) {
 
 // runBaseline is an evaluation of this home.
 func (s *suite) runBaseline(ref, id, home string) (*against, error) {
-	if id != "last" && (!evalID.MatchString(id) || !fspath.Exists(filepath.Join(project.EvalsDir(home), id))) {
+	if id != "last" && (!evalID().MatchString(id) || !fspath.Exists(filepath.Join(project.EvalsDir(home), id))) {
 		return nil, failure.WithHintf(failure.Usagef("baseline %s: no such evaluation in %s", ref, home), "pexctl eval ls lists evaluations")
 	}
 	dir, err := s.earlier(home, id, "baseline run:")

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"regexp"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
@@ -25,7 +25,7 @@ func (s *suite) secrets(components *catalog.Catalog) []*secret.Values {
 	values := map[string]string{}
 	for _, path := range s.Files {
 		text, _ := os.ReadFile(path) // it was read already
-		for _, m := range variableName.FindAllSubmatch(text, -1) {
+		for _, m := range variableName().FindAllSubmatch(text, -1) {
 			name := string(m[1]) + string(m[2])
 			values[name] = os.Getenv(name)
 		}
@@ -44,7 +44,7 @@ func (s *suite) earlierSecrets(components *catalog.Catalog, dir string, m report
 }
 
 // variableName is where a suite names a variable of the environment.
-var variableName = regexp.MustCompile(`\$[{<]env\.([A-Za-z_][A-Za-z0-9_]*)|(?:api_key|password|token)_env["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_]*)`)
+var variableName = text.Regexp(`\$[{<]env\.([A-Za-z_][A-Za-z0-9_]*)|(?:api_key|password|token)_env["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_]*)`)
 
 // mask takes secrets out of rows: no report that is made of them holds one.
 func mask(all []*secret.Values) func(*trial.Row) {

@@ -16,6 +16,7 @@ import (
 	"github.com/pexctl/pex/dsl/suitespec"
 	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/report"
@@ -185,7 +186,7 @@ func (e *evaluation) name() error {
 		return nil
 	}
 	e.id = cmp.Or(e.c.id, "e"+runs.NewID(time.Now())[1:])
-	if !evalID.MatchString(e.id) {
+	if !evalID().MatchString(e.id) {
 		return failure.Usagef("invalid value %q for --id; use letters, digits, dots, dashes and underscores, starting with a letter or digit", e.id)
 	}
 	if fspath.Exists(filepath.Join(project.EvalsDir(e.home), e.id)) {
@@ -194,13 +195,13 @@ func (e *evaluation) name() error {
 	return nil
 }
 
-var evalID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var evalID = text.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // earlier is the folder of an evaluation of this suite; last = the latest.
 func (s *suite) earlier(home, id, flag string) (string, error) {
 	if id != "last" {
 		dir := filepath.Join(project.EvalsDir(home), id)
-		if !evalID.MatchString(id) || !fspath.Exists(dir) {
+		if !evalID().MatchString(id) || !fspath.Exists(dir) {
 			return "", failure.WithHintf(failure.Usagef("--%s %s: no such evaluation in %s", flag, id, home), "pexctl eval ls lists evaluations")
 		}
 		if m, err := batch.ReadManifest(dir); err == nil && m.Suite != s.Name {

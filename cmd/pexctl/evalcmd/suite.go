@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/judge"
@@ -106,12 +106,12 @@ func loadSuite(c *call, path string) (*suite, error) {
 }
 
 // share is what max_errors may be.
-var share = regexp.MustCompile(`^\d+$|^\d+(?:\.\d+)?%$`)
+var share = text.Regexp(`^\d+$|^\d+(?:\.\d+)?%$`)
 
 // weighed checks the flags that stand for keys of the suite: what is wrong with
 // one is told of the flag.
 func weighed(c *call) error {
-	if s := c.maxErrors; c.IsSet("max-errors") && !share.MatchString(s) {
+	if s := c.maxErrors; c.IsSet("max-errors") && !share().MatchString(s) {
 		return failure.Usagef("invalid value %q for --max-errors; use a number or a percentage of trials, such as 5 or 2%%", s)
 	}
 	if s := c.inconclusive; c.IsSet("inconclusive") && s != "pass" && s != "fail" {

@@ -1,7 +1,6 @@
 package initcmd
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -12,6 +11,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 	samples "github.com/pexctl/pex/specs"
@@ -132,6 +132,6 @@ func newNext(dir, home string, files []scaffold.File) []nextCommand {
 }
 
 // approvals are those of a tool that a run may wait for, in a spec's own file.
-var approvals = regexp.MustCompile(`(?m)^ +approval: +[^n#]`)
+var approvals = text.Regexp(`(?m)^ +approval: +[^n#]`)
 
-func asksPeople(f scaffold.File) bool { return f.Path == "spec.yaml" && approvals.Match(f.Content) }
+func asksPeople(f scaffold.File) bool { return f.Path == "spec.yaml" && approvals().Match(f.Content) }

@@ -3,7 +3,6 @@ package modelcmd
 import (
 	"cmp"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/render"
 	"github.com/pexctl/pex/providers/http"
 )
@@ -141,7 +141,7 @@ func keyOf(m *engine.ModelSpec) llmKey {
 	return k
 }
 
-var credentials = regexp.MustCompile(`//[^/@\s]*@|\?[^$]*$`)
+var credentials = text.Regexp(`//[^/@\s]*@|\?[^$]*$`)
 
 // addressOf is where an llm is asked, as the spec has it: what references
 // stand for is not shown, nor is a password in it.
@@ -150,7 +150,7 @@ func addressOf(m *engine.ModelSpec) string {
 	if c, ok := m.Config.(*http.Config); ok && (text == "" || !strings.HasPrefix(c.URL.Text, "/")) {
 		text = cmp.Or(c.URL.Text, text)
 	}
-	return credentials.ReplaceAllStringFunc(text, func(s string) string {
+	return credentials().ReplaceAllStringFunc(text, func(s string) string {
 		if s[0] == '?' {
 			return "?..."
 		}

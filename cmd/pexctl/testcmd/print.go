@@ -3,12 +3,12 @@ package testcmd
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/golden"
 	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/testcase"
@@ -183,7 +183,7 @@ func (p *testPrinter) repeats(r repeats) {
 }
 
 // unnamed is what expressions are called that nobody named.
-var unnamed = regexp.MustCompile(`^expr(_\d+)?$`)
+var unnamed = text.Regexp(`^expr(_\d+)?$`)
 
 // problem is one thing that is wrong: what, where, why.
 func (p *testPrinter) problem(out *testcase.Outcome, x *report.Problem, ch golden.Change, changed bool) {
@@ -214,7 +214,7 @@ func sentenceOf(x *report.Problem) string {
 	switch {
 	case x.Message == "":
 		return x.Where
-	case unnamed.MatchString(x.Where), x.Where == "", strings.HasPrefix(x.Message, x.Where):
+	case unnamed().MatchString(x.Where), x.Where == "", strings.HasPrefix(x.Message, x.Where):
 		return x.Message
 	case x.Kind == report.ProblemCheck && x.Where == "run", strings.Contains(x.Message, x.Where):
 		return x.Message

@@ -1,13 +1,13 @@
 package adk
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/convert"
 	"github.com/pexctl/pex/dsl/convert/internal/draft"
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // reasons explains keys without a counterpart.
@@ -87,14 +87,14 @@ func (c *project) call(a *draft.Agent) string {
 }
 
 // variable matches a value of the session's state in an instruction.
-var variable = regexp.MustCompile(`\{\{?([A-Za-z_][A-Za-z0-9_]*)\??\}?\}`)
+var variable = text.Regexp(`\{\{?([A-Za-z_][A-Za-z0-9_]*)\??\}?\}`)
 
 // instruction converts an instruction; values of the state become parameters.
 func (c *project) instruction(a *draft.Agent, it *tree.Value) string {
 	text := tree.EscapeReferences(strings.TrimRight(c.UseRedacted(it), "\n "))
 	noted := false
-	return variable.ReplaceAllStringFunc(text, func(s string) string {
-		name := variable.FindStringSubmatch(s)[1]
+	return variable().ReplaceAllStringFunc(text, func(s string) string {
+		name := variable().FindStringSubmatch(s)[1]
 		if !a.Parameters.Has(name) {
 			a.Parameters.Put(name, tree.Map{{Key: "type", Value: "string"}, {Key: "default", Value: ""}})
 		}

@@ -2,12 +2,12 @@ package adk
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/convert"
 	"github.com/pexctl/pex/dsl/convert/internal/draft"
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
+	"github.com/pexctl/pex/engine/text"
 )
 
 func join(from, ref string) string { return path.Join(path.Dir(from), ref) }
@@ -26,7 +26,7 @@ var hosted = map[string]string{
 }
 
 // placeholder matches how a config refers to an environment variable.
-var placeholder = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var placeholder = text.Regexp(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // tool converts an entry of tools and returns its name or glob; it returns ""
 // if there is no counterpart.
@@ -85,10 +85,10 @@ func (c *project) server(it *tree.Value) string {
 	case stdio.Get("command") != nil:
 		name = c.program(&out, stdio)
 	case remote.Get("url") != nil:
-		out.Put("url", c.Setting(remote.Get("url"), "", "SERVER_URL", placeholder))
+		out.Put("url", c.Setting(remote.Get("url"), "", "SERVER_URL", placeholder()))
 		var headers tree.Map
 		for key, v := range remote.Get("headers").Members() {
-			headers.Put(key, c.Setting(v, key, tree.Variable("server", key), placeholder))
+			headers.Put(key, c.Setting(v, key, tree.Variable("server", key), placeholder()))
 		}
 		out.Put("headers", headers)
 		if argument(it, "sse_connection_params") != nil {
@@ -115,12 +115,12 @@ func (c *project) program(out *tree.Map, stdio *tree.Value) string {
 	name := draft.ServerName(words)
 	command := []any{tree.EscapeReferences(words[0])}
 	for _, v := range list(stdio.Get("args")) {
-		command = append(command, c.Setting(v, "", tree.Variable(name, "ARGUMENT"), placeholder))
+		command = append(command, c.Setting(v, "", tree.Variable(name, "ARGUMENT"), placeholder()))
 	}
 	out.Put("command", command)
 	var env tree.Map
 	for key, v := range stdio.Get("env").Members() {
-		env.Put(key, c.Setting(v, key, tree.Variable(key), placeholder))
+		env.Put(key, c.Setting(v, key, tree.Variable(key), placeholder()))
 	}
 	out.Put("env", env)
 	return name

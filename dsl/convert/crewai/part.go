@@ -1,22 +1,22 @@
 package crewai
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/convert"
 	"github.com/pexctl/pex/dsl/convert/internal/draft"
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // input matches an input of the crew in a text.
-var input = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var input = text.Regexp(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // template converts a text with inputs, and returns their names.
 func (c *crew) template(it *tree.Value) (text string, inputs []string) {
 	text = tree.EscapeReferences(strings.TrimSpace(c.UseRedacted(it)))
-	text = input.ReplaceAllStringFunc(text, func(s string) string {
+	text = input().ReplaceAllStringFunc(text, func(s string) string {
 		name := s[1 : len(s)-1]
 		if !slices.Contains(inputs, name) {
 			inputs = append(inputs, name)

@@ -3,13 +3,13 @@ package dockeragent
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/convert"
 	"github.com/pexctl/pex/dsl/convert/internal/draft"
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Convert converts a configuration. It has one file; others is empty.
@@ -49,7 +49,7 @@ type config struct {
 }
 
 // placeholder matches how a configuration refers to an environment variable.
-var placeholder = regexp.MustCompile(`\$\{(?:env\.)?([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)`)
+var placeholder = text.Regexp(`\$\{(?:env\.)?([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)`)
 
 // readAgents reads the names of the agents: keys of a mapping, or name in a list.
 func (c *config) readAgents(agents *tree.Value) {

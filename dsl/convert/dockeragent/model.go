@@ -68,7 +68,7 @@ func (c *config) modelOf(at, agent *tree.Value, name string) string {
 		entry := c.served(provider, provider.UseText(), def.Get("model").UseText())
 		c.Settings(&entry, def, settings)
 		if base := def.Get("base_url"); base != nil {
-			entry.Put("base_url", c.Setting(base, "", tree.Variable(name, "BASE_URL"), placeholder))
+			entry.Put("base_url", c.Setting(base, "", tree.Variable(name, "BASE_URL"), placeholder()))
 		}
 		if key := def.Get("token_key").UseText(); key != "" {
 			entry.Put("api_key_env", tree.Variable(key))
@@ -88,7 +88,7 @@ func (c *config) served(at *tree.Value, provider, model string) tree.Map {
 		return c.Model(at, provider, model)
 	}
 	entry := c.Model(at, "openai", model)
-	entry.Put("base_url", c.Setting(own.Get("base_url"), "", tree.Variable(provider, "BASE_URL"), placeholder))
+	entry.Put("base_url", c.Setting(own.Get("base_url"), "", tree.Variable(provider, "BASE_URL"), placeholder()))
 	if key := own.Get("token_key").UseText(); key != "" {
 		entry.Put("api_key_env", tree.Variable(key))
 	}

@@ -67,10 +67,10 @@ func (c *config) remote(out *tree.Map, def *tree.Value, name *string) {
 			*name = strings.ReplaceAll(strings.TrimPrefix(strings.TrimPrefix(host, "www."), "mcp."), ".", "-")
 		}
 	}
-	out.Put("url", c.Setting(url, "", tree.Variable(*name, "URL"), placeholder))
+	out.Put("url", c.Setting(url, "", tree.Variable(*name, "URL"), placeholder()))
 	var headers tree.Map
 	for key, v := range at.Get("headers").Members() {
-		headers.Put(key, c.Setting(v, key, tree.Variable(*name, key), placeholder))
+		headers.Put(key, c.Setting(v, key, tree.Variable(*name, key), placeholder()))
 	}
 	out.Put("headers", headers)
 	if kind := at.Get("transport_type").UseText(); kind == "sse" {
@@ -82,7 +82,7 @@ func (c *config) program(out *tree.Map, def *tree.Value, name, command string) {
 	words := []any{tree.EscapeReferences(command)}
 	if args := def.Get("args"); args != nil {
 		for _, v := range args.Items {
-			words = append(words, c.Setting(v, "", tree.Variable(name, "ARGUMENT"), placeholder))
+			words = append(words, c.Setting(v, "", tree.Variable(name, "ARGUMENT"), placeholder()))
 		}
 	}
 	out.Put("command", words)
@@ -96,7 +96,7 @@ func (c *config) environment(out *tree.Map, it *tree.Value) {
 			c.Note(v, convert.Todo, "%q is not the name of an environment variable: configure the server by docker mcp secret", tree.Clip(key))
 			continue
 		}
-		env.Put(key, c.Setting(v, key, tree.Variable(key), placeholder))
+		env.Put(key, c.Setting(v, key, tree.Variable(key), placeholder()))
 	}
 	if out.Has("command") {
 		out.Put("env", env)

@@ -121,7 +121,7 @@ func (c *config) scripts(it *tree.Value) (out []any) {
 			}
 		}
 		for key, v := range s.Get("env").Members() {
-			env.Put(key, c.Setting(v, key, tree.Variable(key), placeholder))
+			env.Put(key, c.Setting(v, key, tree.Variable(key), placeholder()))
 		}
 		tool.Put("env", env)
 		if len(properties) > 0 {
@@ -153,7 +153,7 @@ func (c *config) api(it *tree.Value) []any {
 	method := strings.ToUpper(at.Get("method").UseText())
 	tool.Put("method", method)
 	args := at.Get("args")
-	url := c.Setting(at.Get("endpoint"), "", tree.Variable(name, "URL"), placeholder)
+	url := c.Setting(at.Get("endpoint"), "", tree.Variable(name, "URL"), placeholder())
 	if args != nil {
 		for key := range args.Members() {
 			url = strings.ReplaceAll(url, "${env."+key+"}", "${args."+key+"}")
@@ -162,7 +162,7 @@ func (c *config) api(it *tree.Value) []any {
 	tool.Put("url", url)
 	var headers tree.Map
 	for key, v := range at.Get("headers").Members() {
-		headers.Put(key, c.Setting(v, key, tree.Variable(name, key), placeholder))
+		headers.Put(key, c.Setting(v, key, tree.Variable(name, key), placeholder()))
 	}
 	tool.Put("headers", headers)
 	if args != nil && args.Kind == tree.Object {

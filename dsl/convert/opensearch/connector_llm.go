@@ -156,8 +156,8 @@ func (c *connector) model(s modelServer, u *url.URL, options *tree.Map, l *tree.
 			}
 		}
 	}
-	if m := modelInBody.FindStringSubmatch(c.fill(c.predict().Get("request_body").Peek())); name == "" && m != nil && !strings.Contains(m[1], "${") {
-		name = m[1]
+	if m := inBody("model", c.fill(c.predict().Get("request_body").Peek())); name == "" && m != "" && !strings.Contains(m, "${") {
+		name = m
 	}
 	if name == "" || isPlaceholder(name) {
 		l.NoteAt(c.body.File, tree.Join(tree.Join(c.body.Path, "parameters"), "model"), convert.Todo, "write the model's name at %s into llms.<name>.model: the connector does not hold it", s.provider)
@@ -188,18 +188,20 @@ func (c *connector) region(u *url.URL, options *tree.Map, l *tree.Log) {
 // thinking converts the thinking budget of Claude.
 func (c *connector) thinking(options *tree.Map, l *tree.Log) {
 	const least = 1024 // Claude's minimum
-	m := thinkingInBody.FindStringSubmatch(c.fill(c.predict().Get("request_body").Peek()))
-	if m == nil {
-		return
-	}
-	if n, err := strconv.Atoi(m[1]); err == nil && n >= least {
+	budget := inBody("budget_tokens", c.fill(c.predict().Get("request_body").Peek()))
+	if n, err := strconv.Atoi(budget); err == nil && n >= least {
 		options.Put("thinking_budget", n)
 		l.Note(c.body.Get("parameters").Get("budget_tokens"), convert.Changed, "becomes options.thinking_budget; with it temperature and top_p are not sent")
 	}
 }
 
-func inBody(key string) *regexp.Regexp {
-	return regexp.MustCompile(`"` + key + `"\s*:\s*"?([^",{}\[\]\s]+)`)
+// inBody returns the scalar value of a key in the text of a request body, "" if there is none.
+func inBody(key, body string) string {
+	m := regexp.MustCompile(`"` + key + `"\s*:\s*"?([^",{}\[\]\s]+)`).FindStringSubmatch(body)
+	if m == nil {
+		return ""
+	}
+	return m[1]
 }
 
 // bodySettings are settings of a body or of parameters, with their names in pex.
@@ -215,25 +217,15 @@ var bodySettings = []struct{ theirs, ours string }{
 	{"seed", "seed"},
 }
 
-// inBodies finds those settings in a body, in the same order.
-var inBodies = func() (out []*regexp.Regexp) {
-	for _, s := range bodySettings {
-		out = append(out, inBody(s.theirs))
-	}
-	return out
-}()
-
-var modelInBody, thinkingInBody = inBody("model"), inBody("budget_tokens")
-
 // settings converts the sampling settings and the maximum length of replies.
 func (c *connector) settings(out *tree.Map, l *tree.Log) {
 	body := c.fill(c.predict().Get("request_body").Peek())
 	params := c.body.Get("parameters")
-	for i, s := range bodySettings {
+	for _, s := range bodySettings {
 		it := params.Get(s.theirs)
 		value := it.Peek()
-		if m := inBodies[i].FindStringSubmatch(body); m != nil {
-			value = m[1]
+		if v := inBody(s.theirs, body); v != "" {
+			value = v
 		}
 		if !tree.PutModelSetting(out, s.ours, value) {
 			continue

@@ -211,7 +211,7 @@ func (c *config) expression(it *tree.Value, k kind) (check, bool) {
 		return check{body: tree.Map{{Key: "type", Value: "expr"}, {Key: "that", Value: k.expr}}}, true
 	}
 	value := it.Get("value")
-	if value == nil || value.Kind == tree.List || value.Kind == tree.Object || statement.MatchString(value.Peek()) {
+	if value == nil || value.Kind == tree.List || value.Kind == tree.Object || statement().MatchString(value.Peek()) {
 		c.Note(it, convert.Todo, "write a check of type expr: %s", fmt.Sprintf(k.expr, "..."))
 		return check{}, false
 	}
@@ -230,12 +230,12 @@ func (c *config) text(it *tree.Value) string {
 		}
 	}
 	s = tree.EscapeReferences(s)
-	s = reference.ReplaceAllStringFunc(s, func(ref string) string {
-		m := reference.FindStringSubmatch(ref)
+	s = reference().ReplaceAllStringFunc(s, func(ref string) string {
+		m := reference().FindStringSubmatch(ref)
 		c.vars[m[1]] = true
 		return "${case." + m[1] + m[2] + "}"
 	})
-	if rest := statement.FindString(s); rest != "" {
+	if rest := statement().FindString(s); rest != "" {
 		c.NoteAt(it.File, it.Path, convert.Todo, "templates here have references and no statements: rewrite %s", tree.Clip(rest))
 	}
 	return s

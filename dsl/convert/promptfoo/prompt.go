@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/convert"
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // prompt is one prompt as templates.
@@ -136,16 +137,16 @@ func messages(text string) (system, user string, ok bool) {
 
 var (
 	// reference matches a variable in a template, with an optional filter.
-	reference = regexp.MustCompile(`\{\{-?\s*([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*(?:\|\s*(\w+)[^}]*)?-?\}\}`)
+	reference = text.Regexp(`\{\{-?\s*([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*(?:\|\s*(\w+)[^}]*)?-?\}\}`)
 	// statement matches the rest of the template language.
-	statement = regexp.MustCompile(`\{%.*?%\}|\{\{.*?\}\}`)
+	statement = text.Regexp(`\{%.*?%\}|\{\{.*?\}\}`)
 )
 
 // template converts a template of a prompt.
 func (c *config) template(it *tree.Value, p *prompt, text string) string {
 	text = tree.EscapeReferences(text)
-	text = reference.ReplaceAllStringFunc(text, func(s string) string {
-		m := reference.FindStringSubmatch(s)
+	text = reference().ReplaceAllStringFunc(text, func(s string) string {
+		m := reference().FindStringSubmatch(s)
 		if m[1] == "env" {
 			return s
 		}
@@ -161,7 +162,7 @@ func (c *config) template(it *tree.Value, p *prompt, text string) string {
 		}
 		return "${parameters." + m[1] + m[2] + filter + "}"
 	})
-	if rest := statement.FindString(text); rest != "" {
+	if rest := statement().FindString(text); rest != "" {
 		c.NoteAt(it.File, it.Path, convert.Todo, "templates here have references and no statements: rewrite %s", tree.Clip(rest))
 	}
 	return text

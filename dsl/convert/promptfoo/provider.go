@@ -115,7 +115,7 @@ func (c *config) configure(entry *tree.Map, config *tree.Value) {
 	name := strings.ToUpper(entry.Get("provider").(string))
 	for _, key := range []string{"apiBaseUrl", "apiHost", "baseUrl", "baseURL"} {
 		if at := config.Get(key); at != nil {
-			base := c.Setting(at, "", tree.Variable(name, "BASE_URL"), reference)
+			base := c.Setting(at, "", tree.Variable(name, "BASE_URL"), reference())
 			if !strings.Contains(base, "://") && !strings.HasPrefix(base, "${") {
 				base = "https://" + base
 			}

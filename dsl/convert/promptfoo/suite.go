@@ -2,12 +2,12 @@ package promptfoo
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/convert"
 	"github.com/pexctl/pex/dsl/convert/internal/tree"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // suites groups the cases by the shape of their checks; each group becomes a
@@ -257,11 +257,11 @@ func (c *config) judge() string {
 }
 
 // caseColumn matches a reference to a column.
-var caseColumn = regexp.MustCompile(`\$\{case\.([A-Za-z0-9_]+)`)
+var caseColumn = text.Regexp(`\$\{case\.([A-Za-z0-9_]+)`)
 
 // fill adds missing columns to the rows.
 func (c *config) fill(cases []testcase, checks []any) {
-	for _, m := range caseColumn.FindAllStringSubmatch(fmt.Sprint(checks), -1) {
+	for _, m := range caseColumn().FindAllStringSubmatch(fmt.Sprint(checks), -1) {
 		for i := range cases {
 			if !cases[i].row.Has(m[1]) {
 				cases[i].row.Set(m[1], "", "")

@@ -117,14 +117,14 @@ func (c *config) nested(t *testcase, it *tree.Value) {
 		if !ok || !strings.Contains(text, "{{") {
 			continue
 		}
-		text = reference.ReplaceAllStringFunc(text, func(s string) string {
-			m := reference.FindStringSubmatch(s)
+		text = reference().ReplaceAllStringFunc(text, func(s string) string {
+			m := reference().FindStringSubmatch(s)
 			if value, ok := t.row.Get(m[1]).(string); ok && m[1] != e.Key && m[2]+m[3] == "" {
 				return value
 			}
 			return s
 		})
-		if rest := statement.FindString(text); rest != "" {
+		if rest := statement().FindString(text); rest != "" {
 			c.NoteAt(it.File, tree.Join(tree.Join(it.Path, "vars"), e.Key), convert.Todo, "the text of a row has no references: replace %s", tree.Clip(rest))
 		}
 		t.row[i].Value = text

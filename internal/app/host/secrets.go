@@ -3,12 +3,12 @@ package host
 import (
 	"encoding/json"
 	"errors"
-	"regexp"
 	"slices"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/app/catalog"
 )
 
@@ -82,7 +82,7 @@ func VariablesIn(x any, under string, see func(name string, sure bool)) {
 		if slices.Contains(keysOfNames, under) {
 			see(x, true)
 		}
-		for _, m := range environmentName.FindAllStringSubmatch(x, -1) {
+		for _, m := range environmentName().FindAllStringSubmatch(x, -1) {
 			see(m[1], secret.Name(under) && m[2] != "/")
 		}
 	case []any:
@@ -101,7 +101,7 @@ var keysOfNames = []string{"api_key_env", "password_env", "token_env", "client_s
 
 // environmentName is where a template names a variable of the environment, and
 // whether a slash follows.
-var environmentName = regexp.MustCompile(`\$[{<]\s*env\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:[}>](/))?`)
+var environmentName = text.Regexp(`\$[{<]\s*env\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:[}>](/))?`)
 
 // Conceal is an error whose text holds no secret. It is of the same kind
 // where there was none in it.

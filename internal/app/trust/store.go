@@ -9,11 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/regular"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/app/homedir"
@@ -21,7 +21,7 @@ import (
 
 // TrustedDigest is what --trust takes besides all: enough of a digest that nobody
 // makes other files for it.
-var TrustedDigest = regexp.MustCompile(`^sha256:[0-9a-f]{16,64}$`)
+var TrustedDigest = text.Regexp(`^sha256:[0-9a-f]{16,64}$`)
 
 // MostTrust bounds that file, in bytes.
 const MostTrust = 1 << 20
@@ -83,7 +83,7 @@ func (k *Store) read(b []byte) error {
 		return fmt.Errorf("it is of version %d, and this pexctl knows 1", k.Version)
 	}
 	for _, f := range k.Trusted {
-		if !TrustedDigest.MatchString(f.Digest) || len(f.Digest) != len("sha256:")+64 {
+		if !TrustedDigest().MatchString(f.Digest) || len(f.Digest) != len("sha256:")+64 {
 			return fmt.Errorf("%q is no digest", f.Digest)
 		}
 	}

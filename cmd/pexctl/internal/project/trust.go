@@ -32,7 +32,7 @@ func TrustFlag() cli.Flag {
 func CheckTrust(c *ui.Call, spec *dsl.Spec, home string) error {
 	given := c.Trust
 	for _, word := range given {
-		if word != trustAll && !trust.TrustedDigest.MatchString(word) {
+		if word != trustAll && !trust.TrustedDigest().MatchString(word) {
 			return failure.Usagef("invalid value %q for --trust; use all, or sha256: and at least 16 digits of the digest", word)
 		}
 	}

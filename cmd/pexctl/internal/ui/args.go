@@ -1,12 +1,12 @@
 package ui
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
@@ -125,11 +125,11 @@ func UnknownFlag(cmd *cli.Command, name string) error {
 }
 
 // refusedValue matches the error of the flag parser for an invalid value.
-var refusedValue = regexp.MustCompile(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([^:]+): `)
+var refusedValue = text.Regexp(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([^:]+): `)
 
 // WrongValue is the error for an invalid value of a flag: it says what the flag takes.
 func WrongValue(cmd *cli.Command, err error) error {
-	match := refusedValue.FindStringSubmatch(err.Error())
+	match := refusedValue().FindStringSubmatch(err.Error())
 	if match == nil || cmd == nil {
 		return failure.Usagef("%w", err)
 	}

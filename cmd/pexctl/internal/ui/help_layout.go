@@ -2,10 +2,10 @@ package ui
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/engine/text"
 )
 
 const examplesHeading = "Examples:"
@@ -38,13 +38,13 @@ func paragraph(b *strings.Builder, text string, width int) {
 	}
 }
 
-var columnGap = regexp.MustCompile(`^  (\S.*?) {2,}(\S.*)$`)
+var columnGap = text.Regexp(`^  (\S.*?) {2,}(\S.*)$`)
 
 // twoColumns splits lines into the columns they are written in; false = they are
 // not columns.
 func twoColumns(lines []string) (rows [][2]string, ok bool) {
 	for _, line := range lines {
-		m := columnGap.FindStringSubmatch(line)
+		m := columnGap().FindStringSubmatch(line)
 		if m == nil {
 			return nil, false
 		}
@@ -114,13 +114,13 @@ func alignedColumns(b *strings.Builder, rows [][2]string, first, width int) {
 func wrap(text string, width int) []string { return join(strings.Split(text, " "), width) }
 
 // commandWord is a word of a command line; blanks within quotes belong to it.
-var commandWord = regexp.MustCompile(`(?:"[^"]*"|'[^']*'|[^\s"'])+`)
+var commandWord = text.Regexp(`(?:"[^"]*"|'[^']*'|[^\s"'])+`)
 
 // wrapCommand is wrap for a command line: it breaks between arguments only, and not
 // between a flag and its value.
 func wrapCommand(command string, width int) []string {
 	var words []string
-	for _, word := range commandWord.FindAllString(command, -1) {
+	for _, word := range commandWord().FindAllString(command, -1) {
 		if n := len(words); n > 0 && strings.HasPrefix(words[n-1], "--") && !strings.Contains(words[n-1], "=") {
 			words[n-1] += " " + word // the value of a flag
 			continue
