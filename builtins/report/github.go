@@ -141,7 +141,7 @@ func (f *githubFormat) WriteTests(w io.Writer, r *report.TestReport) error {
 		}
 	}
 	for _, file := range r.Unused {
-		list = append(list, annotation{file, 0, "a golden file is not used", "no case asks for " + file})
+		list = append(list, annotation{file, 0, "unused golden file", "no test uses " + file})
 	}
 	return f.write(w, "error", list, len(list), "of the tests: see the step summary")
 }

@@ -32,7 +32,7 @@ func (f *markdownFormat) WriteTests(w io.Writer, r *report.TestReport) error {
 		}
 	}
 	if len(r.Unused) > 0 {
-		p.details(text.Count(len(r.Unused), "golden file")+" that no case asks for", "- "+nameList(r.Unused))
+		p.details(text.Count(len(r.Unused), "unused golden file"), "- "+nameList(r.Unused))
 	}
 	return p.writeTo(w)
 }

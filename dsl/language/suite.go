@@ -76,7 +76,7 @@ type GateKeys struct {
 // BaselineKeys is the section baseline.
 type BaselineKeys struct {
 	Ref            string  `yaml:"ref" doc:"A file, git:REF, git:REF:PATH or run:ID. The path for git:REF is the suite's baseline file."`
-	Margin         float64 `yaml:"margin" min:"0" max:"1" doc:"The non-inferiority margin: a drop of the pass rate that is acceptable."`
+	Margin         float64 `yaml:"margin" min:"0" max:"1" doc:"The non-inferiority margin: the acceptable drop in the pass rate."`
 	OnInconclusive string  `yaml:"on_inconclusive" enum:"pass|fail" doc:"The result if there are too few trials to decide. Default: exit code 4."`
 }
 

@@ -47,7 +47,7 @@ func (c *Compiler) misspelt(v *syntax.Node, at string) {
 		}
 	}
 	if near := nearModel(name, known); near != "" {
-		c.Report.Warn(diag.MisspeltModel, model.Position, "unknown model %[2]s of the provider %[1]s", m.Provider, syntax.Quote(name)).
+		c.Report.Warn(diag.MisspeltModel, model.Position, "unknown model %[2]s for provider %[1]s", m.Provider, syntax.Quote(name)).
 			Advice = diag.DidYouMean(name, near, "to try it: --set "+at+".model="+near)
 	}
 }

@@ -144,7 +144,7 @@ func (f *Reader) Open(abs, written string) (*syntax.Source, *Refusal) {
 	case err != nil:
 		return nil, f.unreadable(err, rel, written)
 	case len(b) > syntax.MaxFile:
-		return nil, &Refusal{Code: diag.TooLarge, Message: fmt.Sprintf("%s is larger than the maximum of %d bytes", written, syntax.MaxFile), Advice: diag.Advice{Hint: tooLargeHint}}
+		return nil, &Refusal{Code: diag.TooLarge, Message: fmt.Sprintf("%s is larger than the maximum of %d MiB", written, syntax.MaxFile>>20), Advice: diag.Advice{Hint: tooLargeHint}}
 	}
 	return &syntax.Source{Name: f.Shown(abs), Path: abs, Text: b}, nil
 }

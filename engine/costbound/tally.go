@@ -64,7 +64,7 @@ func (t *tally) repeats() Part {
 		p.Why = t.firsts.Unbounded
 	} else if budget := engine.MaxRepeats(t.firsts.Most); n.Exceeds(budget) {
 		n = most(budget)
-		p.Why = fmt.Sprintf("%d plus a tenth of %d calls", engine.MaxRepeats(0), t.firsts.Most)
+		p.Why = fmt.Sprintf("%d + 10%% of %d calls", engine.MaxRepeats(0), t.firsts.Most)
 	} else {
 		p.Why = "retry.max_attempts"
 	}

@@ -146,13 +146,13 @@ func (r *run) addQuestions(questions []kernel.Open) {
 func (r *run) setNeedsReview(writes []kernel.Open) {
 	r.reason = stop.Reason{
 		Code: stop.NeedsReview, Status: stop.RunInterrupted, Path: writes[0].Path,
-		Message: "it is not known whether " + writes[0].Path + " took effect",
+		Message: "the outcome of " + writes[0].Path + " is unknown",
 	}
 	for _, o := range writes {
 		q := interrupt.Question{}
 		_ = json.Unmarshal(o.Request, &q) // written by this package: tool and args
 		q.Path, q.Kind = o.Path, interrupt.Review
-		q.Question = fmt.Sprintf("Did %s take effect before the run was cut?", q.Tool)
+		q.Question = fmt.Sprintf("Did %s take effect before the run was interrupted?", q.Tool)
 		if len(o.Why) > 0 {
 			q.Question = fmt.Sprintf("Did %s take effect? %s", q.Tool, journal.DecodeFailure(o.Why).Message)
 		}

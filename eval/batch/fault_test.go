@@ -299,7 +299,7 @@ func TestUnknownOutcomeIsNotRepeated(t *testing.T) {
 	cutLines(t, dir, "rows.jsonl", 0)
 	stop := run(t, b)
 	row := rows(t, dir)[first("c0")]
-	if stop.Error != 1 || writes != 1 || row.Fault.Kind != trial.InternalFault || !strings.Contains(row.Fault.Message, "it is not known whether") {
+	if stop.Error != 1 || writes != 1 || row.Fault.Kind != trial.InternalFault || !strings.Contains(row.Fault.Message, "the outcome of") {
 		t.Fatalf("%+v %+v, %d writes", row, row.Fault, writes)
 	}
 	if stop = run(t, b); stop.Error != 1 || writes != 1 {

@@ -54,11 +54,11 @@ func TestVerdictsAgainstABaseline(t *testing.T) {
 		{"five of a hundred fell: McNemar is not sure", cases(95, 5, 0, 0), nil, report.VerdictInconclusive, 4, "too few cases"},
 		{
 			"inconclusive may pass", cases(20, 0, 0, 2), func(_ *baseline.File, o *report.Options) { o.Suite.Baseline.Inconclusive = "pass" },
-			report.VerdictPassed, 0, "the suite counts this as passed",
+			report.VerdictPassed, 0, "counted as passed (inconclusive: pass)",
 		},
 		{
 			"inconclusive may fail", cases(20, 0, 0, 2), func(_ *baseline.File, o *report.Options) { o.Suite.Baseline.Inconclusive = "fail" },
-			report.VerdictFailed, 1, "the suite counts this as failed",
+			report.VerdictFailed, 1, "counted as failed (inconclusive: fail)",
 		},
 		{
 			"a sure drop within the margin is no harm", cases(950, 30, 5, 15), func(_ *baseline.File, o *report.Options) { o.Suite.Baseline.Margin = 0.05 },

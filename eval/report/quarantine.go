@@ -125,7 +125,7 @@ func (q *quarantine) gates(cases Cases) []GateResult {
 		if len(ids) > 0 {
 			out = append(out, GateResult{
 				Name: "quarantine of " + e.Case + " ended on " + e.Until, Cases: ids,
-				Error: "fix the case, or move its date" + askOwner(e.Owner), File: e.Position.File, Line: e.Position.Line,
+				Error: "fix the case or extend its quarantine" + askOwner(e.Owner), File: e.Position.File, Line: e.Position.Line,
 			})
 		}
 	}

@@ -89,7 +89,7 @@ type Verdict string
 // The verdicts, with their exit codes.
 const (
 	VerdictPassed       Verdict = "passed"       // 0: every gate holds, and nothing regressed
-	VerdictFailed       Verdict = "failed"       // 1: a gate does not hold
+	VerdictFailed       Verdict = "failed"       // 1: a gate failed
 	VerdictRegressed    Verdict = "regressed"    // 1: worse than the baseline
 	VerdictInconclusive Verdict = "inconclusive" // 4: too few trials to say that it is not worse
 	VerdictBudget       Verdict = "budget"       // 4: a limit stopped it before its end

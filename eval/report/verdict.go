@@ -135,9 +135,9 @@ func (r *Report) inconclusive(s *suitespec.Suite) {
 	}
 	switch word {
 	case "pass":
-		r.conclude(VerdictPassed, text+"; the suite counts this as passed")
+		r.conclude(VerdictPassed, text+"; counted as passed (inconclusive: pass)")
 	case "fail":
-		r.conclude(VerdictFailed, text+"; the suite counts this as failed")
+		r.conclude(VerdictFailed, text+"; counted as failed (inconclusive: fail)")
 	default:
 		r.conclude(VerdictInconclusive, text)
 	}

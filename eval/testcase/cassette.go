@@ -66,7 +66,7 @@ func (t *try) sameParameters() bool {
 	t.partial = true
 	t.problem(report.Problem{
 		Kind: report.ProblemReplay, Where: t.short(t.c.Run.Cassette), File: t.c.Position.File, Line: t.c.Position.Line,
-		Message: "the cassette was recorded with other parameters: " + strings.Join(other, "; ") + "; " + recordAgain,
+		Message: "the cassette was recorded with different parameters: " + strings.Join(other, "; ") + "; " + recordAgain,
 	})
 	return false
 }

@@ -47,7 +47,7 @@ func (t *try) compare() {
 	}
 }
 
-// // places returns the folders whose paths differ between machines.
+// places returns the folders whose paths differ between machines.
 func (t *try) folders() []golden.FolderAlias {
 	out := []golden.FolderAlias{{Dir: t.unit.Root, Name: root}}
 	if t.world != nil && t.world.copies.root != "" {
@@ -67,7 +67,7 @@ func (t *try) reportChange(ch golden.Change) {
 		case len(ch.Causes) > 0:
 			p.File, p.Line = ch.Causes[0].Source.File, ch.Causes[0].Line
 		case ch.Node() != "" || ch.Name == "tools.json":
-			p.Message += "; no text of the spec causes it: check the settings, and the version of pexctl that wrote the golden file"
+			p.Message += "; no prompt in the spec causes it: check the settings, and the version of pexctl that wrote the golden file"
 		}
 		t.problem(p)
 	}
@@ -98,7 +98,7 @@ func (t *try) retryUpdated(ctx context.Context) {
 	}
 }
 
-// // unwritten reports all missing golden files as one problem.
+// unwritten reports all missing golden files as one problem.
 func (t *try) missingGoldens() {
 	var names []string
 	for _, ch := range t.out.Changes {
@@ -119,7 +119,7 @@ func (t *try) missingGoldens() {
 	})
 }
 
-// // sources returns the texts that the case itself sets, one per line. Their positions are unknown except for the
+// sources returns the texts that the case itself sets, one per line. Their positions are unknown except for the
 // file.
 func (t *try) sources() []dsl.Source {
 	var out []dsl.Source
@@ -137,7 +137,7 @@ func (t *try) sources() []dsl.Source {
 	return out
 }
 
-// // texts calls yield for each string in a value, with its path.
+// texts calls yield for each string in a value, with its path.
 func texts(path string, v any, yield func(path, text string)) {
 	switch v := v.(type) {
 	case string:

@@ -56,7 +56,7 @@ func TestGoldensOfACase(t *testing.T) {
 	}
 }
 
-// // A changed prompt names the text of the spec that changed it.
+// A changed prompt names the text of the spec that changed it.
 func TestChangedPromptNamesItsCause(t *testing.T) {
 	l := newLab(t)
 	c := testspec.Case{Render: []string{"planner"}, Golden: l.path("spec/planner.md")}
@@ -79,7 +79,7 @@ func TestChangedPromptNamesItsCause(t *testing.T) {
 	}
 }
 
-// // Paths of the project and of its copy are masked.
+// Paths of the project and of its copy are masked.
 func TestGoldensMaskPaths(t *testing.T) {
 	l := newLab(t)
 	l.bench.Update = true
@@ -92,7 +92,7 @@ func TestGoldensMaskPaths(t *testing.T) {
 	}
 }
 
-// // Goldens that a failed run does not produce stay as they are.
+// Goldens that a failed run does not produce stay as they are.
 func TestUpdateOfFailedRunKeepsGoldens(t *testing.T) {
 	l := newLab(t)
 	l.put(t, "spec/golden/trajectory.json", "kept\n")
@@ -114,7 +114,7 @@ func TestUpdateOfFailedRunKeepsGoldens(t *testing.T) {
 	}
 }
 
-// // Goldens of a case that fails early do not count as unused.
+// Goldens of a case that fails early do not count as unused.
 func TestGoldensOfFailedCaseAreNotUnused(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -142,7 +142,7 @@ func TestGoldensOfFailedCaseAreNotUnused(t *testing.T) {
 	}
 }
 
-// // Output that differs in a second run is reported.
+// Output that differs in a second run is reported.
 func TestUnstableGoldenIsReported(t *testing.T) {
 	l := newLab(t)
 	l.bench.Update = true
@@ -157,7 +157,7 @@ func TestUnstableGoldenIsReported(t *testing.T) {
 	want(t, l.run(t, c), report.TestUpdated)
 }
 
-// // counter is a model that replies differently each time.
+// counter is a model that replies differently each time.
 type counter struct{ n int }
 
 func (c *counter) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
@@ -165,7 +165,7 @@ func (c *counter) Generate(context.Context, *model.Request, func(model.Delta)) (
 	return &model.Reply{Text: fmt.Sprint("count ", c.n), Stop: model.EndTurn}, nil
 }
 
-// // A change without a cause in the spec says so; a text of the case is named.
+// A change without a cause in the spec says so; a text of the case is named.
 func TestChangeWithoutCauseInSpec(t *testing.T) {
 	l := newLab(t)
 	c := testspec.Case{Render: []string{"planner"}, Golden: l.path("spec/planner.md")}
@@ -173,7 +173,7 @@ func TestChangeWithoutCauseInSpec(t *testing.T) {
 	l.run(t, c)
 	l.bench.Update = false
 	l.agent.prompt = "You are another program's prompt."
-	want(t, l.run(t, c), report.TestFailed, "1 line removed, 1 added; no text of the spec causes it: check the settings, and the version of pexctl that wrote the golden file")
+	want(t, l.run(t, c), report.TestFailed, "1 line removed, 1 added; no prompt in the spec causes it: check the settings, and the version of pexctl that wrote the golden file")
 	l.agent.prompt = "You plan."
 	c.Parameters = map[string]any{"question": "who?"}
 	out := l.run(t, c)

@@ -137,7 +137,7 @@ func (t *try) unused(rec *replay.Recording) {
 	}
 	t.problem(report.Problem{
 		Kind: report.ProblemUnused, Where: t.short(t.c.Run.Cassette), File: t.c.Position.File, Line: t.c.Run.Position.Line,
-		Message: fmt.Sprintf("%s %s not asked for: %s; %s", text.Count(len(paths), "recorded answer"), was, list, recordAgain),
+		Message: fmt.Sprintf("%s %s not used: %s; %s", text.Count(len(paths), "recorded result"), was, list, recordAgain),
 		Actual:  strings.Join(paths, "\n"),
 	})
 }

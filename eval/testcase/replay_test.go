@@ -17,7 +17,7 @@ import (
 
 const tapeFile = "spec/tape.jsonl"
 
-// // onTape returns a lab with a cassette of a run that calls a tool, and the case that replays it. There is no other
+// onTape returns a lab with a cassette of a run that calls a tool, and the case that replays it. There is no other
 // model.
 func onTape(t *testing.T) (*lab, testspec.Case) {
 	l := newLab(t)
@@ -52,7 +52,7 @@ func TestDriftOfACassette(t *testing.T) {
 		problems []string
 	}{
 		{"of prompts is no failure", prompt, nil, report.TestPassed, 1, nil},
-		{"of parameters is one", hotter, nil, report.TestError, 0, []string{"replay spec/tape.jsonl: drift (parameters): the recording answered another request at model; pexctl test --record all records the case again, --allow-drift parameters replays it anyway"}},
+		{"of parameters is one", hotter, nil, report.TestError, 0, []string{"replay spec/tape.jsonl: drift (parameters): the request differs from the recorded one at model; pexctl test --record all records the case again, --allow-drift parameters replays it anyway"}},
 		{"unless it is allowed", hotter, []drift.Class{drift.Parameters}, report.TestPassed, 1, nil},
 		{"of both", func(l *lab) { hotter(l); prompt(l) }, nil, report.TestError, 0, []string{"--allow-drift parameters"}},
 	} {
@@ -76,17 +76,17 @@ func TestDriftOfACassette(t *testing.T) {
 	}
 }
 
-// // Recorded replies that are no longer requested are one problem.
+// Recorded replies that are no longer requested are one problem.
 func TestUnusedRepliesAreProblem(t *testing.T) {
 	l, c := onTape(t)
 	l.program.Nodes["planner"] = quiet{l.agent}
 	c.Checks = nil
-	want(t, l.run(t, c), report.TestFailed, "unused spec/tape.jsonl: 1 recorded answer was not asked for: tool.0")
+	want(t, l.run(t, c), report.TestFailed, "unused spec/tape.jsonl: 1 recorded result was not used: tool.0")
 	c.Inject = []testspec.Inject{{Role: "planner", Call: 1, Error: testspec.InjectRefusal}}
 	want(t, l.run(t, c), report.TestPassed) // with faults, unused replies are expected
 }
 
-// // quiet calls the model and ignores the reply.
+// quiet calls the model and ignores the reply.
 type quiet struct{ *agent }
 
 func (q quiet) Run(s engine.Scope) error {
@@ -114,11 +114,11 @@ func TestDamagedCassetteIsNamed(t *testing.T) {
 	want(t, l.run(t, c), report.TestError, "error spec/tape.jsonl: the cassette spec/tape.jsonl cannot be used: line 1 was changed; pexctl test --record all records the case again")
 }
 
-// // Replies to another question do not apply.
+// Replies to another question do not apply.
 func TestCassetteWithOtherParametersIsRejected(t *testing.T) {
 	l, c := onTape(t)
 	c.Parameters = map[string]any{"question": "who?"}
-	want(t, l.run(t, c), report.TestError, `replay spec/tape.jsonl: the cassette was recorded with other parameters: question was "why?" and is "who?"; pexctl test --record all`)
+	want(t, l.run(t, c), report.TestError, `replay spec/tape.jsonl: the cassette was recorded with different parameters: question was "why?" and is "who?"; pexctl test --record all`)
 }
 
 func TestMismatchNamesOtherProblemsOfCassette(t *testing.T) {
@@ -189,7 +189,7 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-// // A failed recording does not replace the cassette.
+// A failed recording does not replace the cassette.
 func TestFailedRecordingKeepsOldCassette(t *testing.T) {
 	l, c := onTape(t)
 	before := l.get(t, tapeFile)

@@ -37,7 +37,7 @@ const (
 	failed  = `(?s)^run completed\ncall srv__echo error: .*`
 	expired = `(?s)^run completed\ncall srv__echo timeout: .*`
 	unknown = `(?s)^run interrupted\n.*asks needs_review: `
-	absent  = `(?s)^run completed\ncall srv__echo error: .*warning: tools\.srv: its tools are not there: .*`
+	absent  = `(?s)^run completed\ncall srv__echo error: .*warning: tools\.srv: its tools are unavailable: .*`
 )
 
 var rows = []row{

@@ -22,7 +22,7 @@ func (m *chatModel) notRecorded(t *track, q query, req *model.Request) *model.Er
 	if i := drift.Nearest(requests, q.request); i >= 0 {
 		fmt.Fprintf(&b, "; the nearest recorded request is that of %s, which differs in its %s", t.answers[i].path, describeDifference(t.differences(i, q)[0]))
 	} else {
-		b.WriteString("; it holds no reply of any model")
+		b.WriteString("; it contains no model replies")
 	}
 	fmt.Fprintf(&b, ": record again with the model itself: pexctl run SPEC --record %s", m.config.File)
 	return &model.Error{Kind: model.NoReply, Message: b.String()}

@@ -229,7 +229,7 @@ func TestErrorsTellTheWayOut(t *testing.T) {
 		{"table", "shop.db", "SELECT * FROM order_items", "no such table: order_items; the tables are orders"},
 		{"column", "shop.db", "SELECT price FROM orders", "no such column: price at line 1, column 8"},
 		{"empty", "shop.db", " ", `"query" is missing`},
-		{"comment", "shop.db", "-- nothing", "holds no statement"},
+		{"comment", "shop.db", "-- nothing", "contains no statement"},
 		{"two", "shop.db", "SELECT 1; SELECT 2", "more than one statement"},
 		{"too large a value", "shop.db", "SELECT zeroblob(1000000000)", "is too large"},
 		{"too large a text", "shop.db", "SELECT printf('%.*c', 1000000000, 'x')", "is too large"},

@@ -31,7 +31,7 @@ func (d *database) prepare(text string) (*statement, error) {
 		return nil, err
 	}
 	if first == 0 {
-		return nil, errors.New("the query holds no statement; pass one, such as SELECT name, sql FROM sqlite_schema")
+		return nil, errors.New("the query contains no statement; pass one, such as SELECT name, sql FROM sqlite_schema")
 	}
 	s := &statement{database: d, handle: first}
 	// The rest may be white space and comments, which only the library can tell from a

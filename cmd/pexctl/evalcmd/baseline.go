@@ -62,11 +62,19 @@ func (s *suite) baseline(c *call, flag, home string) (*against, error) {
 		s.unblessed(fspath.Shown(path) + " does not exist yet")
 		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, failure.WithHintf(failure.Usagef("baseline %s does not exist", fspath.Shown(path)), "to create one: pexctl eval bless %s", s.file)
+		return nil, failure.WithHintf(failure.Usagef("baseline %s does not exist", fspath.Shown(path)), "%s", s.blessHint(flag))
 	case err != nil:
 		return nil, failure.Usagef("baseline: %w", err)
 	}
 	return readBaseline(ref, b)
+}
+
+// blessHint says how to create a missing baseline, the one of flag or of the suite.
+func (s *suite) blessHint(flag string) string {
+	if flag != "" {
+		return fmt.Sprintf("to create it: pexctl eval %[1]s && pexctl eval bless %[1]s --to %[2]s", fspath.Quote(s.file), fspath.Quote(flag))
+	}
+	return fmt.Sprintf("in the suite, set baseline: %s, the file that pexctl eval bless writes", filepath.Base(s.baselineFile()))
 }
 
 // unblessed says that the suite's baseline is not there yet: of the first

@@ -181,7 +181,7 @@ func (e *evaluation) printEstimate(est *estimated) {
 		fmt.Fprintf(w, " (%s)", est.Filter)
 	}
 	fmt.Fprintln(w)
-	rows := [][]string{{"VARIANT", "TRIALS", "TOKENS", "COST", "ESTIMATED BY"}}
+	rows := [][]string{{"VARIANT", "TRIALS", "TOKENS", "COST", "BASED ON"}}
 	for i, v := range est.Variants {
 		cost := "unknown: an LLM has no price"
 		if e.infos[i].Priced {
@@ -198,7 +198,7 @@ func (e *evaluation) printEstimate(est *estimated) {
 		fmt.Fprintf(w, "compared with %s\n", est.Baseline)
 	}
 	if e.Limits.MaxCost > 0 {
-		fmt.Fprintf(w, "stops before it costs more than $%.2f\n", e.Limits.MaxCost)
+		fmt.Fprintf(w, "stops before the cost exceeds $%.2f\n", e.Limits.MaxCost)
 	}
 	fmt.Fprintln(w, "dry run: nothing was executed")
 }

@@ -30,7 +30,7 @@ func Command(env *ui.Env) *cli.Command {
 				&cli.IntFlag{Name: "repeat", Usage: "Run `N` trials per case"},
 				&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "Run `N` trials at a time"},
 				&cli.BoolFlag{Name: "watch", Usage: "Run again whenever a file that was read changes, until Ctrl-C: the failed and changed cases, or all if none failed; --max-cost limits the total cost"},
-				&cli.StringFlag{Name: "resume", Usage: "Continue the evaluation `ID` (or last) with the trials that have no result or an error"},
+				&cli.StringFlag{Name: "resume", Usage: "Continue the evaluation `ID` (or last) and run the trials that have no result or ended in an error"},
 				ui.OutputFlag(),
 			),
 			caseFlags(), gateFlags(),
@@ -44,7 +44,7 @@ func Command(env *ui.Env) *cli.Command {
 
 const evalDescription = `SUITE is a file of kind: Suite, or a folder with a suite.yaml. --set overrides any value of it: --set repeat=3, --set 'variants={live: {set: {planner.llm: live}}}'.
 
-Exit codes: 0 passed, 1 a gate failed or the baseline is better, 2 invalid suite, dataset or flags, 3 too many errors to decide, 4 inconclusive or over budget, 129, 130 and 143 suspended (continue with --resume).`
+Exit codes: 0 passed, 1 a gate failed or the results regressed, 2 invalid suite, dataset or flags, 3 too many errors to decide, 4 inconclusive or over budget, 129, 130 and 143 suspended (continue with --resume).`
 
 // suiteFlags are the flags of commands that read a suite.
 func suiteFlags() []cli.Flag {
@@ -72,7 +72,7 @@ func caseFlags() []cli.Flag {
 // gateFlags control the comparison with the baseline.
 func gateFlags() []cli.Flag {
 	return ui.Group(ui.GroupCompare,
-		&cli.Float64Flag{Name: "margin", Usage: "Accept a drop of the pass rate below `SHARE` as non-inferior (default: 0.02)"},
+		&cli.Float64Flag{Name: "margin", Usage: "Treat a drop in the pass rate of less than `SHARE` as non-inferior (default: 0.02)"},
 		&cli.StringFlag{Name: "inconclusive", Usage: "Treat an inconclusive comparison as `WORD`: pass or fail (default: exit with 4)"},
 		&cli.StringFlag{Name: "max-errors", Usage: "Accept at most `N` trials with errors, as a number or N%"},
 	)

@@ -128,7 +128,7 @@ func askFor(ctx context.Context, c *call, a scaffold.Answers, known []string) (s
 	_, out := ui.Terminal(c.Stderr)
 	if !in || !out {
 		missing := slices.DeleteFunc(scaffold.Flags(), func(f string) bool { return slices.Contains(known, f) })
-		return a, failure.Usagef("no terminal to ask at; add --yes to use defaults, or give --%s", strings.Join(missing, ", --"))
+		return a, failure.Usagef("cannot prompt without a terminal; add --yes to use defaults, or set --%s", strings.Join(missing, ", --"))
 	}
 	p := &ui.Person{In: bufio.NewReader(c.Stdin), Out: ui.Styled(c.Stderr)}
 	pen := tty.Pen{Color: ui.UsesColor(c.Stderr)}

@@ -97,7 +97,7 @@ func (a *pinged) troubles(room int) (out []string) {
 		}
 		out = append(out, name+": "+words(f.Check)+": "+detail(f))
 		if f.Fix != "" {
-			out = append(out, "  fix: "+f.Fix)
+			out = append(out, "  hint: "+f.Fix)
 		}
 	}
 	return out

@@ -15,7 +15,7 @@ import (
 
 func runsCancelCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "cancel", Usage: "Cancel a run permanently, running or waiting", ArgsUsage: "RUN",
+		Name: "cancel", Usage: "Cancel a running or waiting run permanently", ArgsUsage: "RUN",
 		Description: ui.Help(project.RunNames,
 			`pexctl runs cancel r-20260102-150405-1a2b3c4d`,
 			`pexctl runs fork RUN # Continue a cancelled run as a new one`,

@@ -2,7 +2,6 @@ package runcmd
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -123,9 +122,9 @@ func runSpec(c *ui.Call) error {
 		return failure.Usagef("%w", err)
 	}
 	homedir.Create(dir)
-	s, err := runs.Open(dir, project.RunsEnv(c, dir))
+	s, err := project.OpenHome(c, dir)
 	if err != nil {
-		return failure.Infra(fmt.Errorf("%w (to store runs elsewhere, use --home or PEX_HOME)", err))
+		return err
 	}
 	if f.detach {
 		return f.detached(c, s, in)

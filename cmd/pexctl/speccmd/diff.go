@@ -41,7 +41,7 @@ Exit codes: 0 success, 1 differences with --exit-code, 2 invalid spec.`
 // DiffCommand is "pexctl diff".
 func DiffCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "diff", Usage: "Explain how two specs differ and what became less restrictive", ArgsUsage: "[OLD] NEW",
+		Name: "diff", Usage: "Explain how two specs differ and which restrictions were loosened", ArgsUsage: "[OLD] NEW",
 		Description: ui.Help(specDiffDescription,
 			"pexctl diff spec.yaml # Changes since the last commit",
 			"pexctl diff git:origin/main spec.yaml -o markdown > comment.md # For a pull request",

@@ -195,7 +195,7 @@ func shiftRow[T int | float64](name string, s diff.Shift[T], text func(T) string
 		case f == nil:
 			return "none"
 		case !f.Known():
-			return noBound
+			return unboundedCell
 		}
 		return text(f.Most)
 	}

@@ -32,7 +32,7 @@ func explain(c *call) error {
 	m, ok := diag.Explain(codeNamed(code))
 	switch {
 	case !ok:
-		return failure.Usagef("unknown diagnostic code %q%s; to list all codes, run pexctl explain", code, nearCode(code))
+		return failure.WithHintf(failure.Usagef("unknown diagnostic code %q", code), "%sto list all codes, run pexctl explain", nearCode(code))
 	case c.JSON:
 		return ui.PrintJSON(c.Call, m)
 	}
@@ -55,7 +55,7 @@ func nearCode(word string) string {
 		all = append(all, string(m.Code))
 	}
 	if near := diag.Nearest(codeNamed(word), all); near != "" {
-		return "; did you mean " + near + "?"
+		return "did you mean " + near + "? "
 	}
 	return ""
 }

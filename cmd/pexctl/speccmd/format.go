@@ -19,7 +19,7 @@ import (
 // FmtCommand is "pexctl fmt".
 func FmtCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "fmt", Aliases: []string{"format"}, Usage: "Format spec files, keeping comments and texts", ArgsUsage: "SPEC... | -",
+		Name: "fmt", Aliases: []string{"format"}, Usage: "Format spec files without changing comments or values", ArgsUsage: "SPEC... | -",
 		Description: ui.Help("", "pexctl fmt spec.yaml", "pexctl fmt --check specs/*/ # In CI", "pexctl fmt - < spec.yaml # From stdin to stdout"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "check", Usage: "Change nothing; exit with 1 if a file is not formatted"},

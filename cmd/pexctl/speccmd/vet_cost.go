@@ -77,7 +77,7 @@ func worstCasesOf(c *call) (*worstCases, error) {
 		w.gates = append(w.gates, gateOf("calls", "", c.maxCalls, modelCalls, func(t costbound.Totals) costbound.Count { return t.Calls }))
 	}
 	if min(usd, float64(c.maxTokens), float64(c.maxCalls), float64(c.contextTokens)) < 0 {
-		return nil, failure.Usagef("--max-cost, --max-tokens, --max-calls and --context are not negative")
+		return nil, failure.Usagef("--max-cost, --max-tokens, --max-calls and --context must not be negative")
 	}
 	return w, nil
 }
@@ -92,7 +92,14 @@ func gateOf[T int | float64](of, limit string, most T, text func(T) string, figu
 	}}
 }
 
-func inDollars(usd float64) string { return fmt.Sprintf("$%.6g", usd) }
+// inDollars formats an amount with at least two decimals.
+func inDollars(usd float64) string {
+	text := fmt.Sprintf("$%.6g", usd)
+	if whole, decimals, _ := strings.Cut(text, "."); len(decimals) < 2 && !strings.Contains(text, "e") {
+		text = whole + "." + (decimals + "00")[:2]
+	}
+	return text
+}
 
 func manyTokens(n int) string { return ui.Count(n, "token") }
 
@@ -168,7 +175,7 @@ func (w *worstCases) look(p *dsl.Pass, shown string) {
 		reaches, unbounded := g.exceeds(b.Limited)
 		switch {
 		case unbounded != "":
-			p.Error(diag.CostAboveLimit, at.Place(), "%s is %s, but the worst case has no bound: %s", g.flag, g.allows, unbounded).Hint = g.wayOut(b.Lines)
+			p.Error(diag.CostAboveLimit, at.Place(), "%s is %s, but the worst case is unbounded: %s", g.flag, g.allows, unbounded).Hint = g.wayOut(b.Lines)
 		case reaches != "":
 			p.Error(diag.CostAboveLimit, at.Place(), "%s is %s, but a run can reach %s", g.flag, g.allows, reaches).Hint = g.wayOut(b.Lines)
 		}
@@ -179,11 +186,11 @@ func (w *worstCases) look(p *dsl.Pass, shown string) {
 func (g *gate) wayOut(lines []heavyLine) string {
 	switch {
 	case g.limit != "":
-		return "set " + g.limit + ", which no run exceeds; pexctl vet --cost shows how the figure is composed"
+		return "set " + g.limit + ", which no run exceeds; pexctl vet --cost breaks the figure down"
 	case len(lines) > 0:
 		return "the largest part comes from " + lines[0].Path + "; pexctl vet --cost shows all parts"
 	}
-	return "pexctl vet --cost shows how the figure is composed"
+	return "pexctl vet --cost breaks the figure down"
 }
 
 // print shows the worst cases where they were asked for.

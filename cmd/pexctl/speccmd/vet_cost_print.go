@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/costbound"
 )
 
-// noBound stands where a figure has none; the reason is told below the table.
-const noBound = "no bound"
+// unboundedCell is shown for a figure without an upper bound; the reason follows the table.
+const unboundedCell = "unbounded"
 
 // print shows what a run can reach: by roles, in all, why there is no bound, and
 // what of the spec makes it so.
@@ -33,7 +33,7 @@ func (b *specBounds) print(w io.Writer) {
 	}
 	b.printLevers(w)
 	if ways := b.ways(); len(ways) > 0 {
-		fmt.Fprintf(w, "\nto get a bound, limit %s\n", strings.Join(ways, "; "))
+		fmt.Fprintf(w, "\nto bound the worst case, limit %s\n", strings.Join(ways, "; "))
 	}
 }
 
@@ -64,7 +64,7 @@ func totalsRow(name string, t costbound.Totals, why string) []string {
 	if t.Extra.Most > 0 {
 		calls += " +" + tty.Amount(t.Extra.Most)
 	}
-	cost := noBound
+	cost := unboundedCell
 	if t.Cost.Known() {
 		cost = fmt.Sprintf("$%.4f", t.Cost.Most)
 	}
@@ -73,17 +73,17 @@ func totalsRow(name string, t costbound.Totals, why string) []string {
 
 func amount(n costbound.Count) string {
 	if !n.Known() {
-		return noBound
+		return unboundedCell
 	}
 	return tty.Amount(n.Most)
 }
 
-// reasons are why figures have no bound.
+// reasons returns why figures are unbounded.
 func (b *specBounds) reasons() []string {
 	var out []string
 	add := func(what, why string) {
 		if why != "" {
-			out = append(out, fmt.Sprintf("no bound on %s: %s", what, why))
+			out = append(out, fmt.Sprintf("unbounded %s: %s", what, why))
 		}
 	}
 	t := b.Limited

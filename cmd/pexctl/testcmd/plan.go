@@ -234,7 +234,7 @@ func pathTests(path string) (specs, tests []string, err error) {
 	kind, err := specfs.Kind(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, nil, failure.WithHintf(failure.Usagef("%s does not exist", path), "a folder means its spec.yaml or case.yaml; DIR/... means everything below DIR")
+		return nil, nil, failure.WithHintf(failure.Usagef("%s does not exist", path), "pass a spec, a test or a folder that contains a spec.yaml or case.yaml; DIR/... means everything below DIR")
 	case err != nil:
 		return nil, nil, failure.Usagef("%w", err)
 	case kind == "Suite":

@@ -178,7 +178,7 @@ func (p *testPrinter) repeats(r repeats) {
 		p.line("    %s changed in the same way", ui.List(r.here))
 	}
 	if len(r.there) > 0 {
-		p.line("    %s changed as in %s", ui.List(r.there), ui.Safe(p.w, ui.List(r.cases)))
+		p.line("    %s changed in the same way as in %s", ui.List(r.there), ui.Safe(p.w, ui.List(r.cases)))
 	}
 }
 

@@ -136,7 +136,11 @@ func testHints(c *ui.Call, o *testOptions, done *testsDone, r *report.TestReport
 		fmt.Fprintf(w, "To record the missing cassettes: %s --record missing (calls the models of the spec)\n", again)
 	}
 	if len(r.StaleCassettes) > 0 && !o.quiet {
-		fmt.Fprintf(w, "%s recorded with other prompts. To list: %s --stale; to record again: --record all\n", ui.Count(len(r.StaleCassettes), "cassette"), again)
+		were := "were"
+		if len(r.StaleCassettes) == 1 {
+			were = "was"
+		}
+		fmt.Fprintf(w, "%s %s recorded with different prompts. To list the differences: %s --stale; to record again: --record all\n", ui.Count(len(r.StaleCassettes), "cassette"), were, again)
 	}
 	for _, rep := range r.Coverage {
 		if rep.Share < o.least {

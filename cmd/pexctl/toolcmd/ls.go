@@ -185,7 +185,7 @@ func fixedOf(t *tool.Spec) []fixedArgument {
 }
 
 func printTools(c *call, all []listedTool) {
-	rows := [][]string{{"TOOL", "TYPE", "EFFECT", "APPROVAL", "CALLED BY", "TOLD TO", "TIMEOUT", "ATTEMPTS", "PINNED", "FIXED"}}
+	rows := [][]string{{"TOOL", "TYPE", "EFFECT", "APPROVAL", "CALLED BY", "VISIBLE TO", "TIMEOUT", "ATTEMPTS", "PINNED", "FIXED"}}
 	for _, t := range all {
 		attempts := "-"
 		if t.MaxAttempts > 1 {

@@ -39,7 +39,7 @@ func (y consenting) Ask(ctx context.Context, q interrupt.Question) (json.RawMess
 	case q.Kind == interrupt.Approval:
 		return json.Marshal(interrupt.Decision{Do: "approve"})
 	case y.person == nil:
-		return nil, errors.New("no terminal to ask at")
+		return nil, errors.New("cannot prompt without a terminal")
 	}
 	return y.person.Ask(ctx, q)
 }

@@ -65,7 +65,7 @@ func (r *Recording) Output(path string) (*tool.Output, error) {
 // decodeAnswer decodes a recorded result.
 func decodeAnswer[T any](r *Recording, path string, failed func(*journal.Failure) error) (*T, error) {
 	if !r.Answers(path) {
-		return nil, failed(&journal.Failure{Code: "missing", Message: "the recording holds no answer for " + path})
+		return nil, failed(&journal.Failure{Code: "missing", Message: "the recording has no result for " + path})
 	}
 	rec := *r.entries[path].result
 	if err := rec.EnsureBody(); err != nil {

@@ -28,7 +28,7 @@ type Mismatch struct {
 // Error describes the effect and how it differs.
 func (m *Mismatch) Error() string {
 	if m.Recorded == "" {
-		return fmt.Sprintf("drift (extra): the recording holds no answer for %s", m.Path)
+		return fmt.Sprintf("drift (extra): the recording has no result for %s", m.Path)
 	}
 	var classes []string
 	for _, d := range m.Differences() {
@@ -39,7 +39,7 @@ func (m *Mismatch) Error() string {
 	if len(classes) == 0 {
 		classes = append(classes, string(m.Class))
 	}
-	return fmt.Sprintf("drift (%s): the recording answered another request at %s", strings.Join(classes, ", "), m.Path)
+	return fmt.Sprintf("drift (%s): the request differs from the recorded one at %s", strings.Join(classes, ", "), m.Path)
 }
 
 // Differences returns how the request differs from the recorded one, or if it was not

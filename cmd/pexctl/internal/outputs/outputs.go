@@ -24,8 +24,8 @@ var reportFormats = slices.DeleteFunc(formats.All().Types(), func(format string)
 	return format == "table" || format == "github"
 })
 
-// formatNames are the names of report formats in help.
-var formatNames = map[string]string{"json": "JSON", "jsonl": "JSON Lines", "csv": "CSV", "markdown": "Markdown", "junit": "JUnit XML", "html": "HTML"}
+// formatNames are the names of report formats in help, each with its article.
+var formatNames = map[string]string{"json": "a JSON", "jsonl": "a JSON Lines", "csv": "a CSV", "markdown": "a Markdown", "junit": "a JUnit XML", "html": "an HTML"}
 
 // ReportFlags are the flags that write a report to a file, one for each format; none = all formats.
 func ReportFlags(formats ...string) []cli.Flag {
@@ -34,7 +34,7 @@ func ReportFlags(formats ...string) []cli.Flag {
 	}
 	var out []cli.Flag
 	for _, f := range formats {
-		out = append(out, &cli.StringFlag{Name: f, Category: ui.GroupReports, Usage: "Also write the report to a " + formatNames[f] + " `FILE`"})
+		out = append(out, &cli.StringFlag{Name: f, Category: ui.GroupReports, Usage: "Also write the report to " + formatNames[f] + " `FILE`"})
 	}
 	return append(out, &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: ui.GroupOutput, Usage: "Print no progress on stderr"})
 }

@@ -17,7 +17,7 @@ import (
 
 // ModelFlag is --model.
 func ModelFlag() cli.Flag {
-	return &cli.StringFlag{Name: "model", Usage: "`PROVIDER/MODEL`: Use this model for every node of the spec, with default settings (replaces the entries of llms that nodes use)"}
+	return &cli.StringFlag{Name: "model", Usage: "`PROVIDER/MODEL`: Use this model, with default settings, for every node instead of the node's LLM"}
 }
 
 // UseModel turns --model into overrides of the entries of llms that the nodes of a

@@ -62,11 +62,17 @@ func OpenRuns(c *ui.Call, spec string) (*runs.Service, error) {
 	return OpenHome(c, dir)
 }
 
+// homeHint is the way out of a home that cannot be opened.
+const homeHint = "to use another directory, set --home or PEX_HOME"
+
 // OpenHome opens a home, and creates it if it does not exist.
 func OpenHome(c *ui.Call, dir string) (*runs.Service, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, failure.WithHintf(failure.Infra(fmt.Errorf("the home %s is a file, not a directory", fspath.Shown(dir))), homeHint)
+	}
 	s, err := runs.Open(dir, RunsEnv(c, dir))
 	if err != nil {
-		return nil, failure.Infra(err)
+		return nil, failure.WithHintf(failure.Infra(err), homeHint)
 	}
 	return s, nil
 }

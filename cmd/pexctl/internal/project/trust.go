@@ -24,7 +24,7 @@ const trustAll = "all"
 
 // TrustFlag is --trust, of commands that start programs or connect to servers.
 func TrustFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "trust", Category: ui.GroupSpec, Usage: "Trust the spec's files from outside the project if their digest is `DIGEST`, or all; this is not remembered"}
+	return &cli.StringSliceFlag{Name: "trust", Category: ui.GroupSpec, Usage: "Trust the spec's files outside the project for this command, if their digest is `DIGEST`; all trusts any digest"}
 }
 
 // CheckTrust asks whether to trust what a spec has from outside its project; nil =
@@ -67,7 +67,7 @@ func askTrust(c *ui.Call, spec *dsl.Spec, home string, mismatch bool) error {
 	case mismatch:
 		return failure.Usagef("--trust does not match: the external files of %s have digest %s", fspath.Shown(spec.File), digest)
 	case !in || !out:
-		return failure.WithHintf(failure.Usagef("%s uses files from outside its project that are not trusted, and there is no terminal to ask at", fspath.Shown(spec.File)), "to trust these files as they are now, add --trust %s; to trust any, --trust all", digest)
+		return failure.WithHintf(failure.Usagef("%s uses files from outside its project that are not trusted, and pexctl cannot prompt without a terminal", fspath.Shown(spec.File)), "to trust these files as they are now, add --trust %s; to trust any, --trust all", digest)
 	}
 	fmt.Fprint(c.Stderr, "Trust these files until they change? [y/N] ")
 	line, err := bufio.NewReader(c.Stdin).ReadString('\n')

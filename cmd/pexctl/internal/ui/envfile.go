@@ -9,7 +9,7 @@ import (
 
 // EnvFileFlag is --env-file.
 func EnvFileFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "env-file", Category: GroupInput, Usage: "Read environment variables from the dotenv `FILE`; variables that are already set win, then later files"}
+	return &cli.StringSliceFlag{Name: "env-file", Category: GroupInput, Usage: "Read environment variables from the dotenv `FILE`; variables that are already set take precedence, then later files"}
 }
 
 // loadEnvFiles reads the files of --env-file into the environment.

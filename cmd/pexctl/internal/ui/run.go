@@ -1,12 +1,13 @@
 package ui
 
 import (
-	"fmt"
+	"cmp"
 	"strings"
 	"time"
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/stop"
 )
 
@@ -39,7 +40,22 @@ func Reason(res *engine.Result) string {
 	}
 	lines := []string{text}
 	for _, q := range res.Interrupts {
-		lines = append(lines, strings.Join(strings.Fields(fmt.Sprintf("%s: %s %s %s %s", q.Path, q.Kind, q.Tool, q.Args, q.Question)), " "))
+		lines = append(lines, questionLines(q)...)
 	}
 	return strings.Join(lines, "\n  ")
+}
+
+// questionLines returns an open question with its path, and the call or plan that it
+// is about on a line of its own.
+func questionLines(q interrupt.Question) []string {
+	oneLine := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	lines := []string{oneLine(q.Path + ": " + cmp.Or(q.Question, string(q.Kind)))}
+	if len(q.Args) > 0 {
+		about := string(q.Args)
+		if !strings.Contains(q.Question, q.Tool) {
+			about = q.Tool + " " + about
+		}
+		lines = append(lines, "  "+oneLine(about))
+	}
+	return lines
 }
