@@ -4,8 +4,11 @@
 //	Ollama(t, gguf)          --> base URL of an inference server with the model "tiny"
 //	Aimock(t, fixtures, ...) --> base URL of a mock of the vendors' APIs
 //
+//	Requests() --> requests that use everything, to check what providers make of them
+//
 // Servers listen on loopback and stop with their test. The tests have the build tag e2e
-// and are run by make e2e.
+// and are run by make e2e. The module in vendorsdk compares requests with those of the
+// vendors' SDKs.
 //
 // The package must not know what the servers are asked.
 package e2e

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/schema"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/internal/e2e"
 	"github.com/pexctl/pex/providers/openai"
 )
 
@@ -49,39 +50,6 @@ func sentBodies(t *testing.T, ask func(base string) error) (bodies []string) {
 	return bodies
 }
 
-// requests returns chat requests that together use all features of the protocol.
-func requests() map[string]*model.Request {
-	zero, p, seed := 0.0, 0.5, int64(-7)
-	object := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`)
-	user := model.Message{Role: model.User, Text: model.Text{"Compare <moss> & fern \u2028."}}
-	calls := []model.ToolCall{{ID: "call_0", Name: "find", Args: json.RawMessage(`{"q":"moss"}`)}, {ID: "call_1", Name: "clock"}}
-	tools := []model.ToolDef{{Name: "find", Description: "Finds plants.", Input: object}, {Name: "clock"}}
-	return map[string]*model.Request{
-		"minimal":  {Messages: []model.Message{user}},
-		"system":   {Messages: []model.Message{{Role: model.System, Text: model.Text{"Be brief."}}, user}},
-		"sampling": {Messages: []model.Message{user}, Params: model.Params{Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 50, Stop: []string{"END", "\n"}}},
-		"tools": {Tools: tools, Messages: []model.Message{
-			user,
-			{Role: model.Assistant, Text: model.Text{"I look."}, Calls: calls},
-			{Role: model.ToolRole, CallID: "call_0", Tool: "find", Text: model.Text{"green"}},
-			{Role: model.ToolRole, CallID: "call_1", Tool: "clock"},
-		}},
-		"tools without text": {Tools: tools, ParallelTools: true, Messages: []model.Message{
-			user,
-			{Role: model.Assistant, Calls: calls[:1]},
-			{Role: model.ToolRole, CallID: "call_0", Tool: "find", Text: model.Text{"green"}, IsError: true},
-		}},
-		"arguments that are no object": {Messages: []model.Message{
-			user,
-			{Role: model.Assistant, Calls: []model.ToolCall{{ID: "call_0", Name: "find", Args: json.RawMessage(`[1]`)}}},
-			{Role: model.ToolRole, CallID: "call_0", Tool: "find", Text: model.Text{"no"}},
-		}},
-		"empty reply":   {Messages: []model.Message{user, {Role: model.Assistant}, user}},
-		"strict schema": {Messages: []model.Message{user}, Schema: &model.ReplySchema{Name: "the plan/1", Schema: object}},
-		"other schema":  {Messages: []model.Message{user}, Schema: &model.ReplySchema{Schema: json.RawMessage(`{"type":"object"}`)}},
-	}
-}
-
 func openaiModel(base string, change func(*openai.Config)) (model.Model, error) {
 	c := openai.OpenAI.Config().(*openai.Config)
 	change(c)
@@ -97,7 +65,7 @@ func TestRequestsConformToTheDescriptionOfTheAPI(t *testing.T) {
 		"reasoning": func(c *openai.Config) { c.ReasoningEffort, c.LegacyMaxTokens = "low", &no },
 		"JSON mode": func(c *openai.Config) { c.StructuredOutput, c.StreamUsage = "json_object", false },
 	} {
-		for name, req := range requests() {
+		for name, req := range e2e.Requests() {
 			t.Run(how+"/"+name, func(t *testing.T) {
 				for _, stream := range []func(model.Delta){nil, func(model.Delta) {}} {
 					for _, body := range sentBodies(t, func(base string) error {
