@@ -16,11 +16,11 @@ const azureLike = "https://NAME.openai.azure.com"
 
 var azureDate = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(-preview)?$`)
 
-// dated says that the older API is asked, whose versions are dates.
+// dated reports whether the older API is used, whose versions are dates.
 func (c *AzureConfig) dated() bool { return azureDate.MatchString(c.APIVersion) }
 
-// base is where a resource's API is. A base_url that says more than the
-// endpoint is taken at its word.
+// base returns the URL of a resource's API. A base_url that contains more than the
+// endpoint is used as it is.
 func (c *AzureConfig) base(s model.Settings) string {
 	u, _ := modelhttp.Bare(s.BaseURL, azureLike)
 	if azureV1(u) || azureNamed(u) {
@@ -35,10 +35,10 @@ func (c *AzureConfig) base(s model.Settings) string {
 	return u.JoinPath("deployments", url.PathEscape(cmp.Or(c.Deployment, s.Model))).String()
 }
 
-// azureV1 says that a base_url leads to the API without dated versions.
+// azureV1 reports whether a base_url is that of the API without dated versions.
 func azureV1(u *url.URL) bool { return strings.HasSuffix(u.Path, "/openai/v1") }
 
-// azureNamed says that a base_url names the deployment itself.
+// azureNamed reports whether a base_url contains the deployment.
 func azureNamed(u *url.URL) bool { return strings.Contains(u.Path, "/deployments/") }
 
 var _ component.Checker[model.Settings] = (*AzureConfig)(nil)
@@ -61,7 +61,8 @@ func (c *AzureConfig) Check(s model.Settings) (out component.Faults) {
 	return append(out, modelhttp.CheckHeaders(c.Headers)...)
 }
 
-// clash is a version that a base_url does not go with, or a missing deployment.
+// clash returns the fault of a base_url that does not match the version, or of a missing
+// deployment.
 func (c *AzureConfig) clash(u *url.URL, deployment string) component.Faults {
 	switch {
 	case azureV1(u) && c.dated():

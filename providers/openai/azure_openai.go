@@ -11,12 +11,12 @@ var AzureOpenAI = component.New[AzureConfig, model.Settings, model.Model](
 	"azure_openai",
 	"Models deployed in Azure (OpenAI and Foundry resources). base_url is the resource's endpoint: https://NAME.openai.azure.com. The key is looked for in AZURE_OPENAI_API_KEY unless api_key_env names another variable.",
 	func() AzureConfig {
-		return AzureConfig{Auth: "api_key", StructuredOutput: "json_schema", StreamUsage: true}
+		return AzureConfig{Auth: "api_key", StructuredOutput: nativeSchema, StreamUsage: true}
 	},
 	func(c *AzureConfig, s model.Settings) (model.Model, error) { return NewAzure(c, s, nil) },
 )
 
-// AzureConfig is what stands under `options:` of azure_openai.
+// AzureConfig has the `options:` of azure_openai.
 type AzureConfig struct {
 	Deployment       string                        `yaml:"deployment" doc:"The deployment's name in the resource; the llm's model by default."`
 	APIVersion       string                        `yaml:"api_version" doc:"A dated version of the older API, such as 2024-10-21, which asks .../openai/deployments/NAME; default: the v1 API, which has no dates (preview opts in to its previews)."`
@@ -29,17 +29,17 @@ type AzureConfig struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name."`
 }
 
-// KeyVariables says where the key is found.
+// KeyVariables implements model.Keyed.
 func (*AzureConfig) KeyVariables() model.KeyVariables {
 	return model.KeyVariables{Names: []string{"AZURE_OPENAI_API_KEY"}}
 }
 
-// azureLimits is the first version that knows max_completion_tokens,
-// stream_options and parallel_tool_calls.
+// azureLimits is the first version with max_completion_tokens, stream_options and
+// parallel_tool_calls.
 const azureLimits = "2024-09-01"
 
-// NewAzure makes a model of a deployment in Azure; change, if not nil, may
-// adapt the transport's settings first (tests).
+// NewAzure returns a model that is deployed in Azure. change, if not nil, adapts the
+// transport's settings (tests).
 func NewAzure(c *AzureConfig, s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
@@ -77,9 +77,4 @@ func azureHint(c *AzureConfig) func(*model.Error, string) string {
 var _ model.SchemaEnforcer = (*AzureConfig)(nil)
 
 // EnforcingOutput implements model.SchemaEnforcer.
-func (c *AzureConfig) EnforcingOutput() string {
-	if c.StructuredOutput == "json_schema" {
-		return ""
-	}
-	return "json_schema"
-}
+func (c *AzureConfig) EnforcingOutput() string { return enforcing(c.StructuredOutput) }

@@ -13,11 +13,11 @@ import (
 var OpenAI = component.New[Config, model.Settings, model.Model](
 	"openai",
 	"OpenAI, and every server with a compatible chat-completions endpoint (llama.cpp, vLLM, Gemini, OpenRouter, ...) by base_url. The key is looked for in OPENAI_API_KEY unless api_key_env names another variable.",
-	func() Config { return Config{StructuredOutput: "json_schema", StreamUsage: true} },
+	func() Config { return Config{StructuredOutput: nativeSchema, StreamUsage: true} },
 	Build,
 )
 
-// Config is what stands under `options:`.
+// Config has the `options:` of openai.
 type Config struct {
 	ReasoningEffort  string                        `yaml:"reasoning_effort" doc:"How much a reasoning model thinks: minimal, low, medium, high, or what the server knows; its default when unset."`
 	LegacyMaxTokens  *bool                         `yaml:"legacy_max_tokens" doc:"Send max_output_tokens as max_tokens, as servers want that do not know max_completion_tokens; true by default for every server but OpenAI's own."`
@@ -29,7 +29,7 @@ type Config struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name."`
 }
 
-// KeyVariables says where the key is found.
+// KeyVariables implements model.Keyed.
 func (*Config) KeyVariables() model.KeyVariables {
 	return model.KeyVariables{Names: []string{"OPENAI_API_KEY"}, Required: true}
 }
@@ -50,9 +50,4 @@ func address(base string) (*url.URL, component.Faults) {
 var _ model.SchemaEnforcer = (*Config)(nil)
 
 // EnforcingOutput implements model.SchemaEnforcer.
-func (c *Config) EnforcingOutput() string {
-	if c.StructuredOutput == "json_schema" {
-		return ""
-	}
-	return "json_schema"
-}
+func (c *Config) EnforcingOutput() string { return enforcing(c.StructuredOutput) }

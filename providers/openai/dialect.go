@@ -18,7 +18,7 @@ type dialect struct {
 	legacy     bool   // the output limit is called max_tokens
 	apiVersion string // query parameter api-version; "" = none
 
-	unheld func(schema json.RawMessage) component.Faults // violations of the strict mode's rules; nil = OpenAI's
+	violations func(schema json.RawMessage) component.Faults // of the strict mode's rules; nil = strictViolations
 
 	adapt func(*chatRequest)                        // changes each request; may be nil
 	hint  func(e *model.Error, model string) string // help for an error, or ""; may be nil
@@ -41,9 +41,9 @@ func noKey(env string) string {
 // Others are sent without it, since the server would reject them; the caller validates the
 // reply in any case.
 func (d *dialect) strict(schema json.RawMessage) bool {
-	rules := d.unheld
-	if rules == nil {
-		rules = unheld
+	violations := d.violations
+	if violations == nil {
+		violations = strictViolations
 	}
-	return json.Valid(schema) && rules(schema) == nil
+	return json.Valid(schema) && violations(schema) == nil
 }

@@ -21,11 +21,11 @@ import (
 var Mistral = component.New[MistralConfig, model.Settings, model.Model](
 	"mistral",
 	"Mistral's platform, and servers that keep its rules, by base_url. The key is looked for in MISTRAL_API_KEY unless api_key_env names another variable.",
-	func() MistralConfig { return MistralConfig{StructuredOutput: "json_schema"} },
+	func() MistralConfig { return MistralConfig{StructuredOutput: nativeSchema} },
 	func(c *MistralConfig, s model.Settings) (model.Model, error) { return NewMistral(c, s, nil) },
 )
 
-// MistralConfig is what stands under `options:` of mistral.
+// MistralConfig has the `options:` of mistral.
 type MistralConfig struct {
 	ReasoningEffort  string                        `yaml:"reasoning_effort" doc:"How much a reasoning model thinks, in the words of the model; its own default when unset."`
 	SafePrompt       bool                          `yaml:"safe_prompt" doc:"Let the platform put its safety prompt before the conversation."`
@@ -34,7 +34,7 @@ type MistralConfig struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name. The platform refuses fields that it does not know."`
 }
 
-// KeyVariables says where the key is found.
+// KeyVariables implements model.Keyed.
 func (*MistralConfig) KeyVariables() model.KeyVariables {
 	return model.KeyVariables{Names: []string{"MISTRAL_API_KEY"}, Required: true}
 }
@@ -54,14 +54,14 @@ func mistralAddress(base string) (*url.URL, component.Faults) {
 	return modelhttp.Bare(cmp.Or(base, mistralBaseURL), mistralBaseURL)
 }
 
-// NewMistral makes a model of Mistral's platform; change, if not nil, may adapt
-// the transport's settings first (tests).
+// NewMistral returns a model of Mistral's platform. change, if not nil, adapts the
+// transport's settings (tests).
 func NewMistral(c *MistralConfig, s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
 	u, _ := mistralAddress(s.BaseURL)
-	d := dialect{base: withVersion(u), legacy: true, unheld: mistralUnheld}
+	d := dialect{base: withVersion(u), legacy: true, violations: mistralViolations}
 	if d.base == mistralBaseURL {
 		d.wantsKey = noKey("MISTRAL_API_KEY")
 	}
@@ -123,61 +123,56 @@ func nineCharacters(id string) string {
 var _ model.SchemaEnforcer = (*MistralConfig)(nil)
 
 // EnforcingOutput implements model.SchemaEnforcer.
-func (c *MistralConfig) EnforcingOutput() string {
-	if c.StructuredOutput == "json_schema" {
-		return ""
-	}
-	return "json_schema"
-}
+func (c *MistralConfig) EnforcingOutput() string { return enforcing(c.StructuredOutput) }
 
 var _ model.SchemaHolder = (*MistralConfig)(nil)
 
-// UnenforcedKeywords implements model.SchemaHolder. What a server at another address does
-// with a schema is not known.
+// UnenforcedKeywords implements model.SchemaHolder. It is unknown what a server at another
+// base_url does with a schema.
 func (c *MistralConfig) UnenforcedKeywords(s model.Settings, schema json.RawMessage) component.Faults {
-	if c.StructuredOutput != "json_schema" || s.BaseURL != "" {
+	if c.StructuredOutput != nativeSchema || s.BaseURL != "" {
 		return nil
 	}
-	return mistralUnheld(schema)
+	return mistralViolations(schema)
 }
 
-// mistralUnheld is what of a schema breaks the one rule that Mistral's strict
-// mode is known to have: an object says whether it takes other properties.
+// mistralViolations reports where a schema violates the only known rule of Mistral's strict
+// mode: every object declares whether it allows additional properties.
 //
-// The rule: client-python's rec_strict_json_schema, which writes what the strict
-// mode is given; docs.mistral.ai, under custom structured output, has no list.
-func mistralUnheld(schema json.RawMessage) component.Faults {
+// The rule is that of rec_strict_json_schema in client-python; docs.mistral.ai has none
+// under custom structured output.
+func mistralViolations(schema json.RawMessage) component.Faults {
 	var root any
 	if json.Unmarshal(schema, &root) != nil {
 		return nil
 	}
-	l := &lookout{}
-	l.said("", root)
-	return l.found
+	c := &strictCheck{}
+	c.closed("", root)
+	return c.faults
 }
 
-// said looks at the objects of a schema and of all that is in it.
-func (l *lookout) said(at string, v any) {
+// closed checks the objects of a schema and its subschemas for additionalProperties.
+func (c *strictCheck) closed(at string, v any) {
 	s, ok := v.(map[string]any)
 	if !ok {
 		return
 	}
-	if open, said := s["additionalProperties"]; isObject(s) && (!said || open == true) {
-		l.add(at, "the object allows additional properties", "write additionalProperties: false")
+	if open, declared := s["additionalProperties"]; isObject(s) && (!declared || open == true) {
+		c.add(at, "the object allows additional properties", "write additionalProperties: false")
 	}
 	for _, word := range []string{"properties", "$defs", "definitions"} {
 		inner, _ := s[word].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(inner)) {
-			l.said(at+"/"+word+component.Key(name), inner[name])
+			c.closed(at+"/"+word+component.Key(name), inner[name])
 		}
 	}
 	for _, word := range []string{"items", "additionalProperties"} {
-		l.said(at+"/"+word, s[word])
+		c.closed(at+"/"+word, s[word])
 	}
 	for _, word := range []string{"anyOf", "oneOf", "allOf", "prefixItems"} {
 		list, _ := s[word].([]any)
 		for i, inner := range list {
-			l.said(at+"/"+word+"/"+strconv.Itoa(i), inner)
+			c.closed(at+"/"+word+"/"+strconv.Itoa(i), inner)
 		}
 	}
 }

@@ -15,13 +15,12 @@ import (
 var Ollama = component.New[OllamaConfig, model.Settings, model.Model](
 	"ollama",
 	"Models that Ollama serves, by its OpenAI-compatible endpoint, without a key; on this machine unless base_url says otherwise. How long a model stays loaded and how much of a conversation it sees is set at the server: OLLAMA_KEEP_ALIVE, and OLLAMA_CONTEXT_LENGTH or num_ctx in a Modelfile.",
-	func() OllamaConfig { return OllamaConfig{StructuredOutput: "json_schema"} },
+	func() OllamaConfig { return OllamaConfig{StructuredOutput: nativeSchema} },
 	func(c *OllamaConfig, s model.Settings) (model.Model, error) { return NewOllama(c, s, nil) },
 )
 
-// OllamaConfig is what stands under `options:` of ollama. The endpoint takes
-// neither keep_alive nor num_ctx (it drops what it does not know), so neither
-// is here to be set in vain.
+// OllamaConfig has the `options:` of ollama. keep_alive and num_ctx are missing, because
+// the endpoint silently ignores them.
 type OllamaConfig struct {
 	ReasoningEffort  string                        `yaml:"reasoning_effort" doc:"How much a thinking model thinks: none, low, medium, high; its own default when unset."`
 	StructuredOutput string                        `yaml:"structured_output" enum:"json_schema|json_object|none" doc:"How JSON of a schema is asked for: json_schema (default) holds the model to it by a grammar; json_object, none."`
@@ -44,8 +43,8 @@ func ollamaAddress(base string) (*url.URL, component.Faults) {
 	return modelhttp.Bare(cmp.Or(base, ollamaBaseURL), ollamaBaseURL)
 }
 
-// NewOllama makes a model that Ollama serves; change, if not nil, may adapt the
-// transport's settings first (tests).
+// NewOllama returns a model that Ollama serves. change, if not nil, adapts the transport's
+// settings (tests).
 func NewOllama(c *OllamaConfig, s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
@@ -79,9 +78,4 @@ func ollamaHint(host string) func(*model.Error, string) string {
 var _ model.SchemaEnforcer = (*OllamaConfig)(nil)
 
 // EnforcingOutput implements model.SchemaEnforcer.
-func (c *OllamaConfig) EnforcingOutput() string {
-	if c.StructuredOutput == "json_schema" {
-		return ""
-	}
-	return "json_schema"
-}
+func (c *OllamaConfig) EnforcingOutput() string { return enforcing(c.StructuredOutput) }

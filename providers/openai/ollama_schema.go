@@ -13,30 +13,30 @@ import (
 
 var _ model.SchemaHolder = (*OllamaConfig)(nil)
 
-// UnenforcedKeywords implements model.SchemaHolder, wherever the server is.
+// UnenforcedKeywords implements model.SchemaHolder.
 func (c *OllamaConfig) UnenforcedKeywords(_ model.Settings, schema json.RawMessage) component.Faults {
 	var root any
-	if c.StructuredOutput != "json_schema" || json.Unmarshal(schema, &root) != nil {
+	if c.StructuredOutput != nativeSchema || json.Unmarshal(schema, &root) != nil {
 		return nil
 	}
-	g := &grammar{root: root, followed: map[string]bool{}}
+	g := &grammarCheck{root: root, visited: map[string]bool{}}
 	g.value("", root)
-	return g.found
+	return g.faults
 }
 
-// grammar goes over a schema as Ollama does that writes a grammar of it, and
-// collects what it refuses: with that, each call fails. What the grammar only
-// leaves out is not told.
+// grammarCheck visits a schema in the way that Ollama converts it to a grammar, and
+// collects what the server rejects; every call with it would fail. Keywords that the
+// grammar only ignores are not reported.
 //
-// The rules: github.com/ollama/ollama, llama/llama.cpp/common/json-schema-to-grammar.cpp,
-// where SchemaConverter appends to _errors.
-type grammar struct {
-	lookout
-	root     any
-	followed map[string]bool
+// The rules are those of llama/llama.cpp/common/json-schema-to-grammar.cpp in
+// github.com/ollama/ollama, where SchemaConverter appends to _errors.
+type grammarCheck struct {
+	strictCheck
+	root    any
+	visited map[string]bool // references
 }
 
-func (g *grammar) value(at string, v any) {
+func (g *grammarCheck) value(at string, v any) {
 	s, ok := v.(map[string]any)
 	if !ok {
 		g.unknown(at)
@@ -64,8 +64,8 @@ func (g *grammar) value(at string, v any) {
 	}
 }
 
-// typed looks at a schema of one type, nil = of none.
-func (g *grammar) typed(at string, s map[string]any, t any) {
+// typed checks a schema for one of its types; t is nil if it has none.
+func (g *grammarCheck) typed(at string, s map[string]any, t any) {
 	has := func(word string) bool { _, ok := s[word]; return ok }
 	free := func(want string) bool { return t == nil || t == want }
 	word := "items"
@@ -92,12 +92,12 @@ func (g *grammar) typed(at string, s map[string]any, t any) {
 	}
 }
 
-// known says whether a format stands for a type.
+// known reports whether a format implies a type.
 func known(format any) bool {
 	return slices.Contains([]any{"uuid", "uuid1", "uuid2", "uuid3", "uuid4", "uuid5", "date", "time", "date-time"}, format)
 }
 
-func (g *grammar) object(at string, s map[string]any) {
+func (g *grammarCheck) object(at string, s map[string]any) {
 	properties, _ := s["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		g.value(at+"/properties"+component.Key(name), properties[name])
@@ -107,36 +107,36 @@ func (g *grammar) object(at string, s map[string]any) {
 	}
 }
 
-func (g *grammar) list(at string, list []any) {
+func (g *grammarCheck) list(at string, list []any) {
 	for i, v := range list {
 		g.value(at+"/"+strconv.Itoa(i), v)
 	}
 }
 
-// follow goes where a reference leads, once.
-func (g *grammar) follow(at, ref string) {
+// follow checks the target of a reference once.
+func (g *grammarCheck) follow(at, ref string) {
 	if !strings.HasPrefix(ref, "#/") {
 		g.refuse(at, "a reference out of the schema", "define it under $defs")
 		return
 	}
-	if g.followed[ref] {
+	if g.visited[ref] {
 		return
 	}
-	g.followed[ref] = true
+	g.visited[ref] = true
 	to := g.root
 	for key := range strings.SplitSeq(ref[len("#/"):], "/") {
 		s, _ := to.(map[string]any)
 		if to = s[key]; to == nil {
-			return // into a list, or nowhere
+			return // an element of a list, or missing
 		}
 	}
 	g.value(ref[len("#"):], to)
 }
 
-func (g *grammar) unknown(at string) {
+func (g *grammarCheck) unknown(at string) {
 	g.refuse(at, "a schema without a type", "add a type")
 }
 
-func (g *grammar) refuse(at, what, hint string) {
+func (g *grammarCheck) refuse(at, what, hint string) {
 	g.add(at, "the server rejects the call because of "+what, hint)
 }

@@ -116,7 +116,7 @@ func (m *chatModel) setFormat(r *chatRequest, s *model.ReplySchema) error {
 		if !check.valid {
 			return fmt.Errorf("reply schema %s is no JSON", s.Name)
 		}
-		r.ResponseFormat = &responseFormat{Type: "json_schema", JSONSchema: &jsonSchemaFormat{
+		r.ResponseFormat = &responseFormat{Type: nativeSchema, JSONSchema: &jsonSchemaFormat{
 			Name: modelhttp.SchemaName(s.Name), Schema: s.Schema, Strict: check.strict,
 		}}
 	}

@@ -78,7 +78,7 @@ func messageParams(t *testing.T, req *model.Request, how string) sdk.MessageNewP
 	conversation(&p, req.Messages)
 	for _, tool := range req.Tools {
 		input := fields(t, tool.Input)
-		schema := sdk.ToolInputSchemaParam{Properties: input["properties"]}
+		schema := sdk.ToolInputSchemaParam{Type: "object", Properties: input["properties"]}
 		if input != nil {
 			schema.Required = []string{"a"}
 			schema.ExtraFields = map[string]any{"additionalProperties": false}
@@ -105,16 +105,19 @@ func messageParams(t *testing.T, req *model.Request, how string) sdk.MessageNewP
 	default:
 		p.OutputConfig.Format = sdk.JSONOutputFormatParam{Schema: fields(t, s.Schema)}
 	}
-	options(&p, how)
+	options(&p, how, req.Messages[len(req.Messages)-1].Role == model.ToolRole)
 	return p
 }
 
-// options writes the provider's options.
-func options(p *sdk.MessageNewParams, how string) {
+// options writes the provider's options. In a tool loop without its thinking, the provider
+// leaves the budget out.
+func options(p *sdk.MessageNewParams, how string, inLoop bool) {
 	switch how {
 	case "budget":
 		p.MaxTokens += 1024
-		p.Thinking = sdk.ThinkingConfigParamOfEnabled(1024)
+		if !inLoop {
+			p.Thinking = sdk.ThinkingConfigParamOfEnabled(1024)
+		}
 	case "adaptive":
 		p.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{}
 		p.OutputConfig.Effort = sdk.OutputConfigEffortLow
