@@ -19,13 +19,13 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/toolcmd"
 )
 
-// newApp lists the commands.
+// newApp returns the application with all commands.
 func newApp(env *ui.Env) *cli.App {
 	app := &cli.App{
 		Name: "pexctl", Usage: "Build, test, run and evaluate plan-execute-reflect LLM agents defined in YAML",
 		HideVersion: true, HideHelpCommand: true,
 		Reader: env.Stdin, Writer: env.Stdout, ErrWriter: env.Stderr,
-		DisableSliceFlagSeparator: true, // a value may hold commas
+		DisableSliceFlagSeparator: true, // values may contain commas
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              func(c *cli.Context, err error, _ bool) error { return ui.WrongValue(c.Command, err) },
 		CommandNotFound:           func(*cli.Context, string) {},
@@ -40,7 +40,7 @@ func newApp(env *ui.Env) *cli.App {
 			[]*cli.Command{docscmd.Command(env), guardCommand(env)}, // hidden
 		),
 	}
-	app.Setup() // before Adopt: it would add to the names later
+	app.Setup() // before Adopt, to which Setup would add names
 	ui.Adopt(app, "", app.Commands)
 	return app
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// at is what stands at a dotted path of a JSON value: a.0.b; # is a length.
+// at returns the value at a dotted path of a JSON value: a.0.b; # is a length.
 func at(v any, path string) any {
 	for part := range strings.SplitSeq(path, ".") {
 		switch x := v.(type) {

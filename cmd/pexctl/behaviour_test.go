@@ -16,9 +16,9 @@ import (
 	"github.com/pexctl/pex/internal/acceptance"
 )
 
-// Each file of testdata/run is one rule of the language: a spec, the calls of
-// pexctl with what has to hold after each (case.json, as in testdata/contract),
-// and, where the order tells, the events of the run.
+// Each file of testdata/run tests one rule of the language: a spec, calls of
+// pexctl with the expected results (case.json, as in testdata/contract), and, if
+// their order matters, the events of the run.
 func TestRunBehavesAsDesigned(t *testing.T) {
 	t.Setenv("NO_COLOR", "1")
 	pattern, err := filepath.Abs("../../testdata/run/*.txtar")
@@ -52,7 +52,7 @@ func TestRunBehavesAsDesigned(t *testing.T) {
 	})
 }
 
-// told is the events of a file, one a line: the type and what it is about.
+// told formats the events of a file, one per line: the type and its subject.
 func told(t *testing.T, file string) string {
 	t.Helper()
 	content, err := os.ReadFile(file)
@@ -72,7 +72,7 @@ func told(t *testing.T, file string) string {
 	return b.String()
 }
 
-// about is the ids and outcomes an event names.
+// about returns the ids and outcomes in an event.
 func about(ev engine.Event) []string {
 	var out []string
 	add := func(parts ...string) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// built is the real binary, as `make build` makes it.
+// built builds the binary as `make build` does and returns its path.
 func built(b *testing.B) string {
 	b.Helper()
 	bin := filepath.Join(b.TempDir(), "pexctl")
@@ -36,11 +36,11 @@ func bench(b *testing.B, args ...string) {
 	b.ReportMetric(float64(info.Size())/(1<<20), "MiB-binary")
 }
 
-// BenchmarkColdStartVersion is a whole process that prints its version.
+// BenchmarkColdStartVersion measures a process that prints its version.
 func BenchmarkColdStartVersion(b *testing.B) { bench(b, "version") }
 
-// BenchmarkColdStartHello is a whole process that runs specs/hello to its end:
-// four model calls, one tool call, a synced journal, and the conversation kept.
+// BenchmarkColdStartHello measures a process that runs specs/hello: four model
+// calls, one tool call, a synced journal, and a stored conversation.
 func BenchmarkColdStartHello(b *testing.B) { bench(b, "run", "../../specs/hello", "-q") }
 
 // BenchmarkColdStartHelloNoMemory is the same without conversation memory.

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// What never reaches a server is told of, too: its address, its certificate,
-// the way to it.
+// Errors of connections that reach no server show no secrets: the address, the
+// certificate, the proxy.
 func TestNoSecretOfAnAddressIsTold(t *testing.T) {
 	c := newCage(t)
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
@@ -56,7 +56,8 @@ func TestNoSecretOfAnAddressIsTold(t *testing.T) {
 	c.look()
 }
 
-// The transport asks for its proxy once in a process, so this is another one.
+// The transport reads its proxy once per process, so this test uses another
+// process.
 func TestNoSecretOfAProxyIsTold(t *testing.T) {
 	c := newCage(t)
 	c.write("spec.yaml", canarySpec(`provider: openai, model: m, base_url: "http://model.invalid/v1"`, retryOnce))
@@ -83,7 +84,7 @@ func TestNoSecretOfAProxyIsTold(t *testing.T) {
 	c.look()
 }
 
-// Tools are told secrets, and fail, and say why.
+// Tools receive secrets, fail, and report why.
 func TestNoSecretOfAToolIsTold(t *testing.T) {
 	c := newCage(t)
 	c.write("spec.yaml", `apiVersion: pex/v1
@@ -135,11 +136,11 @@ executor: {agent: spec.yaml}
 	c.look()
 }
 
-// A dataset that holds a secret, as an answer to be expected: no report shows it.
+// No report shows a secret that a dataset contains as an expected answer.
 func TestNoSecretOfADatasetIsReported(t *testing.T) {
 	c := newCage(t)
 	c.write("spec.yaml", canarySpec("provider: openai, model: m, base_url: \"${env.CANARY_BASE}/v1\", api_key_env: CANARY_KEY", retryOnce))
-	data := filepath.Join(filepath.Dir(c.dir), "data") // which is not looked at
+	data := filepath.Join(filepath.Dir(c.dir), "data") // not searched
 	if err := os.Mkdir(data, 0o700); err != nil {
 		t.Fatal(err)
 	}

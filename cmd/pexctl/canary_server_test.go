@@ -14,17 +14,17 @@ import (
 	"testing"
 )
 
-// parrot is a model server of every protocol that tells, in all forms, the
-// secrets of whom it serves: in replies, refusals, headers and addresses.
+// parrot is a model server for every protocol that repeats the secrets of its
+// clients in all forms: in replies, refusals, headers and addresses.
 type parrot struct {
 	*httptest.Server
 	says string // in every text of it
-	key  string // where there is room for one word only
+	key  string // for places with room for one word only
 
 	mu   sync.Mutex
-	how  string   // it answers; "" = with a plan, a call of a tool, and answers
-	nth  int      // request since how was set
-	seen []string // all that came
+	how  string   // the kind of reply; "" for a plan, a tool call, and answers
+	nth  int      // number of requests since how was set
+	seen []string // all requests
 }
 
 func newParrot(t *testing.T, says, key string) *parrot {
@@ -34,14 +34,14 @@ func newParrot(t *testing.T, says, key string) *parrot {
 	return p
 }
 
-// answers says how the next requests are answered.
+// answers sets the kind of the next replies.
 func (p *parrot) answers(how string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.how, p.nth = how, 0
 }
 
-// heard says whether a text came in any request.
+// heard reports whether a text occurred in any request.
 func (p *parrot) heard(text string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,7 +91,7 @@ func (p *parrot) refuse(w http.ResponseWriter, status string) {
 	}))
 }
 
-// reply is a plan, then the call of a tool, then the step's answer, then the run's.
+// reply writes a plan, then a tool call, then the step's answer, then the run's.
 func (p *parrot) reply(w http.ResponseWriter, path string, stream bool, nth int) {
 	text, args := "", ""
 	switch nth % 4 {
@@ -116,7 +116,7 @@ func (p *parrot) reply(w http.ResponseWriter, path string, stream bool, nth int)
 	write(w, stream, text, args)
 }
 
-// events writes a stream, in pieces that cut through whatever they hold.
+// events writes a stream in pieces with arbitrary boundaries.
 func events(w http.ResponseWriter, all ...string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, e := range all {

@@ -19,8 +19,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
-// The secrets of nobody, by the variables that hold them. They are made of what
-// encodings change.
+// Made-up secrets by environment variable, with characters that encodings change.
 var canaries = map[string]string{
 	"CANARY_KEY":            `sk-c4nary/K3y+<&>=Zz9Q`,
 	"CANARY_ROUTE":          `r0ute/c4nary+<&>%q8W`,
@@ -34,8 +33,8 @@ var canaries = map[string]string{
 
 var escape = regexp.MustCompile(`%[0-9A-F]{2}`)
 
-// spoken is a value in the forms in which a server may say it, by what they
-// are; written here once more, so that what finds them is not asked itself.
+// spoken returns the encoded forms of a value, by name. It is independent of the
+// code that finds secrets.
 func spoken(value string) map[string]string {
 	inJSON := func(s string) string {
 		b, _ := json.Marshal(s)
@@ -59,7 +58,8 @@ func spoken(value string) map[string]string {
 	return out
 }
 
-// nothingOf wants no form of any canary in a text, and none below a folder.
+// nothingOf checks that a text contains no canary in any form, and neither does
+// any file below a folder.
 func nothingOf(t *testing.T, where, text string) {
 	t.Helper()
 	for name, value := range canaries {
@@ -72,12 +72,12 @@ func nothingOf(t *testing.T, where, text string) {
 	}
 }
 
-// cage is a project and its home, and a server that tells secrets.
+// cage is a project with its home, and a server that repeats secrets.
 type cage struct {
 	t      *testing.T
 	dir    string
 	server *parrot
-	files  int // that were looked at
+	files  int // number of searched files
 }
 
 func newCage(t *testing.T) *cage {
@@ -94,7 +94,7 @@ func newCage(t *testing.T) *cage {
 	base := strings.Replace(c.server.URL, "://", "://me:"+url.PathEscape(canaries["CANARY_PASSWORD"])+"@", 1)
 	t.Setenv("CANARY_BASE", base)
 	t.Setenv("PEX_HOME", filepath.Join(c.dir, "home"))
-	t.Setenv("CI", "") // goldens and cassettes are written
+	t.Setenv("CI", "") // so that golden files and cassettes are written
 	t.Chdir(c.dir)
 	return c
 }
@@ -109,7 +109,7 @@ func (c *cage) write(name, text string) {
 	}
 }
 
-// do runs a command, and wants nothing of a canary in what it says.
+// do runs a command, and checks its output for canaries.
 func (c *cage) do(args ...string) (exit int, out string) {
 	c.t.Helper()
 	exit, out, errs := pexctl(args...)
@@ -118,7 +118,7 @@ func (c *cage) do(args ...string) (exit int, out string) {
 	return exit, out + errs
 }
 
-// look wants nothing of a canary in any file there is, nor in its name.
+// look checks the content and names of all files for canaries.
 func (c *cage) look() {
 	c.t.Helper()
 	c.files = 0
@@ -142,7 +142,7 @@ func (c *cage) look() {
 	}
 }
 
-// streamed is what the deltas of a file of events come to.
+// streamed joins the deltas in a file of events.
 func streamed(events []byte) string {
 	var out strings.Builder
 	for line := range strings.Lines(string(events)) {
@@ -154,10 +154,10 @@ func streamed(events []byte) string {
 	return out.String()
 }
 
-// pieceOf matches a piece of text in an event that a trace shows.
+// pieceOf matches a piece of text in an event of a trace.
 var pieceOf = regexp.MustCompile(`"(?:text|content|partial_json)":("(?:[^"\\]|\\.)*")`)
 
-// traced is what the pieces of all streams in a trace come to.
+// traced joins the pieces of all streams in a trace.
 func traced(trace []byte) string {
 	var out strings.Builder
 	for line := range strings.Lines(string(trace)) {
@@ -172,7 +172,7 @@ func traced(trace []byte) string {
 	return out.String()
 }
 
-// models are the providers that ask somebody over HTTP.
+// models are the providers that use HTTP.
 var models = map[string]string{
 	"openai":       `provider: openai, model: m, base_url: "${env.CANARY_BASE}/v1", options: {headers: {X-Route: "${env.CANARY_ROUTE}"}}`,
 	"azure_openai": `provider: azure_openai, model: m, base_url: "${env.CANARY_BASE}", options: {headers: {X-Route: "${env.CANARY_ROUTE}"}}`,
@@ -218,11 +218,11 @@ checks:
   - {type: command, argv: [sh, -c, "cat; cat >&2; exit 1"]}
 `
 
-// retryOnce makes failures come at once.
+// retryOnce makes calls fail without retries.
 const retryOnce = ", retry: {max_attempts: 1}"
 
-// A server that knows the keys tells them in every way it has; nobody hears it.
-// With -short each library is asked for one of its providers.
+// A server that knows the keys repeats them in every possible way, and no output
+// contains them. With -short only one provider of each library is tested.
 func TestNoSecretOfAServerIsToldOrKept(t *testing.T) {
 	for name, llm := range models {
 		t.Run(name, func(t *testing.T) {
@@ -255,12 +255,13 @@ func TestNoSecretOfAServerIsToldOrKept(t *testing.T) {
 	}
 }
 
-// answersWell has a run with all that it can have, and looks at it from all sides.
+// answersWell runs a spec with all features, and checks every command about the
+// run.
 func (c *cage) answersWell(provider string) {
 	t := c.t
 	t.Helper()
 	stream := []string{}
-	if provider == "bedrock" { // whose streams the server does not speak
+	if provider == "bedrock" { // the server does not support its streams
 		stream = []string{"--no-stream"}
 	}
 	for _, id := range []string{"a", "b"} {
@@ -273,7 +274,7 @@ func (c *cage) answersWell(provider string) {
 	for name, value := range canaries {
 		sent := strings.HasPrefix(name, "AWS_") == (provider == "bedrock") && name != "CANARY_TOOL" && name != "AWS_SECRET_ACCESS_KEY"
 		switch {
-		case name == "CANARY_PASSWORD", name == "CANARY_QUERY": // not of every provider
+		case name == "CANARY_PASSWORD", name == "CANARY_QUERY": // not used by every provider
 		case sent && !c.server.heard(value):
 			t.Errorf("%s was not sent to anybody: the test tests nothing", name)
 		}
@@ -287,7 +288,7 @@ func (c *cage) answersWell(provider string) {
 	c.do("runs", "diff", "a", "b")
 	c.do("runs", "export", "a", "--to", "export.jsonl")
 	c.do("memory", "show", "m")
-	if provider != "openai" && provider != "bedrock" { // what follows is alike for all
+	if provider != "openai" && provider != "bedrock" { // the rest does not depend on the provider
 		return
 	}
 	if exit, said := c.do("run", "spec.yaml", "Who are you", "--replay", "all", "--from", "a.cassette", "--run-id", "again", "-q"); exit != 0 {

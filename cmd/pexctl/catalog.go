@@ -29,7 +29,7 @@ import (
 	"github.com/pexctl/pex/providers/starlark"
 )
 
-// components is every component that specs can name. A provider is one line here.
+// components returns the catalog of all components. A provider is one line here.
 func components() *catalog.Catalog {
 	return &catalog.Catalog{
 		Catalog: engine.Catalog{

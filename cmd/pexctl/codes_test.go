@@ -19,8 +19,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// vetExample vets an example as its reader would, and gives the codes that it
-// reports.
+// vetExample vets an example like a reader would, and returns the reported codes.
 func vetExample(t *testing.T, e diag.Example) []string {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -52,8 +51,8 @@ func vetExample(t *testing.T, e diag.Example) []string {
 	return codes
 }
 
-// Who reads of a code copies its examples: the wrong one has that mistake, the
-// right one none at all.
+// Readers copy the examples of a code: the wrong one must have that mistake, the
+// right one none.
 func TestExamplesOfCodes(t *testing.T) {
 	oneGoroutine(t)
 	for _, m := range diag.Codes() {
@@ -74,7 +73,7 @@ func TestExamplesOfCodes(t *testing.T) {
 	}
 }
 
-// constants are the codes by their names in the sources.
+// constants maps the names of codes in the sources to codes.
 func constants(t *testing.T) map[string]diag.Code {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(top, "dsl", "diag", "code.go"), nil, 0)
@@ -94,7 +93,7 @@ func constants(t *testing.T) map[string]diag.Code {
 	return out
 }
 
-// reported are the codes that the sources name: diag.MissingKey and the like.
+// reported returns the codes that the sources use: diag.MissingKey etc.
 func reported(t *testing.T) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}

@@ -32,10 +32,11 @@ import (
 	"github.com/pexctl/pex/internal/app/version"
 )
 
-// The house test: every run of testdata/run dies behind each of its records and
-// is resumed, and comes to what it comes to undisturbed. PEX_TEST_CUTS bounds
-// the cuts of a run (4, spread over it); 0 = all of them. -short leaves it out:
-// under the race detector the tests of engine/kernel and builtins/node cut runs.
+// Every run of testdata/run is killed after each of its records and resumed, and
+// must have the same outcome as an uninterrupted run. PEX_TEST_CUTS limits the
+// number of kills per run (default 4, spread evenly); 0 means all. -short skips
+// it: under the race detector the tests of engine/kernel and builtins/node
+// interrupt runs.
 func TestARunThatDiesAnywhereComesToTheSameEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("engine/kernel and builtins/node cut runs with -short")
@@ -66,7 +67,8 @@ func TestARunThatDiesAnywhereComesToTheSameEnd(t *testing.T) {
 	t.Logf("%d runs, %d cuts", runs, cuts)
 }
 
-// skipReason returns why a case cannot be cut and resumed; "" if it can.
+// skipReason returns the reason why a case cannot be interrupted and resumed, or
+// "".
 func skipReason(t *testing.T, a *goldentest.Archive) string {
 	t.Helper()
 	spec := ""
@@ -82,7 +84,7 @@ func skipReason(t *testing.T, a *goldentest.Archive) string {
 	return ""
 }
 
-// lives are the lives of the runs of one case, in the order in which they began.
+// lives holds the runs of one case, in the order in which they started.
 type lives struct {
 	t       *testing.T
 	archive *goldentest.Archive
@@ -90,7 +92,7 @@ type lives struct {
 	starts  []*runs.Run
 }
 
-// record runs the case as it stands, and takes down how each run began.
+// record runs the case unchanged, and records how each run started.
 func (l *lives) record(home string) {
 	l.t.Helper()
 	l.afresh()
@@ -128,7 +130,7 @@ func (l *lives) record(home string) {
 	slices.SortStableFunc(l.starts, func(a, b *runs.Run) int { return a.Start.At.Compare(b.Start.At) })
 }
 
-// afresh puts the case's folder back to how it began.
+// afresh restores the case's folder to its initial state.
 func (l *lives) afresh() {
 	l.t.Helper()
 	entries, err := os.ReadDir(l.dir)
@@ -143,7 +145,7 @@ func (l *lives) afresh() {
 	l.archive.Extract(l.t, l.dir)
 }
 
-// before is the memory as a run finds it, and the folder.
+// before returns the memory before a run, and restores the folder.
 func (l *lives) before(i int) *enginetest.Store {
 	l.t.Helper()
 	l.afresh()
@@ -154,7 +156,7 @@ func (l *lives) before(i int) *enginetest.Store {
 	return memory
 }
 
-// cutAt has a run die behind each record, or behind as many as most says.
+// cutAt kills a run after each record, or after at most most records.
 func (l *lives) cutAt(i, most int) (cuts int) {
 	l.t.Helper()
 	whole := &mortal{left: -1}
@@ -174,7 +176,7 @@ func (l *lives) cutAt(i, most int) (cuts int) {
 			l.t.Errorf("run %d of the case never came to record %d of %d", i+1, k+1, n)
 		}
 		if j.paidTwice() && (resumed.StopReason.Code == undisturbed.StopReason.Code || resumed.StopReason.Path == "limits.max_tokens" || resumed.StopReason.Path == "limits.max_cost") {
-			continue // a budget has paid for an answer that nobody heard: there is less left
+			continue // a budget already paid for a lost reply, so less is left
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			l.t.Errorf("run %d of the case died behind record %d of %d (%s %s) and came to another end (-undisturbed +resumed):\n%s",
@@ -185,7 +187,8 @@ func (l *lives) cutAt(i, most int) (cuts int) {
 	return cuts
 }
 
-// live runs a run to its end, however often it dies or waits for a person.
+// live resumes a run until it ends, however often it is killed or waits for an
+// answer.
 func (l *lives) live(i int, memory *enginetest.Store, j *mortal) *engine.Result {
 	l.t.Helper()
 	p := *l.starts[i]
@@ -215,10 +218,11 @@ func (l *lives) live(i int, memory *enginetest.Store, j *mortal) *engine.Result 
 	return nil
 }
 
-// witness keeps what tools gave, by path, for the person who is asked about it.
+// witness records the outputs of tools by path, for questions about their
+// outcome.
 type witness map[string]*tool.Output
 
-// at has the witness look on at every call.
+// at wraps tools so that the witness records every call.
 func (w witness) at(tools []tool.Binding) []tool.Binding {
 	tools = slices.Clone(tools)
 	for i, t := range tools {
@@ -236,7 +240,7 @@ type watched struct {
 	by witness
 }
 
-var calls sync.Mutex // tools are called side by side
+var calls sync.Mutex // tools are called concurrently
 
 // Call implements tool.Tool.
 func (t watched) Call(ctx context.Context, c *tool.Call) (*tool.Output, error) {
@@ -249,7 +253,7 @@ func (t watched) Call(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	return out, err
 }
 
-// stopped has the tool clock tell all lives of a run the same time.
+// stopped makes the tool clock return the same time in every session of a run.
 func stopped(tools []tool.Binding) []tool.Binding {
 	tools = slices.Clone(tools)
 	for i, t := range tools {
@@ -279,8 +283,8 @@ func (s stoppedClock) Call(ctx context.Context, c *tool.Call) (*tool.Output, err
 	return out, err
 }
 
-// answers is what the person of these tests says: yes to everything; a write in
-// doubt gave what the witness saw, or is made again.
+// answers returns the answers to questions: yes to everything. For a write with
+// an unknown outcome it gives the recorded output, or asks to repeat the write.
 func (w witness) answers(open []interrupt.Question) (answers map[string]json.RawMessage, resolve map[string]string) {
 	calls.Lock()
 	defer calls.Unlock()
@@ -302,7 +306,7 @@ func (w witness) answers(open []interrupt.Question) (answers map[string]json.Raw
 	return answers, resolve
 }
 
-// writtenDown is a tool's output as a person writes it down.
+// writtenDown returns a tool's output in the form in which a user enters it.
 func writtenDown(out *tool.Output) string {
 	if len(out.Data) > 0 {
 		return string(out.Data)
@@ -318,26 +322,26 @@ func encode(v any) string {
 	return string(b)
 }
 
-// mortal is a journal that takes so many records more, and then dies once.
+// mortal is a journal that fails once after a number of records.
 type mortal struct {
 	journal.Memory
-	left int // -1 = it lives for ever
+	left int // -1 for no failure
 	died bool
 }
 
 var errDied = errors.New("the process died")
 
-// paidTwice says that a call was charged whose answer was lost.
+// paidTwice reports whether a call was charged whose reply was lost.
 func (m *mortal) paidTwice() bool {
 	return slices.ContainsFunc(m.Records, func(r journal.Record) bool {
 		return r.Kind == journal.Result && r.Status == journal.Failed && journal.DecodeFailure(r.Body).Code == kernel.FailureUnknown
 	})
 }
 
-// KeepsValues says no: a journal that outlives its process is a text.
+// KeepsValues returns false, because a persistent journal stores text.
 func (*mortal) KeepsValues() bool { return false }
 
-// Append takes what is left of its life.
+// Append counts down to the failure.
 func (m *mortal) Append(recs []journal.Record) (*journal.Ticket, error) {
 	m.RoundTrip = true
 	if m.left < 0 {
@@ -354,7 +358,7 @@ func (m *mortal) Append(recs []journal.Record) (*journal.Ticket, error) {
 	return nil, errDied
 }
 
-// outcome is a result as a user sees it, without what two lives may differ in.
+// outcome returns a result as text, without what may differ between sessions.
 func (l *lives) outcome(r *engine.Result) string {
 	l.t.Helper()
 	out := *r

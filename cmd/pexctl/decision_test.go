@@ -34,10 +34,10 @@ tools:
 memory: {backend: none}
 `
 
-// Approve and deny, given at the same moment by two sessions, are one decision:
-// one session goes on with its own, the other one is told. PEX_TEST_PAIRS says
-// how many pairs (20, with -short 4: processes share nothing that the race
-// detector could see).
+// If two sessions approve and deny at the same time, only one decision counts:
+// its session continues the run, and the other one gets an error. PEX_TEST_PAIRS
+// is the number of pairs (20, with -short 4: separate processes share no memory
+// for the race detector).
 func TestOfTwoRacingDecisionsOneCounts(t *testing.T) {
 	pairs := 20
 	if testing.Short() {
@@ -70,7 +70,7 @@ func TestOfTwoRacingDecisionsOneCounts(t *testing.T) {
 	t.Logf("%d pairs: %d approved, %d denied", pairs, approved, pairs-approved)
 }
 
-// raced has both decisions given at once and says which one counted.
+// raced makes both decisions at the same time and returns the one that counted.
 func raced(t *testing.T, home, ledger string) string {
 	t.Helper()
 	const path = "step.s1/turn.1/tool.0.approval"
@@ -91,7 +91,7 @@ func raced(t *testing.T, home, ledger string) string {
 	if codes[winner] != ui.ExitOK {
 		winner, loser = loser, winner
 	}
-	// The loser finds the run held, or the question answered.
+	// The other session finds the run locked, or the question answered.
 	refused := map[int]string{ui.ExitInfra: "held by pid", ui.ExitUsage: "takes one decision"}[codes[loser]]
 	if codes[winner] != ui.ExitOK || refused == "" || !strings.Contains(said[loser], refused) {
 		t.Fatalf("exit codes %v: %q", codes, said)
@@ -127,7 +127,7 @@ func decisionsAt(t *testing.T, home, path string) (n int) {
 	return n
 }
 
-// decide runs pexctl in a process of its own: two sessions share none.
+// decide runs pexctl in its own process, because two sessions share none.
 func decide(args ...string) (code int, out string) {
 	c := exec.Command("pexctl", args...)
 	c.Env = append(os.Environ(), noSleep)

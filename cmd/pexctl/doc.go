@@ -3,6 +3,6 @@
 //	arguments --> a command's flags --> dsl, engine --> stdout: the result
 //	                                                \--> stderr: progress, diagnostics
 //
-// It wires and decides nothing: the components it knows are listed in catalog.go,
-// its commands in app.go; each group of commands is a package below.
+// The package only connects the parts: catalog.go lists the components, app.go
+// the commands; each group of commands is a package below it.
 package main

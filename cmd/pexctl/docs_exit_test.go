@@ -16,8 +16,8 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// constantsOf are the values of the constants of a file whose type or name is
-// so called.
+// constantsOf returns the values of the constants in a file with this type or
+// name prefix.
 func constantsOf(t *testing.T, path, typ, prefix string) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
@@ -74,7 +74,7 @@ func TestTemplatesPageHasEveryTemplate(t *testing.T) {
 	}
 	for template, names := range engine.PromptNames {
 		if template == "executor" {
-			continue // no key is its template: the step's message is ours
+			continue // it has no template key: the step's message is fixed
 		}
 		if !strings.Contains(string(page), "the built-in parameters of `"+template+"`") {
 			t.Errorf("no key has the names of %s", template)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// notOurs are the code spans that look like something of pex and are not, by
-// page, each with the reason.
+// notOurs are code spans that look like a part of pex but are not, by page, each
+// with the reason.
 var notOurs = map[string]map[string]string{
 	"CONTRIBUTING.md": {
 		"sleep":   "a function of Go",
@@ -240,8 +240,8 @@ func mentions(name, page string) []mention {
 	return out
 }
 
-// joinContinued joins lines that end in a backslash with those that follow,
-// and puts the newlines behind them, so that the line numbers stay.
+// joinContinued joins lines that end in a backslash with the next ones, and moves
+// the line breaks after them to preserve line numbers.
 func joinContinued(page string) string {
 	var b strings.Builder
 	for block := range strings.SplitSeq(page, "\n\n") {

@@ -16,8 +16,8 @@ import (
 // inMessage is a command in a string: its words and flags, up to punctuation.
 var inMessage = regexp.MustCompile(`\bpexctl( [a-z%][^\s,.;:()` + "`" + `]*)( %\S+| --?[a-z][a-z-]*(=\S+)?| [a-z][^\s,.;:()` + "`" + `]*)*`)
 
-// aboutPexctl are the words after the name of the program in sentences that
-// name no command.
+// aboutPexctl are words that follow the program name in sentences that name no
+// command.
 var aboutPexctl = []string{"contains", "in", "knows", "puts", "reads", "registers", "runs of", "suggests", "with", "would", "writes"}
 
 // TestMessagesNameWhatExists checks the commands and flags in the strings of

@@ -55,7 +55,7 @@ func TestEventsPageHasEveryType(t *testing.T) {
 	}
 }
 
-// Who writes a spec by the reference alone finds where its key goes.
+// The reference alone explains where the keys of a component go.
 func TestComponentsPageSaysWhereKeysAreLookedFor(t *testing.T) {
 	pages := map[string]string{}
 	for _, p := range docscmd.KeyPages(components()) {
@@ -87,7 +87,7 @@ func TestExpressionsPageHasEveryPlace(t *testing.T) {
 	}
 }
 
-// writeDocs is pexctl docs for the specs of the house.
+// writeDocs runs pexctl docs with the specs of the repository.
 func writeDocs(t *testing.T) string {
 	t.Helper()
 	specs, err := filepath.Glob(filepath.Join(top, "specs", "*", "spec.yaml"))
@@ -166,7 +166,7 @@ var (
 	yamlBlock = regexp.MustCompile("(?s)```yaml\n((?:#[^\n]*\n)?apiVersion:.*?)```")
 )
 
-// pages are the Markdown files of the house, and below a folder of it.
+// pages returns the Markdown files of the repository that are in some folders.
 func pages(t *testing.T, dirs ...string) []string {
 	t.Helper()
 	var out []string
@@ -184,7 +184,7 @@ func pages(t *testing.T, dirs ...string) []string {
 	return out
 }
 
-// checkLinks follows the links to files and to headings in them.
+// checkLinks checks their links to files and headings.
 func checkLinks(t *testing.T, dirs ...string) {
 	t.Helper()
 	for _, path := range pages(t, dirs...) {
@@ -216,7 +216,7 @@ var (
 	unanchored  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// anchors are the names that GitHub gives the headings of a page.
+// anchors returns the anchors that GitHub generates for the headings of a page.
 func anchors(t *testing.T, path string) []string {
 	t.Helper()
 	text, err := os.ReadFile(path)

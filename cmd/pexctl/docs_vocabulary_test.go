@@ -21,7 +21,8 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// vocabulary is what the program and the repository have that pages can name.
+// vocabulary holds the names in the program and the repository that pages can
+// use.
 type vocabulary struct {
 	app      *cli.App
 	commands map[string]bool // names of all commands
@@ -92,8 +93,8 @@ var (
 	firstCell   = regexp.MustCompile(`^\|[^|]*\|`)
 )
 
-// addKeys reads the first column of the reference's tables, and the heading
-// above each, which says where its keys are.
+// addKeys reads the first column of the reference's tables, with the heading
+// above each, which names their section.
 func (v *vocabulary) addKeys(t *testing.T) {
 	t.Helper()
 	templates, err := docscmd.TemplatesPage(components())
@@ -130,7 +131,7 @@ func (v *vocabulary) addKeys(t *testing.T) {
 	}
 	for role := range engine.PromptNames {
 		for _, key := range ofLLMs {
-			v.addKey(role + "." + key) // a role takes the keys of its llm
+			v.addKey(role + "." + key) // a role accepts the keys of its LLM
 		}
 	}
 }
@@ -156,8 +157,8 @@ func (v *vocabulary) addKey(key string) {
 	}
 }
 
-// problem says what is wrong with a mention; "" = nothing, or it is nothing
-// that pex could know.
+// problem describes the mistake in a mention. It returns "" if there is none, or
+// if the mention is not about pex.
 func (v vocabulary) problem(m mention) string {
 	switch first, _, _ := strings.Cut(m.text, " "); {
 	case codeWord.MatchString(m.text) && len(m.text) == len("PEX000"):
@@ -178,7 +179,7 @@ func (v vocabulary) problem(m mention) string {
 		return v.readersFileProblem(m)
 	case dottedKey.MatchString(m.text):
 		return unless(v.hasKey(strings.Split(strings.ReplaceAll(m.text, "[]", ""), ".")), "no such key, field or name")
-	case snakeCase.MatchString(m.text) && !strings.HasPrefix(m.page, "docs/migrating"): // those name keys of others
+	case snakeCase.MatchString(m.text) && !strings.HasPrefix(m.page, "docs/migrating"): // migration pages name keys of other tools
 		return unless(v.terms[m.text], "the reference has no such key, value or component")
 	case keyValue.MatchString(m.text):
 		return v.settingProblem(m.text)
@@ -285,7 +286,7 @@ func (v vocabulary) targetProblem(words []string) string {
 	return ""
 }
 
-// inRepository says that a span is a path below a folder of the repository.
+// inRepository reports whether a span is a path below a folder of the repository.
 func inRepository(text string) bool {
 	folder, rest, _ := strings.Cut(text, "/")
 	if folder == "" || rest == "" || strings.ContainsAny(text, " ${}") {
@@ -295,8 +296,8 @@ func inRepository(text string) bool {
 	return err == nil && info.IsDir()
 }
 
-// fileProblem looks for a path at the root and beside the page, and for a name
-// alone anywhere.
+// fileProblem searches for a path at the root and beside the page, and for a bare
+// name anywhere.
 func (v vocabulary) fileProblem(m mention) string {
 	if !strings.Contains(m.text, "/") {
 		return unless(v.files[m.text], "no such file")
@@ -310,8 +311,8 @@ func (v vocabulary) fileProblem(m mention) string {
 	return "no such file"
 }
 
-// hasKey says that segments follow one another in the path of a key. A name,
-// such as that of an llm, is any word.
+// hasKey reports whether segments are consecutive in the path of a key. A name,
+// such as that of an LLM, matches any word.
 func (v vocabulary) hasKey(segments []string) bool {
 	return slices.ContainsFunc(v.keys, func(key []string) bool {
 		for at := range len(key) - len(segments) + 1 {

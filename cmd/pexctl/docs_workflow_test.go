@@ -14,8 +14,8 @@ var (
 	installs   = regexp.MustCompile(`go install "?github\.com/pexctl/pex/cmd/pexctl@([^"\s]*)`)
 )
 
-// Workflows that readers copy run the code that their author read: actions by
-// commit, pexctl by the version that the workflow names.
+// Workflows for readers run the code that their author reviewed: actions are
+// pinned by commit, pexctl by the version in the workflow.
 func TestWorkflowsOfThePagesArePinned(t *testing.T) {
 	for _, page := range []string{"docs/ci.md", "docs/security.md"} {
 		t.Run(page, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/pexctl/pex/internal/e2e"
 )
 
-// ran is what these tests read of a run's result object.
+// ran holds the parts of a run's result that these tests read.
 type ran struct {
 	exit       int
 	Status     string `json:"status"`
@@ -35,7 +35,7 @@ type ran struct {
 	} `json:"usage"`
 }
 
-// runAt runs a spec of internal/e2e against a server.
+// runAt runs a spec of internal/e2e with a server.
 func runAt(t *testing.T, base, spec, question string) ran {
 	t.Helper()
 	self, err := os.Executable()
@@ -62,7 +62,7 @@ func runAt(t *testing.T, base, spec, question string) ran {
 
 const sums = "6 * 7 is 42 and 42 + 1 is 43"
 
-// rightSums says what is wrong with a completed run of calc.yaml, or "".
+// rightSums describes the mistake in a completed run of calc.yaml, or returns "".
 func rightSums(r ran) string {
 	if r.exit != 0 || r.Response != sums || len(r.Steps) != 2 || r.Usage.ToolCalls != 2 || r.Usage.ModelCalls != 6 {
 		return fmt.Sprintf("%+v", r)
@@ -80,7 +80,8 @@ func TestE2ERunOnAServer(t *testing.T) {
 	}
 }
 
-// Under chaos a run ends, right or as a failure that says why.
+// With injected faults a run ends with the correct result, or as a failure with a
+// reason.
 func TestE2ERunsUnderChaosAreNeverWrong(t *testing.T) {
 	base := e2e.Aimock(t, "../../internal/e2e/testdata/aimock.json", "--chunk-size", "6",
 		"--chaos-ratelimit", "0.05", "--chaos-drop", "0.15", "--chaos-malformed", "0.05", "--chaos-disconnect", "0.1")

@@ -29,8 +29,8 @@ checks:
 gates: [stats.pass_rate == 1]
 `
 
-// benchEval runs a suite of n cases, each one model call, by the real binary
-// against a server that takes 20 ms, 64 at once.
+// benchEval runs a suite of n cases, each one model call, with the real binary
+// and a server that takes 20 ms per call, with concurrency 64.
 func benchEval(b *testing.B, n int) {
 	const delay, flight = 20 * time.Millisecond, 64
 	bin, dir := built(b), b.TempDir()
@@ -71,8 +71,8 @@ func benchEval(b *testing.B, n int) {
 	b.ReportMetric(float64(server.Most()), "in-flight")
 }
 
-// peakOf runs a command and looks at how much memory it has at most, in kB.
-// What its Rusage says begins with that of this process.
+// peakOf runs a command and returns its peak memory in kB. Its Rusage would start
+// with the peak of this process.
 func peakOf(cmd *exec.Cmd) (out []byte, high int64, err error) {
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
@@ -98,8 +98,8 @@ func peakOf(cmd *exec.Cmd) (out []byte, high int64, err error) {
 	}
 }
 
-// BenchmarkEval5000 is a whole process that evaluates 5,000 cases.
+// BenchmarkEval5000 measures a process that evaluates 5,000 cases.
 func BenchmarkEval5000(b *testing.B) { benchEval(b, 5000) }
 
-// BenchmarkEval50000 is the same with ten times the cases: memory stays flat.
+// BenchmarkEval50000 measures ten times as many cases: memory must not grow.
 func BenchmarkEval50000(b *testing.B) { benchEval(b, 50000) }

@@ -17,8 +17,8 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 )
 
-// payload drives terminals and CI runners; it is written into a double-quoted
-// scalar, and into names of files.
+// payload contains terminal and CI control sequences. It is used in double-quoted
+// scalars, and in names of files.
 const payload = "\x1b]52;c;eA==\a\x1b[2J\x1b[31m\u009b1m\u202e\n::add-mask::z\n  ::stop-commands::y\n##[error]q ##vso[task]w"
 
 // foreignProject writes a project with the payload in every text.
@@ -65,8 +65,8 @@ memory: {history: true}
 	return file
 }
 
-// foreignCommands are commands whose text output holds what others wrote. The
-// answer of a run and JSON are raw on purpose, where nobody looks at them.
+// foreignCommands are commands whose text output contains text of others. The
+// answer of a run and JSON are raw on purpose if no terminal shows them.
 func foreignCommands(file string) [][]string {
 	return [][]string{
 		{"run", "spec.yaml", payload, "--run-id", "a", "--memory-id", "m" + payload, "-q"},
@@ -110,7 +110,7 @@ func foreignCommands(file string) [][]string {
 	}
 }
 
-// unsafeText says what of an output drives a terminal or a runner.
+// unsafeText describes the control sequences in an output.
 func unsafeText(out string) string {
 	if safe := tty.Safe(out); safe != strings.ReplaceAll(out, "\r\n", "\n") {
 		return "control characters"
@@ -167,7 +167,7 @@ func TestNothingForeignReachesATerminalRaw(t *testing.T) {
 	}
 }
 
-// onTerminal is what a command writes to a terminal.
+// onTerminal returns what a command writes to a terminal.
 func onTerminal(t *testing.T, args []string) string {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// A killed pexctl leaves nothing running: not its tools, not what they started.
+// A killed pexctl leaves no process running: neither its tools nor their
+// children.
 func TestAKilledRunLeavesNoProcessBehind(t *testing.T) {
 	dir := t.TempDir()
 	spec := strings.ReplaceAll(`apiVersion: pex/v1
@@ -51,7 +52,7 @@ tools:
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(fifo) // until the grandchild writes
+	f, err := os.Open(fifo) // blocks until the grandchild writes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ tools:
 			t.Fatalf("process %d is still there", pid)
 		}
 		if stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil && strings.Contains(string(stat), ") Z ") {
-			break // dead, and nobody has looked at it yet
+			break // a zombie
 		}
 		runtime.Gosched()
 	}

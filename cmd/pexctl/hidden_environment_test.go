@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// A command that a run starts does not read the keys of pexctl by /proc, and
-// neither those of the guard, which has none.
+// A command that a run starts cannot read the keys of pexctl in /proc, nor those
+// of the guard, which has none.
 func TestCommandsDoNotReadTheEnvironmentOfPexctl(t *testing.T) {
 	dir := t.TempDir()
-	for _, at := range []string{dir, filepath.Dir(dir)} { // both are the test's own
+	for _, at := range []string{dir, filepath.Dir(dir)} { // both belong to the test
 		if err := os.Chmod(at, 0o777); err != nil { //nolint:gosec // for the user below
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestCommandsDoNotReadTheEnvironmentOfPexctl(t *testing.T) {
 	cmd := exec.Command("/proc/self/exe", "run", spec, "q", "--home", filepath.Join(dir, "home"), "-o", "json", "-q")
 	cmd.Env = append(pexctlEnv(), "OPENAI_API_KEY=sk-canary-6f1d0c", "PATH="+os.Getenv("PATH"), "TMPDIR="+dir)
 	cmd.Dir = "/"
-	if os.Getuid() == 0 { // whom nothing is closed to
+	if os.Getuid() == 0 { // root can read everything
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
 	var stderr strings.Builder

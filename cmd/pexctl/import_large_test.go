@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// An agent that is larger than a spec may be is its author's to make smaller:
-// the bound is named, and nothing is left behind.
+// For an agent that exceeds the maximum size of a spec, the error names the
+// limit, and no files are left behind.
 func TestImportNamesTheBoundOfASpec(t *testing.T) {
 	oneGoroutine(t)
 	cases := []struct {

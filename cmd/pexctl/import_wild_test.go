@@ -12,16 +12,16 @@ import (
 	"github.com/pexctl/pex/engine/goldentest"
 )
 
-// wildReplies answer for every llm of an imported agent, by tool calls' absence
-// and by text alike.
+// wildReplies are replies for every LLM of an imported agent, with and without
+// tool calls.
 const wildReplies = `- {role: planner, text: '{"steps": ["Look"], "result": ""}'}
 - {role: executor, text: '{"thought": "I know", "final_answer": "Two indices."}'}
 - {role: reflector, when: 'prompt contains "Two indices"', text: '{"steps": [], "result": "Two."}'}
 `
 
-// TestBodiesFromTheWild imports registration bodies as people have them, vets
-// what comes of them without a word, runs it on a script, and holds the spec
-// against what it was when somebody read it.
+// TestBodiesFromTheWild imports public registration bodies, vets the results
+// without warnings, runs them with scripted replies, and compares the specs with
+// reviewed ones.
 func TestBodiesFromTheWild(t *testing.T) {
 	oneGoroutine(t)
 	goldentest.Each(t, "../../testdata/import/opensearch/wild/*.txtar", func(t *testing.T, a *goldentest.Archive) {
@@ -31,7 +31,7 @@ func TestBodiesFromTheWild(t *testing.T) {
 		}
 		t.Chdir(t.TempDir())
 		a.Extract(t, ".")
-		if err := os.RemoveAll("made"); err != nil { // what is wanted stands there
+		if err := os.RemoveAll("made"); err != nil { // it contains the expected files
 			t.Fatal(err)
 		}
 		args := []string{"import", "opensearch", "agent.json", "--out", "made", "-o", "json"}
@@ -51,7 +51,7 @@ func TestBodiesFromTheWild(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, d := range made.Vet.Diagnostics {
-			if d.Code != diag.Deprecated || !strings.Contains(d.Message, "retires the model") { // a body names what its author had
+			if d.Code != diag.Deprecated || !strings.Contains(d.Message, "retires the model") { // bodies name the models of their time
 				t.Errorf("vet: %s", d)
 			}
 		}
@@ -80,8 +80,8 @@ func TestBodiesFromTheWild(t *testing.T) {
 	})
 }
 
-// onScript are overrides that have a script answer for each llm of a spec, and a
-// clock stand for its tool servers.
+// onScript returns overrides that replace each LLM of a spec by scripted replies,
+// and its tool servers by a clock.
 func onScript(spec string) (flags []string) {
 	section := ""
 	for line := range strings.Lines(spec) {

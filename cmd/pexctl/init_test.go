@@ -12,7 +12,7 @@ import (
 	samples "github.com/pexctl/pex/specs"
 )
 
-// tried is pexctl with arguments: what it printed, and its exit code.
+// tried runs pexctl and returns its output and its exit code.
 func tried(t *testing.T, args ...string) (out, progress string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
@@ -20,7 +20,7 @@ func tried(t *testing.T, args ...string) (out, progress string, code int) {
 	return o.String(), e.String(), code
 }
 
-// wantOK wants a command to end well, without a warning.
+// wantOK checks that a command succeeds without a warning.
 func wantOK(t *testing.T, args ...string) {
 	t.Helper()
 	out, progress, code := tried(t, args...)
@@ -29,8 +29,8 @@ func wantOK(t *testing.T, args ...string) {
 	}
 }
 
-// wantGood wants all of a project to hold: nothing to find, nothing to format,
-// tests that pass, also when the spec goes by its real model.
+// wantGood checks that a project has no diagnostics, is formatted, and passes its
+// tests, also with its real model.
 func wantGood(t *testing.T, dir string) {
 	t.Helper()
 	spec := filepath.Join(dir, "spec.yaml")
@@ -70,8 +70,8 @@ func yamls(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// subsets are all the subsets of the names, each joined by commas; the empty
-// one comes first.
+// subsets returns all subsets of the names, each joined by commas; the empty one
+// comes first.
 func subsets(names []string) []string {
 	out := []string{""}
 	for _, name := range names {
@@ -82,9 +82,9 @@ func subsets(names []string) []string {
 	return out
 }
 
-// TestEveryProjectIsGood makes a project of every choice of tools with one
-// provider, and two of each other provider, which the tools do not depend on.
-// With -short there are a few: no two projects take another way through the code.
+// TestEveryProjectIsGood creates a project for every choice of tools with one
+// provider, and two for each other provider, on which the tools do not depend.
+// With -short there are a few, each of which covers different code.
 func TestEveryProjectIsGood(t *testing.T) {
 	oneGoroutine(t)
 	var answer, others []string
@@ -119,8 +119,8 @@ func TestEveryProjectIsGood(t *testing.T) {
 	}
 }
 
-// TestProjectsAnswerAndAreGraded runs and grades a project of each choice of
-// tools that answer something.
+// TestProjectsAnswerAndAreGraded runs and evaluates a project for each choice of
+// tools that return something.
 func TestProjectsAnswerAndAreGraded(t *testing.T) {
 	for _, c := range []struct{ tools, answer string }{
 		{"json_query,search_files,calculator", "2026-11-12, a Thursday, had the lowest sales: 188.45 EUR.\nThat is 55.2% below the average day of 420.20 EUR.\nAccording to notes.md, the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
@@ -141,8 +141,8 @@ func TestProjectsAnswerAndAreGraded(t *testing.T) {
 	}
 }
 
-// TestAnswersThatYAMLCouldMisread have names and texts that are something else
-// in YAML, in templates or in Markdown.
+// TestAnswersThatYAMLCouldMisread uses names and texts with a special meaning in
+// YAML, templates or Markdown.
 func TestAnswersThatYAMLCouldMisread(t *testing.T) {
 	oneGoroutine(t)
 	for _, c := range []struct{ name, flag, text string }{
@@ -165,8 +165,8 @@ func TestAnswersThatYAMLCouldMisread(t *testing.T) {
 	}
 }
 
-// TestInitWritesGoldensInCI has golden files made where test --update refuses
-// to: nothing is compared with them yet.
+// TestInitWritesGoldensInCI checks that init creates golden files even in CI,
+// where test --update refuses to write them.
 func TestInitWritesGoldensInCI(t *testing.T) {
 	t.Setenv("CI", "true")
 	dir := filepath.Join(t.TempDir(), "agent")
@@ -174,7 +174,7 @@ func TestInitWritesGoldensInCI(t *testing.T) {
 	wantGood(t, dir)
 }
 
-// TestSamplesAreGood copies each sample and wants it to hold as it does here.
+// TestSamplesAreGood copies each sample and checks that it is valid there too.
 func TestSamplesAreGood(t *testing.T) {
 	oneGoroutine(t)
 	here, err := filepath.Glob("../../specs/*/spec.yaml")

@@ -12,8 +12,8 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// What became of the runs that internal/tools/keep-journals leaves, when a
-// later version takes them up.
+// Results of resuming the runs of internal/tools/keep-journals with the current
+// version.
 var keptRuns = []struct {
 	run  string
 	args [][]string
@@ -55,8 +55,8 @@ func TestJournalsOfReleasedVersionsGoOn(t *testing.T) {
 	}
 }
 
-// What was written down when a run ended stands, also where a later version would
-// end it otherwise.
+// The recorded end of a run does not change, even if a later version would end it
+// differently.
 func TestShowKeepsToTheEndThatWasWrittenDown(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(filepath.Join(dir, "runs"), os.DirFS("../../testdata/journals/0.1.0")); err != nil {

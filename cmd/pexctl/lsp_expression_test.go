@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// placed is a question about the place of the mark ‸ in a file, and where the
-// mark stood, in UTF-16 units.
+// placed returns a request for the position of the mark ‸ in a file, and that
+// position in UTF-16 units.
 func placed(uri, marked string) (text, question string, line, character int) {
 	before, after, _ := strings.Cut(marked, "‸")
 	line = strings.Count(before, "\n")
@@ -30,8 +30,8 @@ const (
 	suiteTop = "apiVersion: pex/v1\nkind: Suite\nmetadata: {name: x}\nspec: other.yaml\ndataset: {rows: [{id: a, topic: b}]}\n"
 )
 
-// TestEditorExplainsExpressions: wherever a spec holds an expression, in
-// whatever quotes, the name at the cursor is explained, and exactly it is marked.
+// TestEditorExplainsExpressions: in every expression of a spec, in any quotes,
+// hover documents exactly the name at the cursor.
 func TestEditorExplainsExpressions(t *testing.T) {
 	cases := []struct{ name, text, marked, want string }{
 		{"a guard", withClock + "guards:\n  - {name: g, at: after_step, do: stop, when: run.no_pro‸gress > 2}\n", "run.no_progress", "The number of consecutive steps that failed"},
@@ -97,7 +97,7 @@ func TestEditorExplainsExpressions(t *testing.T) {
 	}
 }
 
-// TestEditorCompletesExpressions: what is offered at the cursor begins with these.
+// TestEditorCompletesExpressions: the completions at the cursor start with these.
 func TestEditorCompletesExpressions(t *testing.T) {
 	guarded := func(when string) string {
 		return withClock + "guards:\n  - name: g\n    at: before_tool\n    do: stop\n    when: " + when + "\n"

@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 )
 
-// languageSchema is the schema that pexctl schema prints.
+// languageSchema returns the schema that pexctl schema prints.
 func languageSchema(t *testing.T) ([]byte, *jsonschema.Schema) {
 	t.Helper()
 	text := specschema.New(components().Catalog, components().Checks.Blueprints("check"))
@@ -31,8 +31,7 @@ func languageSchema(t *testing.T) ([]byte, *jsonschema.Schema) {
 	return text, s
 }
 
-// fits holds a text against the schema, where it is a file of the language that
-// vet takes.
+// fits validates a file of the language that vet accepts against the schema.
 func fits(t *testing.T, s *jsonschema.Schema, path, text string) (ours bool) {
 	t.Helper()
 	doc, found := dsl.JSON(path, []byte(text))
@@ -101,7 +100,7 @@ func TestSchemaTakesEveryBlockOfTheDocs(t *testing.T) {
 	}
 }
 
-// TestSchemaDescribesEveryKey: what an editor offers, it can explain.
+// TestSchemaDescribesEveryKey: every completion of an editor has documentation.
 func TestSchemaDescribesEveryKey(t *testing.T) {
 	oneGoroutine(t)
 	text, _ := languageSchema(t)
@@ -114,8 +113,8 @@ func TestSchemaDescribesEveryKey(t *testing.T) {
 	}
 }
 
-// undescribed reports the properties without a description, and counts all. The
-// parts of conditions are no keys that an editor offers.
+// undescribed reports the properties without a description, and counts all. Keys
+// in conditions are not offered by editors.
 func undescribed(t *testing.T, v any, path string) (seen int) {
 	t.Helper()
 	switch v := v.(type) {
@@ -127,7 +126,7 @@ func undescribed(t *testing.T, v any, path string) (seen int) {
 		properties, _ := v["properties"].(map[string]any)
 		for key, p := range properties {
 			seen++
-			// what has no type only adds to what stands elsewhere
+			// without a type it only adds to another definition
 			if of, ok := p.(map[string]any); ok && of["description"] == nil && v["type"] != nil {
 				t.Errorf("%s.%s has no description", path, key)
 			}

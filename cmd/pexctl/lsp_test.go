@@ -53,8 +53,8 @@ func startEditor(t testing.TB) *editor {
 		e.told <- json.RawMessage(r.ParamString())
 	}})
 	t.Cleanup(func() {
-		_ = e.Close()       // the server ends by it, if it has not yet
-		_ = e.server.Wait() // the test has looked at its exit code where it matters
+		_ = e.Close()       // ends the server if it is still running
+		_ = e.server.Wait() // the test checks the exit code where it matters
 	})
 	e.ask("initialize", `{"capabilities":{"textDocument":{"completion":{"completionItem":{"snippetSupport":true}}}}}`)
 	e.tell("initialized", `{}`)
@@ -77,7 +77,7 @@ func (e *editor) tell(method, params string) {
 	}
 }
 
-// open shows the server a text, and waits for its diagnostics.
+// open opens a text in the server, and waits for its diagnostics.
 func (e *editor) open(uri, text string, version int) json.RawMessage {
 	e.t.Helper()
 	quoted, err := json.Marshal(text)
@@ -106,8 +106,8 @@ func (e *editor) diagnostics(uri string, version int) json.RawMessage {
 	return nil
 }
 
-// TestEditorAsksTheRealBinary: testdata/lsp/*.txtar hold a file with ‸ where the
-// cursor is, and what the server answers there. The comment names the questions.
+// TestEditorAsksTheRealBinary: testdata/lsp/*.txtar hold a file with ‸ as the
+// cursor, and the server's responses there. The comment lists the requests.
 func TestEditorAsksTheRealBinary(t *testing.T) {
 	e := startEditor(t)
 	version := 0
@@ -134,8 +134,8 @@ func TestEditorAsksTheRealBinary(t *testing.T) {
 	})
 }
 
-// brief shows an answer: of completion the labels and what is inserted, of
-// others their JSON.
+// brief formats a response: labels and inserted text of completions, otherwise
+// JSON.
 func brief(t *testing.T, question string, answer json.RawMessage) string {
 	t.Helper()
 	if question == "completion" {
@@ -186,15 +186,15 @@ func TestEditorEndsTheServer(t *testing.T) {
 	}
 }
 
-// BenchmarkKeystroke is from a keystroke in a spec of 300 lines to its
-// diagnostics, over stdio: the next one waits for them.
+// BenchmarkKeystroke measures the time from a keystroke in a spec of 300 lines to
+// its diagnostics, over stdio, one at a time.
 func BenchmarkKeystroke(b *testing.B) {
 	b.Run("one", func(b *testing.B) { benchmarkBursts(b, 1) })
 	b.Run("of ten at once", func(b *testing.B) { benchmarkBursts(b, 10) })
 }
 
-// benchmarkBursts types letters in bursts, and measures from the last letter of
-// each to the diagnostics of the text that is then there.
+// benchmarkBursts types letters in bursts, and measures the time from the last
+// letter of each to the diagnostics of the final text.
 func benchmarkBursts(b *testing.B, letters int) {
 	e := startEditor(b)
 	uri := "file://" + filepath.ToSlash(filepath.Join(b.TempDir(), "spec.yaml"))
@@ -220,7 +220,8 @@ func benchmarkBursts(b *testing.B, letters int) {
 	}
 }
 
-// longSpec is a spec of some 300 lines, and the number of a line of its prompt.
+// longSpec returns a spec of about 300 lines, and the number of a line in its
+// prompt.
 func longSpec() (text string, line int) {
 	var b strings.Builder
 	b.WriteString("apiVersion: pex/v1\nkind: Agent\nmetadata: {name: long}\nparameters:\n")

@@ -6,7 +6,7 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/completecmd"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	_ "github.com/pexctl/pex/cmd/pexctl/quiet" // of libraries: what matters comes back as an error
+	_ "github.com/pexctl/pex/cmd/pexctl/quiet" // silences libraries, whose errors are returned
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/procguard"
 	"github.com/pexctl/pex/internal/process"
@@ -14,14 +14,14 @@ import (
 )
 
 func main() {
-	process.HideSecrets() // before anything is started
+	process.HideSecrets() // before any process starts
 	starlark.Serve()
 	ui.KeepPipes()
 	procguard.Enabled = true
 	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
 }
 
-// streams are what a command reads and writes.
+// streams are the standard streams of a command.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
@@ -31,7 +31,7 @@ func newEnv(io streams) *ui.Env {
 	return &ui.Env{Stdin: io.in, Stdout: io.out, Stderr: io.err, Catalog: components()}
 }
 
-// run is pexctl as a function: arguments in, exit code out.
+// run runs pexctl with arguments and returns its exit code.
 func run(args []string, io streams) int {
 	out, errOut := ui.NewOutput(io.out), ui.NewOutput(io.err)
 	color, args, err := ui.TakeColor(args)

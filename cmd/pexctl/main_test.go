@@ -13,8 +13,8 @@ import (
 	"github.com/pexctl/pex/providers/starlark"
 )
 
-// asPexctl makes the test binary be pexctl: tests run it as a user would run
-// the real one, without building anything, and under the race detector too.
+// asPexctl makes the test binary act as pexctl: tests run it like a user runs the
+// real one, without building anything, and also under the race detector.
 const asPexctl = "TEST_BINARY_IS_PEXCTL"
 
 func TestMain(m *testing.M) {
@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"pexctl": main, "toolserver": toolserver})
 }
 
-// oneGoroutine leaves a test that has one goroutine to the runs without -short: the
-// race detector finds nothing in it.
+// oneGoroutine skips a test with a single goroutine under -short: the race
+// detector finds nothing in it.
 func oneGoroutine(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -36,15 +36,15 @@ func oneGoroutine(t *testing.T) {
 	}
 }
 
-// pexctlEnv is the environment that makes os.Executable a pexctl.
+// pexctlEnv returns the environment that makes os.Executable act as pexctl.
 func pexctlEnv() []string {
 	return []string{asPexctl + "=1", noSleep}
 }
 
-// noSleep keeps a binary with the race detector from sleeping at its end.
+// noSleep disables the sleep at the end of a binary with the race detector.
 const noSleep = "GORACE=atexit_sleep_ms=0"
 
-// callOf is a call without arguments.
+// callOf returns a call without arguments.
 func callOf(io streams) *ui.Call {
 	return ui.NewCall(newEnv(io), cli.NewContext(&cli.App{}, flag.NewFlagSet("pexctl", flag.ContinueOnError), nil))
 }

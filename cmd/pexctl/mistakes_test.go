@@ -16,13 +16,13 @@ import (
 	"github.com/pexctl/pex/engine/goldentest"
 )
 
-// TestMistakes shows what pexctl says about the mistakes that newcomers make:
-// testdata/mistakes/*.txtar. Lines of an archive's comment that begin with $ are
-// commands, and its file console is what they print.
+// TestMistakes shows what pexctl prints for the mistakes of new users:
+// testdata/mistakes/*.txtar. Lines of an archive's comment that start with $ are
+// commands, and its file console is their output.
 //
-// $SERVER is the URL of a model server; the first element of the path says how it
-// fails. A file NAME.hex is written as the bytes NAME, a file NAME.repeat as a
-// text so many times.
+// $SERVER is the URL of a model server; the first element of the path selects the
+// failure. A file NAME.hex is written as bytes to NAME, a file NAME.repeat as a
+// repeated text.
 func TestMistakes(t *testing.T) {
 	oneGoroutine(t)
 	server := httptest.NewServer(http.HandlerFunc(failing))
@@ -58,7 +58,7 @@ func TestMistakes(t *testing.T) {
 				continue
 			}
 			exit, out, errs := pexctl(words[1:]...)
-			if strings.Contains(out, errs) { // vet reports on both
+			if strings.Contains(out, errs) { // vet prints on both
 				errs = ""
 			}
 			fmt.Fprintf(&console, "$ %s\n%s%s[exit %d]\n", command, out, errs, exit)
@@ -84,7 +84,7 @@ func words(line string) (out []string) {
 	return out
 }
 
-// special writes the files whose bytes an archive cannot hold.
+// special writes the files whose bytes an archive cannot contain.
 func special(t *testing.T) {
 	t.Helper()
 	all, err := filepath.Glob("*.*.*")
@@ -119,7 +119,7 @@ func special(t *testing.T) {
 	}
 }
 
-// failing is a model server that fails as the first element of the path says.
+// failing is a model server that fails as the first element of the path selects.
 func failing(w http.ResponseWriter, r *http.Request) {
 	kind, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	w.Header().Set("Content-Type", "application/json")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// chatAsked is what the fake server looks at in a request.
+// chatAsked holds the parts of a request that the fake server reads.
 type chatAsked struct {
 	Model    string
 	Stream   bool
@@ -22,10 +22,10 @@ type chatAsked struct {
 	}
 }
 
-// startVendor starts a server that speaks OpenAI's protocol. The name of the
-// model says what it cannot do: good, serial, toolless, textual, uncounted,
-// cut, thinker. Others there are not, and a key other than right is refused. busy
-// takes any key and refuses every other request.
+// startVendor starts a server with OpenAI's protocol. The name of the model
+// selects what it does not support: good, serial, toolless, textual, uncounted,
+// cut, thinker. Other models do not exist, and keys other than right are
+// rejected. busy accepts any key and rejects every other request.
 func startVendor(t *testing.T) (url string) {
 	t.Helper()
 	var busy atomic.Int32
@@ -84,7 +84,7 @@ func answerChat(w http.ResponseWriter, q *chatAsked) {
 	fmt.Fprintf(w, "data: {\"choices\":[],\"usage\":%s}\n\ndata: [DONE]\n\n", usage)
 }
 
-// chatMessage is what the model says, and why it stops.
+// chatMessage returns the model's message, and why it stops.
 func chatMessage(q *chatAsked) (message, finish string) {
 	call := func(id, name string) string {
 		return fmt.Sprintf(`{"id":%q,"type":"function","function":{"name":"lookup_code","arguments":%q}}`, id, `{"name":"`+name+`"}`)

@@ -15,8 +15,8 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
-// TestModelsScripts runs pexctl models as a user sees it, with a server that
-// can do more or less: testdata/script/models/*.txtar.
+// TestModelsScripts runs pexctl models with servers that support more or less:
+// testdata/script/models/*.txtar.
 func TestModelsScripts(t *testing.T) {
 	vendor := startVendor(t)
 	testscript.Run(t, testscript.Params{
@@ -60,7 +60,7 @@ func TestAnInterruptEndsAPing(t *testing.T) {
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	_ = c.Wait() // its exit code is looked at
+	_ = c.Wait() // its exit code is checked
 	if code := c.ProcessState.ExitCode(); code != ui.ExitInterrupted {
 		t.Errorf("exit code %d", code)
 	}

@@ -20,13 +20,14 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 )
 
-// outlineConfig is a `type: outline` node, a node kind that only this test has.
+// outlineConfig is the Config of `type: outline`, a node kind that only this test
+// has.
 type outlineConfig struct {
 	LLM           component.ModelRef  `yaml:"llm" doc:"The llm that writes the outline."`
 	OutlinePrompt component.PromptRef `yaml:"outline_prompt" vars:"parameters,@node" required:"true" doc:"What the outline is of."`
 }
 
-// outlineKind plans in another way than the planner: each line of a reply is a step.
+// outlineKind plans differently than the planner: each line of a reply is a step.
 var outlineKind = component.New("outline", "Makes a plan of the lines of a text.",
 	func() outlineConfig { return outlineConfig{} },
 	func(c *outlineConfig, s engine.NodeSettings) (engine.Node, error) { return &outline{c, s.ID}, nil })
@@ -102,10 +103,10 @@ guards:
   - {name: once more, at: after_step, when: run.replans == 0, do: replan, message: look closer}
 `
 
-// A node kind that plans is one file, above, and one line, in with: commands, the
-// runtime and the language server need nothing else to know it.
+// A node kind that plans takes one file, above, and one line, in with: commands,
+// the runtime and the language server need no changes.
 func TestAPlanningNodeKindIsOneFileAndOneLine(t *testing.T) {
-	t.Setenv("CI", "") // a golden file is written
+	t.Setenv("CI", "") // so that a golden file is written
 	dir := t.TempDir()
 	spec := filepath.Join(dir, "spec.yaml")
 	other := filepath.Join(dir, "other.yaml")
@@ -163,7 +164,7 @@ func TestAPlanningNodeKindIsOneFileAndOneLine(t *testing.T) {
 		ended := make(chan int, 1)
 		go func() {
 			ended <- with(streams{in, out, io.Discard}, "lsp")
-			_ = out.Close() // of a pipe in memory
+			_ = out.Close() // a pipe in memory
 		}()
 		e := &editor{t: t, told: make(chan json.RawMessage, 100), Client: jrpc2.NewClient(channel.LSP(fromServer, toServer), nil)}
 		e.ask("initialize", `{"capabilities":{}}`)
@@ -187,7 +188,8 @@ func TestAPlanningNodeKindIsOneFileAndOneLine(t *testing.T) {
 	})
 }
 
-// cursorAt is the place behind the first letter of a key that ends a flow mapping.
+// cursorAt returns the position after the first letter of a key that ends a flow
+// mapping.
 func cursorAt(text, mark string) (line, column int) {
 	before := text[:strings.Index(text, mark)+len(mark)-1]
 	return strings.Count(before, "\n"), len(before) - strings.LastIndex(before, "\n") - 1

@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 )
 
-// A named pipe in the place of a stored spec is replaced, and never waited for.
+// A named pipe in the place of a stored spec is replaced, and never read.
 func TestAStoredSpecThatIsAPipeIsReplaced(t *testing.T) {
 	home, body := t.TempDir(), []byte("kind: Agent\n")
 	sum := sha256.Sum256(body)

@@ -31,8 +31,8 @@ func TestSecretsAreThoseTheProgramNames(t *testing.T) {
 	}
 }
 
-// A run may speak of what is surely no secret; a variable that is used for one
-// is.
+// A run may show values that are certainly not secrets, but not variables used as
+// secrets.
 func TestWhatNoRunMayShow(t *testing.T) {
 	env := map[string]string{
 		"HOME": "/home/somebody", "WHO": "Jane Smithers", "REGION": "eu-central-1", "WORDS": "correct-horse",

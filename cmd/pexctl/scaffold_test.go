@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// A project begins with the variable in which its provider looks for the key.
+// A new project uses the variable in which its provider expects the key.
 func TestProjectsBeginWithTheKeyOfTheirProvider(t *testing.T) {
 	for _, p := range scaffold.Providers() {
 		f, ok := components().Models.Find(p.Name)

@@ -16,8 +16,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestScripts runs pexctl as a user sees it: testdata/script/*.txtar, each in
-// a folder of its own that is no project and holds the hello spec.
+// TestScripts runs pexctl like a user: testdata/script/*.txtar, each in its own
+// folder, which is not a project and contains the hello spec.
 func TestScripts(t *testing.T) {
 	specs, err := filepath.Abs("../../specs")
 	if err != nil {
@@ -42,8 +42,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// runAndExpect is `exits CODE arguments...`: it runs pexctl and wants the
-// exit code.
+// runAndExpect is `exits CODE arguments...`: it runs pexctl and checks the exit
+// code.
 func runAndExpect(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: exits CODE arguments...")
@@ -63,9 +63,8 @@ func runAndExpect(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// wantJSON is `json FILE [path value]...`: the file (stdout, a file's name) is
-// exactly one JSON value, and at each dotted path stands the value, which is
-// JSON or text.
+// wantJSON is `json FILE [path value]...`: the file (stdout or a name) is exactly
+// one JSON value, with the given values, as JSON or text, at the dotted paths.
 func wantJSON(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args)%2 != 1 {
 		ts.Fatalf("usage: json FILE [path value]...")

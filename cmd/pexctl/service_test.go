@@ -20,7 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// searches are what the service answers as SearXNG and as OpenSearch.
+// searches are the replies of the service as SearXNG and as OpenSearch.
 var searches = map[string]string{
 	"/search":          `{"query":"QUERY","results":[{"title":"On QUERY","url":"https://a.example/?x=1&y=2","content":"All of it."}]}`,
 	"/_cat/indices":    `[{"index":".kibana","docs.count":"1"},{"index":"logs-1","docs.count":"2"}]`,
@@ -28,8 +28,9 @@ var searches = map[string]string{
 	"/logs-1/_search":  `{"hits":{"total":{"value":1,"relation":"eq"},"hits":[{"_index":"logs-1","_id":"1","_score":1,"_source":{"message":"USER came with PASSWORD"}}]}}`,
 }
 
-// TestServiceScripts runs agents whose tools ask a service over HTTP:
-// testdata/script/service/*.txtar. The service says what it was asked.
+// TestServiceScripts runs agents whose tools call a service over HTTP:
+// testdata/script/service/*.txtar. The service returns the requests that it
+// received.
 func TestServiceScripts(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -67,7 +68,7 @@ func TestServiceScripts(t *testing.T) {
 	})
 }
 
-// specs are what somebody publishes; the first is another each time.
+// specs are published specs; the first one is different each time.
 var specs = map[string]string{
 	"/moody.yaml": "# COUNT\n",
 	"/command.yaml": `
@@ -80,7 +81,8 @@ tools:
 	"/wrong.yaml":   "limit: {max_steps: 3}\n",
 }
 
-// published is a server of specs, and the file of its certificate.
+// published starts a server of specs, and returns its URL and the file of its
+// certificate.
 func published(t *testing.T) (base, certificate string) {
 	t.Helper()
 	var count atomic.Int64
@@ -97,7 +99,7 @@ func published(t *testing.T) (base, certificate string) {
 		fmt.Fprintf(w, "apiVersion: pex/v1\nkind: Agent\nmetadata: {name: published}\nllms: {main: {provider: scripted, options: {replies: [{text: '%s'}]}}}\n%s",
 			reply, strings.ReplaceAll(rest, "COUNT", strconv.FormatInt(count.Add(1), 10)))
 	}))
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of a client that does not trust it
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // TLS errors of a client that does not trust it
 	t.Cleanup(s.Close)
 	certificate = filepath.Join(t.TempDir(), "ca.pem")
 	b := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})

@@ -17,7 +17,7 @@ import (
 	"github.com/pexctl/pex/engine/goldentest"
 )
 
-// diffed is what a comparison prints, on stdout and, where that is empty, on
+// diffed returns what a comparison prints, on stdout or, if that is empty, on
 // stderr.
 func diffed(t *testing.T, want int, args ...string) string {
 	t.Helper()
@@ -32,8 +32,8 @@ func diffed(t *testing.T, want int, args ...string) string {
 	return out.String()
 }
 
-// TestDiff says how old/ and new/ of each archive of testdata/diff differ, in
-// each format.
+// TestDiff compares old/ and new/ of each archive of testdata/diff, in each
+// format.
 func TestDiff(t *testing.T) {
 	oneGoroutine(t)
 	goldentest.Each(t, "../../testdata/diff/*.txtar", func(t *testing.T, a *goldentest.Archive) {
@@ -67,7 +67,7 @@ func stateOf(t *testing.T, report string) string {
 	return d.State
 }
 
-// specsOfTheHouse are the agents of the repository that compile as they stand.
+// specsOfTheHouse returns the agents of the repository that compile unchanged.
 func specsOfTheHouse(t *testing.T) []string {
 	t.Helper()
 	var out []string
@@ -135,8 +135,8 @@ func TestFormattingIsNoDifference(t *testing.T) {
 	}
 }
 
-// TestEachChangeIsSeen changes one line at a time, and wants it told under its
-// path.
+// TestEachChangeIsSeen changes one line at a time, and checks that the change is
+// reported with its path.
 func TestEachChangeIsSeen(t *testing.T) {
 	const spec = `apiVersion: pex/v1
 kind: Agent
@@ -209,8 +209,8 @@ inject_datetime: false
 	}
 }
 
-// TestADefaultPromptWrittenOut writes the planner's own prompt into a spec: that
-// is no difference, and of one word of it the word is told.
+// TestADefaultPromptWrittenOut writes the planner's own prompt to a spec: that is
+// not a difference, and if one word of it changes, only the word is reported.
 func TestADefaultPromptWrittenOut(t *testing.T) {
 	text, err := os.ReadFile("../../builtins/node/prompt/planner_prompt.md")
 	if err != nil {
@@ -246,7 +246,8 @@ func TestADefaultPromptWrittenOut(t *testing.T) {
 	}
 }
 
-// TestACommentHasABound makes a difference that no comment could hold.
+// TestACommentHasABound compares specs with more differences than fit into a
+// comment.
 func TestACommentHasABound(t *testing.T) {
 	oneGoroutine(t)
 	t.Chdir(t.TempDir())

@@ -10,16 +10,17 @@ import (
 	"github.com/pexctl/pex/engine/goldentest"
 )
 
-// decisions is what a person answers where a spec waits for one.
+// decisions are the answers for specs that wait for one.
 var decisions = map[string]string{"refund-desk": "step.s3/turn.1/tool.0.approval=approve"}
 
-// recorded are the cassettes of specs whose tools a machine may not have: the
-// end-to-end tests run them for real.
+// recorded are the cassettes of specs whose tools may be missing on a machine.
+// The end-to-end tests run them for real.
 var recorded = map[string]string{"mcp-files": "tests/replay/cassette.jsonl"}
 
-// TestEverySpecRunsToItsAnswer runs each folder of specs/ as its README says:
-// scripted model, real tools, the answer as recorded. A script answers only
-// what the tools really gave, so a tool that changes shows here.
+// TestEverySpecRunsToItsAnswer runs each folder of specs/ as its README
+// describes: with a scripted model and real tools, and the recorded answer. A
+// script matches only the real results of tools, so a changed tool fails the
+// test.
 func TestEverySpecRunsToItsAnswer(t *testing.T) {
 	specs, err := filepath.Glob("../../specs/*/spec.yaml")
 	if err != nil || len(specs) < 5 {
@@ -40,8 +41,8 @@ func TestEverySpecRunsToItsAnswer(t *testing.T) {
 }
 
 // answerOf runs a copy of a spec's folder, which the spec may write to, and
-// resumes the run with the decision, if it has to wait for one. With a cassette
-// the run is answered from it.
+// resumes the run with the decision if it waits for one. With a cassette the run
+// is replayed.
 func answerOf(t *testing.T, folder, decision, cassette string) string {
 	t.Helper()
 	spec, home := t.TempDir(), t.TempDir()
@@ -61,7 +62,7 @@ func answerOf(t *testing.T, folder, decision, cassette string) string {
 	return printed(t, 0, "resume", "r", "--home", home, "--answer", decision)
 }
 
-// printed is the stdout of a command that ends with the exit code.
+// printed returns the stdout of a command with the exit code want.
 func printed(t *testing.T, want int, args ...string) string {
 	t.Helper()
 	var out, progress bytes.Buffer

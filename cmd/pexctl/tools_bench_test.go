@@ -35,8 +35,8 @@ tools:
   web: {type: mcp, url: %q, effect: read}
 `
 
-// BenchmarkToolCall is one call of a tool by a node, in memory: arguments
-// checked, guards tried, the output bounded. A server is started once.
+// BenchmarkToolCall measures one tool call by a node, in memory: argument checks,
+// guards, and the output limit. The server is started once.
 func BenchmarkToolCall(b *testing.B) {
 	dir := b.TempDir()
 	file := filepath.Join(dir, "spec.yaml")
@@ -71,7 +71,7 @@ func BenchmarkToolCall(b *testing.B) {
 	}
 }
 
-// callsOf is a node that calls a tool over and over.
+// callsOf is a node that calls a tool repeatedly.
 type callsOf struct {
 	b          *testing.B
 	tool, args string
@@ -90,8 +90,8 @@ func (c *callsOf) Run(s engine.Scope) error {
 	return nil
 }
 
-// stdioEcho is a server that gives back what it is called with, and the file of
-// its tools.
+// stdioEcho returns a server that returns its arguments, and the file of its
+// tools.
 func stdioEcho(b *testing.B, dir string) (server, tools string) {
 	b.Helper()
 	self, err := os.Executable()
@@ -109,7 +109,7 @@ func stdioEcho(b *testing.B, dir string) (server, tools string) {
 	return server, tools
 }
 
-// webEcho is the address of such a server on this machine.
+// webEcho returns the address of such a server on this machine.
 func webEcho(b *testing.B) string {
 	b.Helper()
 	type said struct {

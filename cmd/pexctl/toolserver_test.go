@@ -7,10 +7,9 @@ import (
 	"os"
 )
 
-// toolserver is a server of tools for scripts, on stdio: it has the tools of the
-// JSON file that is its argument, each time it is asked as the file is then, and
-// gives back what they are called with. It notes in the file beside it, with
-// .started behind its name, that it was started.
+// toolserver is an MCP server for scripts, on stdio. It has the tools in the JSON
+// file that is its argument, read for each request, and returns the arguments of
+// calls. It records its start in a file with the suffix .started.
 func toolserver() {
 	file := os.Args[1]
 	if f, err := os.OpenFile(file+".started", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {

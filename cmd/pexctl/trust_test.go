@@ -88,7 +88,7 @@ func TestWhatComesFromElsewhereIsToldWhole(t *testing.T) {
 	}
 }
 
-// still is a Config that reaches nothing.
+// still is a Config that accesses nothing.
 type still struct{}
 
 func (still) Access() []string { return nil }

@@ -16,20 +16,21 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 )
 
-// meantSo are the warnings about files that are right as they are, and why.
+// meantSo are the warnings about files that are correct, with the reason.
 var meantSo = map[string][]string{
-	// The case shows that an unfinished write is not repeated; nobody is there to approve it.
+	// The case shows that an unfinished write is not repeated; no one approves it.
 	"testdata/contract/resume/spec.yaml": {"PEX073"},
-	// The case names no root, which vet requires and a run does not.
+	// The case has no root, which vet requires and a run does not.
 	"testdata/contract/deny/spec.yaml": {"PEX012"},
-	// The case shows which of two parameters a template means; the warning says that they can be taken for one another.
+	// The case shows which of two parameters a template means; the warning says
+	// that they are easy to confuse.
 	"testdata/contract/dotted-names/spec.yaml": {"PEX034"},
 }
 
-// brokenSo are folders whose files are broken on purpose, for vet to find.
+// brokenSo are folders with files that are broken on purpose.
 var brokenSo = []string{"testdata/contract/vet-errors", "testdata/contract/vet-below/below"}
 
-// A warning about what is right is worse than none: people stop reading them.
+// A false alarm is worse than a missing warning, because users stop reading them.
 func TestNoFalseAlarm(t *testing.T) {
 	oneGoroutine(t)
 	t.Setenv("PEX_HOME", t.TempDir())
@@ -61,7 +62,7 @@ func TestNoFalseAlarm(t *testing.T) {
 	}
 }
 
-// reportedOf are the codes that vet reports of a file and what it names.
+// reportedOf returns the codes that vet reports for a file and what it names.
 func reportedOf(t *testing.T, path string) (codes []string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -72,7 +73,7 @@ func reportedOf(t *testing.T, path string) (codes []string) {
 	}
 	for _, d := range got.Diagnostics {
 		if _, err := os.Stat(d.File); err == nil && d.File != path && slices.Contains(meantSo[d.File], string(d.Code)) {
-			continue // told with that file
+			continue // reported for that file
 		}
 		codes = append(codes, string(d.Code))
 		t.Logf("%s", d)

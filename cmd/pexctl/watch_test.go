@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
-// edit replaces a text in a file, which is new enough to be seen.
+// edit replaces a text in a file, and makes the file recent enough for the watch.
 func edit(t *testing.T, file, before, after string) {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -29,9 +29,8 @@ func edit(t *testing.T, file, before, after string) {
 	}
 }
 
-// repeated runs a command with --watch, whose files are looked at again after each of
-// the edits and once more, until none is left. It returns what was written, a part
-// for each run.
+// repeated runs a command with --watch and checks the files after each of the
+// edits, and once without one. It returns the output of each run.
 func repeated(t *testing.T, args []string, edits ...func()) (rounds []string, err error) {
 	t.Helper()
 	var written bytes.Buffer
@@ -58,7 +57,7 @@ func repeated(t *testing.T, args []string, edits ...func()) (rounds []string, er
 	return strings.Split(written.String(), "changed: "), err
 }
 
-// project copies a sample spec into a folder of its own.
+// sample copies a sample spec to a temporary folder.
 func sample(t *testing.T, name string) {
 	t.Helper()
 	from, err := filepath.Abs("../../specs/" + name)

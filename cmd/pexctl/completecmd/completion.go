@@ -12,8 +12,8 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// Word is the first argument of the command that the scripts call for completions;
-// if it prints none, the shell completes file names.
+// Word is the first argument of the call with which the scripts request
+// completions. If it prints none, the shell completes file names.
 const Word = "__complete"
 
 var completions = map[string]string{
@@ -43,7 +43,7 @@ complete -c pexctl -n 'count (__pexctl_complete) >/dev/null' -f -a "(__pexctl_co
 `,
 }
 
-// Command is "pexctl completion".
+// Command returns "pexctl completion".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "completion", Usage: "Print a shell completion script", ArgsUsage: "bash | zsh | fish",
@@ -59,11 +59,11 @@ func Command(env *ui.Env) *cli.Command {
 	}
 }
 
-// harmless is a word in which no shell finds anything to expand: bash expands
-// what it is offered, and a spec of others may have any text for a key.
+// harmless matches words that no shell expands: bash expands completions, and the
+// keys of a foreign spec can be any text.
 var harmless = text.Regexp(`^[\w.,:+@/=-]+$`)
 
-// Complete prints what may stand for the last of the words, one a line.
+// Complete prints the completions of the last word, one per line.
 func Complete(components *catalog.Catalog, app *cli.App, words []string) {
 	if len(words) == 0 {
 		return
@@ -77,7 +77,7 @@ func Complete(components *catalog.Catalog, app *cli.App, words []string) {
 }
 
 func candidates(components *catalog.Catalog, app *cli.App, before []string, cur string) []string {
-	if len(before) > 0 && before[0] == "help" { // which takes the words of a command
+	if len(before) > 0 && before[0] == "help" { // help takes the words of a command
 		before = before[1:]
 	}
 	cmd, err := ui.Find(app, before)
@@ -89,7 +89,7 @@ func candidates(components *catalog.Catalog, app *cli.App, before []string, cur 
 	}
 	flags, args, err := ui.SortFlags(cmd.Command, cmd.Rest)
 	switch {
-	case err != nil && len(cmd.Rest) > 0: // the last word wants a value
+	case err != nil && len(cmd.Rest) > 0: // the last word needs a value
 		last := cmd.Rest[len(cmd.Rest)-1]
 		if f := ui.FlagOf(cmd.Command, strings.TrimLeft(last, "-")); f != nil {
 			return valuesOf(components, f, cmd.Rest[:len(cmd.Rest)-1])
@@ -101,14 +101,14 @@ func candidates(components *catalog.Catalog, app *cli.App, before []string, cur 
 		return ui.Names(cmd.Subcommands)
 	}
 	out := arguments(components, cmd.HelpName, args)
-	if len(args) == 0 && len(flags) == 0 { // as of eval, which takes arguments besides
+	if len(args) == 0 && len(flags) == 0 { // eval also takes arguments
 		out = append(out, ui.Names(cmd.Subcommands)...)
 	}
 	return out
 }
 
-// flagWords are the flags of a command, or where cur is a flag and the = behind
-// it, that with each of the flag's values.
+// flagWords returns the flags of a command or, if cur is a flag followed by =,
+// the flag with each of its values.
 func flagWords(components *catalog.Catalog, cmd ui.ResolvedCommand, cur string) (out []string) {
 	if name, _, valued := strings.Cut(cur, "="); valued {
 		if f := ui.FlagOf(cmd.Command, strings.TrimLeft(name, "-")); f != nil {

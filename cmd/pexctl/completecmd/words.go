@@ -25,15 +25,14 @@ import (
 	samples "github.com/pexctl/pex/specs"
 )
 
-// ofRuns are the commands that take a run, ofManyRuns those of them that take
-// several.
+// ofRuns are the commands that take a run, ofManyRuns those that take several.
 var (
 	ofRuns     = append([]string{"resume", "runs show", "runs cancel", "runs fork", "runs export"}, ofManyRuns...)
 	ofManyRuns = []string{"runs diff", "runs rm"}
 )
 
-// arguments are the words a command takes behind those that are there, where
-// they are not files; command is its full name.
+// arguments returns the possible next arguments of a command, unless they are
+// files. command is its full name.
 func arguments(components *catalog.Catalog, command string, before []string) []string {
 	var out []string
 	switch {
@@ -61,8 +60,8 @@ func arguments(components *catalog.Catalog, command string, before []string) []s
 // choice matches the usage of -o, which lists its formats.
 var choice = text.Regexp("^`FORMAT`: Output format: ([a-z, ]+)")
 
-// valuesOf are the words that a flag takes, before being what stands before it;
-// none = the shell completes files.
+// valuesOf returns the values of a flag; before holds the words before it. It
+// returns nil if the shell should complete files.
 func valuesOf(components *catalog.Catalog, f cli.Flag, before []string) []string {
 	switch name := f.Names()[0]; name {
 	case "output":
@@ -95,7 +94,7 @@ func valuesOf(components *catalog.Catalog, f cli.Flag, before []string) []string
 	return nil
 }
 
-// settable are the paths that --set may name: those the spec has, and limits.
+// settable returns the paths that --set accepts: those in the spec, and limits.
 func settable(components *catalog.Catalog, before []string) []string {
 	_, spec := completed(components, before)
 	if spec == nil {
@@ -105,7 +104,7 @@ func settable(components *catalog.Catalog, before []string) []string {
 	for _, o := range spec.Explain() {
 		out = append(out, o.Path+"=")
 	}
-	for _, name := range []string{"max_cost", "max_duration", "max_tokens", "max_tool_calls"} { // which have no default
+	for _, name := range []string{"max_cost", "max_duration", "max_tokens", "max_tool_calls"} { // without defaults
 		out = append(out, "limits."+name+"=")
 	}
 	slices.Sort(out)
@@ -134,7 +133,7 @@ func llmNames(components *catalog.Catalog, before []string) (out []string) {
 	return out
 }
 
-// nodeNames are the nodes whose prompts can be rendered.
+// nodeNames returns the nodes whose prompts can be rendered.
 func nodeNames(components *catalog.Catalog, before []string) []string {
 	p, _ := completed(components, before)
 	if p == nil {
@@ -154,8 +153,8 @@ func toolNames(components *catalog.Catalog, before []string) (out []string) {
 	return out
 }
 
-// completed is the spec among words that are being typed: the first that is a
-// file of one here, or a folder with one; nil = there is none that compiles.
+// completed returns the spec among the words typed so far: the first that is a
+// spec file, or a folder with one. It returns nil if none compiles.
 func completed(components *catalog.Catalog, words []string) (*engine.Program, *dsl.Spec) {
 	o := components.Options()
 	o.Environ = os.Environ()

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
-// commandPages are commands/README.md and a page for each command with its
+// commandPages returns commands/README.md and a page for each command with its
 // subcommands.
 func commandPages(app *cli.App) []page {
 	var index bytes.Buffer
@@ -26,7 +26,7 @@ func commandPages(app *cli.App) []page {
 	return pages
 }
 
-// subcommands writes the help of commands, and of those below them.
+// subcommands writes the help of commands, recursively.
 func subcommands(b *bytes.Buffer, commands []*cli.Command) {
 	for _, c := range ui.Visible(commands) {
 		fmt.Fprintf(b, "\n## pexctl %s\n\n```\n%s```\n", c.HelpName, ui.CommandHelp(c, ui.DefaultWidth))

@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// diagnosticPages are diagnostics/README.md and a page for each code.
+// diagnosticPages returns diagnostics/README.md and a page for each code.
 func diagnosticPages() []page {
 	var index bytes.Buffer
 	index.WriteString(made + "# Diagnostics\n\n" +

@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// ExitDocs says what each exit code means, the same for every command. A test
-// holds it to the codes there are.
+// ExitDocs documents each exit code, which has the same meaning for every
+// command. A test compares it with the existing codes.
 var ExitDocs = []struct {
 	Code  int
 	about string
@@ -26,8 +26,8 @@ var ExitDocs = []struct {
 	{ui.ExitTerminated, "Suspended by SIGTERM. Continue with `pexctl resume`."},
 }
 
-// StopDocs says why runs end, and with which status. A test holds it to the
-// codes there are.
+// StopDocs documents the reasons why runs end, with the resulting status. A test
+// compares it with the existing reasons.
 var StopDocs = []struct {
 	Code     stop.Code
 	statuses []stop.RunStatus
@@ -60,7 +60,7 @@ var StopDocs = []struct {
 	{stop.Cancelled, []stop.RunStatus{stop.RunCancelled}, "The run was cancelled with `pexctl runs cancel` or by an answer."},
 }
 
-// ExitPage is the reference page of exit codes, in Markdown.
+// ExitPage returns the reference page of exit codes, in Markdown.
 func ExitPage() []byte {
 	var b bytes.Buffer
 	b.WriteString(made + "# Exit codes\n\nAll commands use the same exit codes.\n\n| code | |\n| --- | --- |\n")

@@ -12,8 +12,8 @@ import (
 	"github.com/pexctl/pex/engine/exprenv"
 )
 
-// EventDocs says what each event type tells, in the order of a run. A test
-// holds it to the types there are.
+// EventDocs documents each event type, in the order of a run. A test compares it
+// with the existing types.
 var EventDocs = []struct {
 	Type  engine.EventType
 	About string
@@ -40,7 +40,7 @@ var EventDocs = []struct {
 	{engine.Warning, "A repair was applied, or something looks wrong: `text`."},
 }
 
-// EventsPage is the reference page of events, in Markdown.
+// EventsPage returns the reference page of events, in Markdown.
 func EventsPage() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s# Events\n\n`pexctl run spec.yaml --events events.jsonl` writes one JSON object per line (`-` for stdout). "+
@@ -57,7 +57,7 @@ func EventsPage() []byte {
 	return b.Bytes()
 }
 
-// roots are the names of expressions whose fields are structs.
+// roots are the names in expressions whose fields are structs.
 var roots = []struct {
 	name  string
 	value any
@@ -72,10 +72,10 @@ var roots = []struct {
 	{"stats", exprenv.Stats{}},
 }
 
-// caseEnv is `case` in gates that look at each; elsewhere it is a row.
+// caseEnv is the type of `case` in gates for each case; elsewhere case is a row.
 var caseEnv = reflect.TypeFor[exprenv.Case]()
 
-// Places says where each environment of an expression is used.
+// Places documents where each environment of expressions is used.
 var Places = map[string]string{
 	"after_plan": "`guards[].when` at after_plan", "before_tool": "`guards[].when` at before_tool",
 	"after_tool": "`guards[].when` at after_tool", "after_step": "`guards[].when` at after_step",
@@ -86,7 +86,7 @@ var Places = map[string]string{
 	"gates_each": "`gates[].each` of a Suite",
 }
 
-// ExpressionsPage is the reference page of expressions, in Markdown.
+// ExpressionsPage returns the reference page of expressions, in Markdown.
 func ExpressionsPage() []byte {
 	var b bytes.Buffer
 	b.WriteString(made + "# Expressions\n\nExpressions are checked when a spec is compiled, against the names available at their place. " +
@@ -110,7 +110,7 @@ func ExpressionsPage() []byte {
 	return b.Bytes()
 }
 
-// NamesAt are the names that compile at a place.
+// NamesAt returns the names that compile in a place.
 func NamesAt(place string) []string {
 	env, _ := guard.Place(place, map[string]any{})
 	candidates := []string{"output", "case", "baseline"}
@@ -123,7 +123,7 @@ func NamesAt(place string) []string {
 	})
 }
 
-// fieldRows writes a row for each field of a struct, and those of structs in it.
+// fieldRows writes a row for each field of a struct, including nested structs.
 func fieldRows(b *bytes.Buffer, path string, t reflect.Type, tag string) {
 	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get(tag), ",")
@@ -144,8 +144,8 @@ func fieldRows(b *bytes.Buffer, path string, t reflect.Type, tag string) {
 	}
 }
 
-// meaning is the column of what a field of an expression says; other tables have
-// none.
+// meaning returns the documentation column of a field in expressions; other
+// tables have none.
 func meaning(f reflect.StructField, tag string) string {
 	if tag != "expr" {
 		return ""
@@ -157,10 +157,11 @@ func meaning(f reflect.StructField, tag string) string {
 	return " " + text + " |"
 }
 
-// stepEnv has rows of its own, as step.
+// stepEnv has its own rows, as step.
 var stepEnv = reflect.TypeFor[exprenv.Step]()
 
-// element is what a pointer, list or map holds, and how a path reaches it.
+// element returns the element type of a pointer, list or map, and the path suffix
+// to it.
 func element(t reflect.Type) (inner reflect.Type, suffix string) {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -174,7 +175,7 @@ func element(t reflect.Type) (inner reflect.Type, suffix string) {
 	}
 }
 
-// word says in JSON's terms what a field holds.
+// word returns the JSON type of a field.
 func word(t reflect.Type) string {
 	switch t.String() {
 	case "time.Time":

@@ -15,7 +15,8 @@ func KeyPages(c *catalog.Catalog) []jsonschema.Page {
 	return jsonschema.Reference(c.Catalog, c.Checks.Blueprints("check"))
 }
 
-// languagePages are language/README.md and a page for each section of the language.
+// languagePages returns language/README.md and a page for each section of the
+// language.
 func languagePages(c *catalog.Catalog) []page {
 	var index bytes.Buffer
 	index.WriteString(made + "# Language\n\nThe keys of specs, tests and evaluation suites (`apiVersion: pex/v1`). " +
@@ -31,7 +32,7 @@ func languagePages(c *catalog.Catalog) []page {
 	return pages
 }
 
-// componentPages are components/README.md and a page for each component.
+// componentPages returns components/README.md and a page for each component.
 func componentPages(c *catalog.Catalog) []page {
 	var index bytes.Buffer
 	index.WriteString(made + "# Components\n\nThe nodes, providers, tools and checks that a spec can name. `pexctl list` prints the same in short.\n")
@@ -53,7 +54,7 @@ func componentPages(c *catalog.Catalog) []page {
 	return pages
 }
 
-// firstSentence cuts a text after its first full stop before a blank.
+// firstSentence returns a text up to its first full stop before a space.
 func firstSentence(text string) string {
 	if first, _, ok := strings.Cut(text, ". "); ok {
 		return first + "."

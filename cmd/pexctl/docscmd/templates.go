@@ -13,8 +13,8 @@ import (
 	"github.com/pexctl/pex/internal/app/catalog"
 )
 
-// TemplatesPage says which names a template has, and which keys are templates:
-// both as the compiler and the language server go by them.
+// TemplatesPage documents the names in each template, and the keys that are
+// templates, from the data that the compiler and the language server use.
 func TemplatesPage(c *catalog.Catalog) ([]byte, error) {
 	var schema map[string]any
 	if err := json.Unmarshal(jsonschema.NewTracked(c.Catalog, c.Checks.Blueprints("check")), &schema); err != nil {
@@ -43,8 +43,8 @@ func TemplatesPage(c *catalog.Catalog) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// ownNames is a table of engine.PromptNames: a row a name, a column a template
-// that some key is.
+// ownNames writes a table of engine.PromptNames: a row per name, a column per
+// template used by a key.
 func ownNames(b *bytes.Buffer, keys map[string]map[string]string) {
 	var templates, names []string
 	for _, t := range slices.Sorted(maps.Keys(engine.PromptNames)) {
@@ -69,8 +69,8 @@ func ownNames(b *bytes.Buffer, keys map[string]map[string]string) {
 	}
 }
 
-// notedKeys are the keys of a schema whose texts are one of what, with the
-// notes on them.
+// notedKeys returns the keys of a schema whose texts have one of the meanings in
+// what, with their notes.
 func notedKeys(schema map[string]any, what ...string) map[string]map[string]string {
 	out := map[string]map[string]string{}
 	defs, _ := schema["$defs"].(map[string]any)
@@ -80,7 +80,7 @@ func notedKeys(schema map[string]any, what ...string) map[string]map[string]stri
 	return out
 }
 
-// owner is how a page calls what a definition is of.
+// owner returns the name of a definition's owner on pages.
 func owner(def string) string {
 	kind, name, ok := strings.Cut(def, ".")
 	switch {
@@ -95,7 +95,7 @@ func owner(def string) string {
 	}
 }
 
-// noted adds the keys at a value of the schema, and below it.
+// noted adds the keys at a value of the schema, recursively.
 func noted(out map[string]map[string]string, what []string, of, path string, value any) {
 	v, ok := value.(map[string]any)
 	if !ok {
@@ -125,7 +125,7 @@ func noted(out map[string]map[string]string, what []string, of, path string, val
 	}
 }
 
-// provided names the provider that a part of the schema of llms is for.
+// provided returns the provider that a part of the schema of llms applies to.
 func provided(of string, part any) string {
 	p, _ := part.(map[string]any)
 	var cond struct {
@@ -138,13 +138,13 @@ func provided(of string, part any) string {
 	return "provider `" + cond.Properties.Provider.Const + "`: "
 }
 
-// varsOf are the words of a note's tag of names.
+// varsOf returns the words in the vars tag of a note.
 func varsOf(note map[string]string) []string {
 	return strings.FieldsFunc(note["vars"], func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// referable says what a tag of names allows: parameters, env, or those of one of
-// the engine's templates.
+// referable describes the names that a vars tag allows: parameters, env, or those
+// of an engine template.
 func referable(vars []string) string {
 	var out []string
 	for _, w := range vars {
@@ -160,8 +160,8 @@ func referable(vars []string) string {
 	return strings.Join(out, ", ")
 }
 
-// placeOf says what an expression is about: a place of the expressions' page,
-// or names of its own.
+// placeOf describes the environment of an expression: a place on the page of
+// expressions, or its own names.
 func placeOf(note map[string]string) string {
 	text := note["env"]
 	if place, ok := strings.CutPrefix(text, "@"); ok {

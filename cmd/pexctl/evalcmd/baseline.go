@@ -26,20 +26,20 @@ import (
 	"github.com/pexctl/pex/internal/app/gitfs"
 )
 
-// against is what an evaluation is held against.
+// against is the baseline of an evaluation.
 type against struct {
 	file *baseline.File
-	ref  string // as asked for
+	ref  string // as given
 }
 
-// baselineFile is where `eval bless` writes the baseline of a suite, and where
-// git:REF looks for it.
+// baselineFile returns the file to which `eval bless` writes the baseline of a
+// suite, and where git:REF reads it.
 func (s *suite) baselineFile() string {
 	return filepath.Join(s.Dir, testspec.Slug(s.Name)+".baseline.json")
 }
 
-// baseline finds what the suite is held against: what the flag says, else what
-// the suite does; nil = nothing.
+// baseline returns the baseline that the flag or else the suite names, or nil if
+// there is none.
 func (s *suite) baseline(c *call, flag, home string) (*against, error) {
 	ref := cmp.Or(flag, s.Baseline.Ref)
 	if ref == "" {
@@ -77,14 +77,15 @@ func (s *suite) blessHint(flag string) string {
 	return fmt.Sprintf("in the suite, set baseline: %s, the file that pexctl eval bless writes", filepath.Base(s.baselineFile()))
 }
 
-// unblessed says that the suite's baseline is not there yet: of the first
-// evaluation of a suite, and of the pull request that brings it, that is no
-// mistake. Every report says so: a baseline that got lost is seen, also with -q.
+// unblessed reports that the suite's baseline does not exist yet. That is not an
+// error for the first evaluation of a suite, or for the pull request that adds
+// it. Every report contains the note, so that a lost baseline is noticed even
+// with -q.
 func (s *suite) unblessed(why string) {
 	s.warnings = append(s.warnings, fmt.Sprintf("no baseline: %s (write it with pexctl eval bless %s)", why, s.file))
 }
 
-// gitBaseline is the file as a commit has it: REF, or REF:PATH.
+// gitBaseline reads the file from a commit: REF, or REF:PATH.
 func (s *suite) gitBaseline(c *call, ref, rest string) (*against, error) {
 	commit, path, named := strings.Cut(rest, ":")
 	file := s.baselineFile()
@@ -105,7 +106,7 @@ func (s *suite) gitBaseline(c *call, ref, rest string) (*against, error) {
 	return readBaseline(ref, b)
 }
 
-// runBaseline is an evaluation of this home.
+// runBaseline reads an evaluation of this home.
 func (s *suite) runBaseline(ref, id, home string) (*against, error) {
 	if id != "last" && (!evalID().MatchString(id) || !fspath.Exists(filepath.Join(project.EvalsDir(home), id))) {
 		return nil, failure.WithHintf(failure.Usagef("baseline %s: no such evaluation in %s", ref, home), "pexctl eval ls lists evaluations")
@@ -146,7 +147,7 @@ func evalBlessCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// blessed is what -o json says of a baseline that was written.
+// blessed is the -o json output for a written baseline.
 type blessed struct {
 	ID       string  `json:"id"`
 	File     string  `json:"file"`
@@ -185,7 +186,7 @@ func evalBless(c *call) error {
 	return nil
 }
 
-// notFit says why an evaluation should be nobody's measure.
+// notFit returns the reason why an evaluation must not become a baseline, or "".
 func notFit(r *report.Report) string {
 	switch {
 	case r.Missing > 0:
@@ -203,7 +204,7 @@ func notFit(r *report.Report) string {
 	return ""
 }
 
-// refold makes the report of an evaluation of its files.
+// refold makes the report of an evaluation from its files.
 func refold(dir string, o report.Options) (*report.Report, trial.Rows, error) {
 	m, err := batch.ReadManifest(dir)
 	if err != nil {

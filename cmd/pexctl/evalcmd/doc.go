@@ -1,5 +1,5 @@
-// Package evalcmd is `pexctl eval`: it runs suites of trials, compares evaluations and
-// keeps baselines.
+// Package evalcmd is `pexctl eval`: it runs suites of trials, compares
+// evaluations and stores baselines.
 //
 //	SUITE --suite--> trials --eval/batch--> rows --eval/report--> report --outputs--> text, JSON, files
 //

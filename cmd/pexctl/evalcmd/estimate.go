@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// estimated is what an evaluation would be, for --dry-run.
+// estimated describes an evaluation, for --dry-run.
 type estimated struct {
 	Suite    string             `json:"suite"`
 	Cases    int                `json:"cases"`
@@ -22,26 +22,26 @@ type estimated struct {
 	Trials   int                `json:"trials"`
 	Filter   string             `json:"filter,omitempty"`
 	Variants []estimatedVariant `json:"variants"`
-	Cost     float64            `json:"cost_usd"` // where every llm has a price
+	Cost     float64            `json:"cost_usd"` // set if every LLM has a price
 	Priced   bool               `json:"priced"`
 	Limits   map[string]float64 `json:"limits,omitempty"`
 	Checks   []report.CheckInfo `json:"checks"`
 	Baseline string             `json:"baseline,omitempty"`
 }
 
-// estimatedVariant is what the trials of a variant would take.
+// estimatedVariant is the estimate for the trials of a variant.
 type estimatedVariant struct {
 	Name   string  `json:"name,omitempty"`
 	Trials int     `json:"trials"`
-	Tokens float64 `json:"tokens"` // in all
+	Tokens float64 `json:"tokens"` // in total
 	Cost   float64 `json:"cost_usd"`
-	By     string  `json:"by"` // what the estimate rests on
+	By     string  `json:"by"` // the basis of the estimate
 }
 
-// replyTokens is taken for the reply of a model where nothing better is known.
+// replyTokens is the assumed length of a reply if nothing better is known.
 const replyTokens = 300
 
-// estimate says what would be run and what it may cost.
+// estimate prints what would run and what it may cost.
 func (e *evaluation) estimate() error {
 	est := estimated{
 		Suite: e.Name, Cases: e.total, Repeat: e.Repeat, Trials: e.trials(), Filter: e.part(),
@@ -70,7 +70,7 @@ func (e *evaluation) estimate() error {
 	return nil
 }
 
-// past is the latest evaluation of the suite, or nil.
+// past returns the latest evaluation of the suite, or nil.
 func (e *evaluation) past() *report.Report {
 	dir, err := e.earlier(e.home, "last", "resume")
 	if err != nil {
@@ -83,8 +83,8 @@ func (e *evaluation) past() *report.Report {
 	return r
 }
 
-// expect estimates by what the variant took the last time, else by what the
-// least run of the first case takes: one call that answers.
+// expect estimates from the last evaluation of the variant, or else from the
+// shortest possible run of the first case: one call that answers.
 func (e *evaluation) expect(v *estimatedVariant, i int, past *report.Report) error {
 	if past != nil && past.Stats.Tokens.Mean > 0 && (pricedIn(past, v.Name) || !e.infos[i].Priced) {
 		tokens, cost, n := 0.0, 0.0, 0
@@ -112,19 +112,19 @@ func (e *evaluation) expect(v *estimatedVariant, i int, past *report.Report) err
 	return nil
 }
 
-// pricedIn says whether an evaluation knows what a variant cost.
+// pricedIn reports whether an evaluation has the cost of a variant.
 func pricedIn(past *report.Report, variant string) bool {
 	return slices.ContainsFunc(past.Manifest.Variants, func(v report.VariantInfo) bool { return v.Name == variant && v.Priced })
 }
 
-// ranAs says whether an evaluation ran a variant as it is now.
+// ranAs reports whether an evaluation ran the current version of a variant.
 func ranAs(past *report.Report, now *report.VariantInfo) bool {
 	return slices.ContainsFunc(past.Manifest.Variants, func(v report.VariantInfo) bool {
 		return v.Name == now.Name && v.Spec.Digest == now.Spec.Digest
 	})
 }
 
-// least is the planner's request of the first case, in tokens and USD.
+// least returns the tokens and USD of the planner's request for the first case.
 func (e *evaluation) least(i int) (tokens int, usd float64, err error) {
 	p := e.variants[i].Program
 	planners := engine.NodesWith[engine.Planner](p)
@@ -162,7 +162,7 @@ func (e *evaluation) least(i int) (tokens int, usd float64, err error) {
 	return tokens, usd, nil
 }
 
-// first is the first case.
+// first returns the first case.
 func first(cases dataset.Cases) (dataset.Case, error) {
 	for one, err := range cases() {
 		return one, err

@@ -18,8 +18,8 @@ import (
 	"github.com/pexctl/pex/internal/app/host"
 )
 
-// keys reports the llms of the variants and of the graders whose API key is in no
-// variable.
+// keys reports the LLMs of the variants and of the graders whose API key is not
+// set.
 func (s *suite) keys(c *call) error {
 	o := project.SpecOptions(c.Call)
 	o.Environ, o.Analyzers = nil, []dsl.Analyzer{host.UnsetKeys()}
@@ -35,7 +35,7 @@ func (s *suite) keys(c *call) error {
 	return ui.ShowDiagnostics(c.Call, append(found, s.graderKeys()...).Sort())
 }
 
-// graderKeys is keys for the models that grade.
+// graderKeys is like keys, for the models that grade.
 func (s *suite) graderKeys() (found diag.List) {
 	unread := envfile.Unread(s.Dir, ".")
 	report := func(role string, m *engine.ModelSpec, at testspec.Position) {

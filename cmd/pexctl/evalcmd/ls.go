@@ -34,7 +34,7 @@ func evalLsCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// evaluated is an evaluation as it is listed.
+// evaluated is an evaluation in a list.
 type evaluated struct {
 	ID        string    `json:"id"`
 	Suite     string    `json:"suite"`
@@ -44,9 +44,9 @@ type evaluated struct {
 	PassRate  float64   `json:"pass_rate"`
 	CostUSD   float64   `json:"cost_usd"`
 	Missing   int       `json:"missing"`
-	Scored    string    `json:"scored,omitempty"` // the evaluation of which it has the rows, graded again
+	Scored    string    `json:"scored,omitempty"` // for an evaluation made by eval score, the one that it graded again
 	Commit    string    `json:"git_commit,omitempty"`
-	Problem   string    `json:"problem,omitempty"` // why nothing else can be said
+	Problem   string    `json:"problem,omitempty"` // why there is no other information
 }
 
 func evalLs(c *call) error {
@@ -82,9 +82,10 @@ func evalLs(c *call) error {
 	return nil
 }
 
-// evaluations is what the evaluations of a home are of, the latest first, by the
-// names of their folders. What has no manifest was cut off before it began; one
-// whose manifest cannot be read has nothing but its name, and stands last.
+// evaluations returns the manifests of the evaluations in a home, latest first,
+// named by their folders. A folder without a manifest was interrupted before its
+// start. An evaluation with an unreadable manifest has only its name, and comes
+// last.
 func evaluations(home string) ([]report.Manifest, error) {
 	entries, err := os.ReadDir(project.EvalsDir(home))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -19,8 +19,8 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// newEvalProgress shows how an evaluation goes: drawn in place on a terminal,
-// in plain lines elsewhere, not at all with -q.
+// newEvalProgress shows the progress of an evaluation: redrawn in place on a
+// terminal, as plain lines elsewhere, and not at all with -q.
 func newEvalProgress(c *call, name string) formats.Progress {
 	if c.Quiet {
 		return silent{}
@@ -48,12 +48,12 @@ func (silent) Note(string) {}
 
 func (silent) Close() {}
 
-// endings are what a report calls the end of a session.
+// endings maps the reasons for stopping to those in reports.
 var endings = map[batch.Why]report.Ending{
 	batch.Done: report.EndedDone, batch.Suspended: report.EndedSuspended, batch.Budget: report.EndedBudget, batch.Broken: report.EndedBroken,
 }
 
-// tell makes the report of what has rows, writes it, and gives the exit code.
+// tell reports the existing rows, and returns the exit code.
 func (e *evaluation) tell(stop batch.Stop) error {
 	o := report.Options{Suite: e.Suite, Total: e.trials(), Ending: endings[stop.Why]}
 	if e.against != nil {
@@ -75,8 +75,8 @@ func (e *evaluation) tell(stop batch.Stop) error {
 	return verdictOf(r)
 }
 
-// inDoubt says what a person can do about trials that were cut off within a
-// write: going on with them never does it again.
+// inDoubt explains what to do about trials that were interrupted during a write,
+// which are never repeated when resuming.
 func (e *evaluation) inDoubt(rows trial.Rows) {
 	var first *trial.Row
 	n := 0
@@ -105,7 +105,7 @@ func (e *evaluation) inDoubt(rows trial.Rows) {
 		what, e.id, at, here, fspath.Quote(e.file), fspath.Quote("^"+regexp.QuoteMeta(first.Case)+"$"), here)
 }
 
-// verdictOf is the exit code of a report.
+// verdictOf returns the exit code of a report.
 func verdictOf(r *report.Report) error {
 	if r.ExitCode == ui.ExitOK {
 		return nil
@@ -113,7 +113,7 @@ func verdictOf(r *report.Report) error {
 	return ui.Exit(r.ExitCode, nil)
 }
 
-// hints says why it stopped early, and what to try next.
+// hints explains why it stopped early, and what to try next.
 func (e *evaluation) hints(r *report.Report, stop batch.Stop) {
 	if stop.Message != "" {
 		ui.Logf(e.c.Call, "%s", stop.Message)

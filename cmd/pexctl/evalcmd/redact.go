@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/internal/app/host"
 )
 
-// secrets are the values of the environment variables that the specs and the
+// secrets returns the values of the environment variables that the specs and the
 // suite name.
 func (s *suite) secrets(components *catalog.Catalog) []*secret.Values {
 	var all []*secret.Values
@@ -24,7 +24,7 @@ func (s *suite) secrets(components *catalog.Catalog) []*secret.Values {
 	}
 	values := map[string]string{}
 	for _, path := range s.Files {
-		text, _ := os.ReadFile(path) // it was read already
+		text, _ := os.ReadFile(path) // already read once
 		for _, m := range variableName().FindAllSubmatch(text, -1) {
 			name := string(m[1]) + string(m[2])
 			values[name] = os.Getenv(name)
@@ -33,20 +33,20 @@ func (s *suite) secrets(components *catalog.Catalog) []*secret.Values {
 	return append(all, secret.New(values))
 }
 
-// earlierSecrets are also those of the programs that an evaluation ran.
+// earlierSecrets also includes those of the programs that an evaluation ran.
 func (s *suite) earlierSecrets(components *catalog.Catalog, dir string, m report.Manifest) []*secret.Values {
 	all := s.secrets(components)
 	for _, v := range m.Variants {
-		source, _ := batch.ProgramSource(dir, v.Spec.Digest) // one that was scored has none any more
+		source, _ := batch.ProgramSource(dir, v.Spec.Digest) // missing after eval score
 		all = append(all, host.Secrets(components, &engine.Program{Source: source}, os.Getenv))
 	}
 	return all
 }
 
-// variableName is where a suite names a variable of the environment.
+// variableName matches a reference of a suite to an environment variable.
 var variableName = text.Regexp(`\$[{<]env\.([A-Za-z_][A-Za-z0-9_]*)|(?:api_key|password|token)_env["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_]*)`)
 
-// mask takes secrets out of rows: no report that is made of them holds one.
+// mask removes secrets from rows, so that no report contains one.
 func mask(all []*secret.Values) func(*trial.Row) {
 	return func(row *trial.Row) {
 		for _, v := range all {
@@ -55,7 +55,7 @@ func mask(all []*secret.Values) func(*trial.Row) {
 	}
 }
 
-// maskRow masks a row as a whole: wherever in it a value stands.
+// maskRow masks all parts of a row.
 func maskRow(row *trial.Row, v *secret.Values) {
 	b, err := json.Marshal(row)
 	if err != nil {
@@ -66,7 +66,7 @@ func maskRow(row *trial.Row, v *secret.Values) {
 		return
 	}
 	var clean trial.Row
-	if json.Unmarshal(whole, &clean) != nil { // a secret of digits stands in a figure, which is none
+	if json.Unmarshal(whole, &clean) != nil { // a secret of digits occurs in a number, which is not a secret
 		clean = trial.Row{}
 		if whole, err = json.Marshal(inTexts(b, v)); err != nil || json.Unmarshal(whole, &clean) != nil {
 			return
@@ -76,12 +76,12 @@ func maskRow(row *trial.Row, v *secret.Values) {
 	*row = clean
 }
 
-// inTexts is JSON with the secrets in its texts masked.
+// inTexts returns JSON with the secrets in its texts masked.
 func inTexts(b []byte, v *secret.Values) any {
 	var all any
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
-	_ = d.Decode(&all) // we encoded it
+	_ = d.Decode(&all) // encoded above
 	return masked(all, v)
 }
 

@@ -12,12 +12,12 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// pickedBy are the flags that say what an evaluation is of: one that is gone on
-// with has those that it was begun with.
+// pickedBy are the flags that select the trials of an evaluation. A resumed
+// evaluation uses those of its start.
 var pickedBy = []string{"root", "allow-path", "set", "run", "tag", "variant", "sample", "seed", "first", "shard", "failing", "repeat", "all-trials"}
 
-// picked are the flags that were given of those, with their values; one that
-// holds a secret is left out, and is to be given again.
+// picked returns the given ones of those flags with their values. It omits flags
+// that contain a secret, which must be given again.
 func (e *evaluation) picked(secrets []*secret.Values) map[string][]string {
 	out := map[string][]string{}
 	for _, name := range pickedBy {
@@ -44,9 +44,8 @@ func holds(secrets []*secret.Values, text string) bool {
 	return false
 }
 
-// goesOn gives the command the flags of the evaluation that it goes on with, but
-// for those that it was given itself: these are compared. What cannot be read
-// is left to whoever reads it in earnest.
+// goesOn sets the flags of the evaluation that the command resumes, except those
+// that are given, which are compared. Reading errors are reported later.
 func goesOn(c *call, path string) error {
 	id := c.resume
 	if id == "" {

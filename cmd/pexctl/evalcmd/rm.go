@@ -71,8 +71,8 @@ func evalRm(c *call) error {
 	return err
 }
 
-// evalsToRemove are the evaluations that are named, all of them or none, or those
-// that the flags pick.
+// evalsToRemove returns the named evaluations, or those that the flags select. An
+// unknown name is an error.
 func evalsToRemove(c *call, home string) ([]string, error) {
 	picks := c.IsSet("suite") || c.IsSet("older-than")
 	switch {
@@ -101,8 +101,8 @@ func evalsToRemove(c *call, home string) ([]string, error) {
 	return slices.Compact(ids), nil
 }
 
-// pickedEvals are those that the flags pick. One that is under way stays, and one
-// of which nothing can be said.
+// pickedEvals returns those that the flags select, without running evaluations
+// and those with an unreadable manifest.
 func pickedEvals(c *call, home string) ([]string, error) {
 	var age time.Duration
 	if text := c.olderThan; c.IsSet("older-than") {

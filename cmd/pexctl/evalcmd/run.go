@@ -27,7 +27,7 @@ import (
 	"github.com/pexctl/pex/internal/app/version"
 )
 
-// evaluation is one go at a suite.
+// evaluation is one execution of a suite.
 type evaluation struct {
 	*suite
 	c       *call
@@ -35,11 +35,11 @@ type evaluation struct {
 	home    string
 	id      string
 	resumed bool
-	watch   *evalWatch // nil = the evaluation is not repeated
+	watch   *evalWatch // nil without --watch
 	against *against
 	cases   dataset.Cases
 	filter  dataset.Filter
-	total   int // cases
+	total   int // number of cases
 }
 
 func evalSuite(c *call) error {
@@ -55,7 +55,7 @@ func evalSuite(c *call) error {
 	return evalOnce(c, nil)
 }
 
-// evalOnce makes one evaluation; w is the --watch that it is of, if there is one.
+// evalOnce runs one evaluation; w is the --watch that repeats it, or nil.
 func evalOnce(c *call, w *evalWatch) error {
 	out, err := outputs.Open(c.Call)
 	if err != nil {
@@ -80,7 +80,7 @@ func evalOnce(c *call, w *evalWatch) error {
 			return err
 		}
 	}
-	if c.dryRun { // asks servers for their tools
+	if c.dryRun { // it lists the tools of servers
 		return e.estimate()
 	}
 	if err := e.keys(c); err != nil {
@@ -105,7 +105,7 @@ func evalOnce(c *call, w *evalWatch) error {
 	return err
 }
 
-// subcommands are the names of what a command has below it.
+// subcommands returns the names of a command's subcommands.
 func subcommands(c *call) (out []string) {
 	for _, sub := range c.Command.Subcommands {
 		out = append(out, sub.Name)
@@ -113,8 +113,8 @@ func subcommands(c *call) (out []string) {
 	return out
 }
 
-// prepare finds out what is to be run and held against what. Whatever is wrong
-// with the dataset or the baseline is told before a token is spent.
+// prepare determines the trials and the baseline. It reports mistakes in the
+// dataset and the baseline before any tokens are spent.
 func (e *evaluation) prepare() (err error) {
 	if e.filter, err = e.suite.filter(e.c, e.home); err != nil {
 		return err
@@ -141,8 +141,8 @@ func (e *evaluation) prepare() (err error) {
 	return nil
 }
 
-// emptyShard is no error where the other shards have cases: in a matrix of jobs
-// this one has nothing to do.
+// emptyShard returns nil if other shards have cases, because a job in a matrix
+// may have nothing to do.
 func (e *evaluation) emptyShard() error {
 	whole := e.filter
 	whole.Shard, whole.Shards = 0, 0
@@ -157,7 +157,8 @@ func (e *evaluation) emptyShard() error {
 	return nil
 }
 
-// wrongDataset names the dataset in an error that does not begin with it.
+// wrongDataset adds the name of the dataset to an error that does not start with
+// it.
 func (e *evaluation) wrongDataset(err error) error {
 	if strings.HasPrefix(err.Error(), e.source.Name) {
 		return failure.Usagef("%w", err)
@@ -172,7 +173,7 @@ func prefixed(before, s string) string {
 	return before + s
 }
 
-// name settles which evaluation it is: a new one, or one to go on with.
+// name determines the evaluation: a new one, or one to resume.
 func (e *evaluation) name() error {
 	if id := e.c.resume; id != "" {
 		if e.c.IsSet("id") {
@@ -197,7 +198,8 @@ func (e *evaluation) name() error {
 
 var evalID = text.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// earlier is the folder of an evaluation of this suite; last = the latest.
+// earlier returns the folder of an evaluation of this suite; the id last means
+// the latest.
 func (s *suite) earlier(home, id, flag string) (string, error) {
 	if id != "last" {
 		dir := filepath.Join(project.EvalsDir(home), id)
@@ -214,7 +216,7 @@ func (s *suite) earlier(home, id, flag string) (string, error) {
 		return "", err
 	}
 	for _, m := range all {
-		scored := m.Labels[scoredLabel] != "" // it has rows, and no trials to go on with
+		scored := m.Labels[scoredLabel] != "" // it has rows, but no trials to resume
 		if m.Suite == s.Name && (!scored || flag != "resume") {
 			return filepath.Join(project.EvalsDir(home), m.ID), nil
 		}
@@ -222,7 +224,7 @@ func (s *suite) earlier(home, id, flag string) (string, error) {
 	return "", failure.Usagef("--%s last: suite %s has no evaluations in %s yet", flag, s.Name, home)
 }
 
-// manifest is what the evaluation is of.
+// manifest returns the manifest of the evaluation.
 func (e *evaluation) manifest() (m report.Manifest, err error) {
 	m = report.Manifest{
 		V: 1, ID: e.id, Suite: e.Name, Description: e.Description, File: fspath.Shown(e.File), Digest: e.Digest, Grading: e.GradingDigest,
@@ -240,10 +242,10 @@ func (e *evaluation) manifest() (m report.Manifest, err error) {
 	return m, nil
 }
 
-// trials is how many are to run.
+// trials returns the number of planned trials.
 func (e *evaluation) trials() int { return e.total * len(e.variants) * e.Repeat }
 
-// part says, in words, which part of the suite is run; "" = all of it.
+// part describes the selected part of the suite; it returns "" for all of it.
 func (e *evaluation) part() string {
 	part := e.filter.String()
 	if len(e.variants) == len(e.Variants) {
@@ -256,16 +258,16 @@ func (e *evaluation) part() string {
 	return strings.TrimPrefix(part+", only "+strings.Join(names, " and "), ", ")
 }
 
-// concurrency is how many trials are in flight.
+// concurrency returns the number of concurrent trials.
 func (e *evaluation) concurrency() int { return cmp.Or(e.Concurrency, 4) }
 
-// evalGrace is how long calls may go on when an evaluation is stopped: a
-// provider that hangs must not hold it for long, and what is cut off goes on
-// when it is resumed.
+// evalGrace is how long calls may continue after an evaluation is stopped. It is
+// short because a hanging provider must not block it, and interrupted trials are
+// resumed later.
 const evalGrace = 2 * time.Second
 
-// run runs the trials, or those of them that are missing; code is the exit code
-// of the signal that suspended it.
+// run runs the missing trials. code is the exit code for the signal that
+// suspended it, if any.
 func (e *evaluation) run() (end batch.Stop, code int, err error) {
 	m, err := e.manifest()
 	if err != nil {
@@ -289,9 +291,9 @@ func (e *evaluation) run() (end batch.Stop, code int, err error) {
 	return end, ui.SignalCode(context.Cause(ctx)), errors.Join(err, e.close())
 }
 
-// curtails says that a case needs no further trials when its gates are certain.
-// It never does (nil) where rates are compared: those of cases that were left
-// early lean to one side.
+// curtails returns a function that reports whether a case needs no further trials
+// because its gates are decided. It returns nil if rates are compared: stopping
+// cases early would bias them.
 func (e *evaluation) curtails() func(exprenv.Case) bool {
 	if e.against != nil || e.Baseline.Ref != "" || e.c.allTrials {
 		return nil
@@ -299,12 +301,12 @@ func (e *evaluation) curtails() func(exprenv.Case) bool {
 	return func(c exprenv.Case) bool { return report.Decided(e.Gates, c, e.Repeat) }
 }
 
-// fewErrors never stop an evaluation of which the suite does not say how many
-// may be: the trials that are left are worth more than they cost.
+// fewErrors never stop an evaluation whose suite sets no max_errors, because the
+// remaining trials are worth more than they cost.
 const fewErrors = 20
 
-// mayErr is how many trials may end in an error before all is stopped: unless the
-// suite says so, as many as its verdict tolerates.
+// mayErr returns the number of trials that may fail with an error before the
+// evaluation stops: by default, as many as its verdict tolerates.
 func (e *evaluation) mayErr() suitespec.MaxErrors {
 	m := e.MaxErrors
 	if m.Count < 0 && m.Share == 0 {
@@ -313,7 +315,7 @@ func (e *evaluation) mayErr() suitespec.MaxErrors {
 	return m
 }
 
-// pattern is a flag that holds a regular expression.
+// pattern returns the regular expression in a flag.
 func pattern(c *call, flag string) (*regexp.Regexp, error) {
 	text := c.String(flag)
 	if text == "" {

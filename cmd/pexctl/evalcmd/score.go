@@ -20,7 +20,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// oneSuite is the suite that a command was given, its checks not built.
+// oneSuite returns the suite in the arguments, without building its checks.
 func oneSuite(c *call) (*suite, error) {
 	if len(c.Args) == 0 {
 		return nil, failure.WithHintf(failure.Usagef("no suite given"), "use pexctl %s suite.yaml", c.Name)
@@ -95,7 +95,7 @@ func evalScore(c *call) error {
 	return verdictOf(r)
 }
 
-// regrade makes an evaluation of the rows of another, with marks of now.
+// regrade creates an evaluation from the rows of another one, with new grades.
 func (s *suite) regrade(c *call, from string) (to string, err error) {
 	m, err := batch.ReadManifest(from)
 	if err != nil {
@@ -125,8 +125,8 @@ func (s *suite) regrade(c *call, from string) (to string, err error) {
 	return to, nil
 }
 
-// prompted says that a check looks at prompts which an evaluation did not keep:
-// it would find none in what it grades.
+// prompted reports an error if a check reads prompts that the evaluation did not
+// store.
 func (s *suite) prompted(rows trial.Rows) error {
 	if !needsPrompts(s.checks) {
 		return nil
@@ -144,7 +144,8 @@ func (s *suite) prompted(rows trial.Rows) error {
 	return nil
 }
 
-// scoredLabel holds, of an evaluation that is one graded again, which one.
+// scoredLabel is the label of an evaluation made by eval score; its value is the
+// source evaluation.
 const scoredLabel = "scored"
 
 func labelled(labels map[string]string, name, value string) map[string]string {

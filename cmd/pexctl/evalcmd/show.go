@@ -63,8 +63,8 @@ func evalShow(c *call) error {
 	return verdictOf(r)
 }
 
-// pastEvaluation folds an evaluation again, with gates and baseline of its
-// suite where that can still be read.
+// pastEvaluation makes the report of a past evaluation again, with gates and
+// baseline of its suite if that can still be read.
 func pastEvaluation(c *call, id string) (*report.Report, trial.Rows, error) {
 	home, err := project.HomeHere(c.Call)
 	if err != nil {
@@ -100,8 +100,8 @@ func pastEvaluation(c *call, id string) (*report.Report, trial.Rows, error) {
 	return r, rows, err
 }
 
-// suiteOf is the suite that an evaluation was made of, as it is now; nil where
-// it is gone or broken, which is told.
+// suiteOf returns the current version of an evaluation's suite, or nil after
+// reporting that it is missing or invalid.
 func suiteOf(c *call, m report.Manifest) *suite {
 	path := c.suite
 	if path == "" {
@@ -122,7 +122,8 @@ func suiteOf(c *call, m report.Manifest) *suite {
 	return &suite{Suite: read, file: path}
 }
 
-// pastFolder is where an evaluation is kept; last = the latest of all suites.
+// pastFolder returns the folder of an evaluation; the id last means the latest of
+// all suites.
 func pastFolder(home, id string) (string, error) {
 	all, err := evaluations(home)
 	if err != nil {
@@ -197,7 +198,7 @@ func evalDiff(c *call) error {
 	return differenceOf(d.Comparison, d.After)
 }
 
-// differenceOf is the exit code of a comparison.
+// differenceOf returns the exit code of a comparison.
 func differenceOf(c *report.Comparison, after *report.Report) error {
 	switch {
 	case c == nil:

@@ -32,10 +32,10 @@ import (
 	"github.com/pexctl/pex/internal/app/version"
 )
 
-// suite is a suite whose variants are compiled and whose checks are ready.
+// suite is a suite with compiled variants and checks.
 type suite struct {
 	*suitespec.Suite
-	file     string // as it was given, for reports
+	file     string // as given, for reports
 	source   dataset.Source
 	variants []batch.Variant
 	specs    []*dsl.Spec // of the variants
@@ -44,10 +44,10 @@ type suite struct {
 	warnings []string // for reports
 
 	mu     sync.Mutex
-	opened []engine.Host // of trials, to be closed
+	opened []engine.Host // hosts of trials, to close
 }
 
-// close ends what the hosts of trials began.
+// close closes the hosts of trials.
 func (s *suite) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +59,7 @@ func (s *suite) close() error {
 	return errors.Join(errs...)
 }
 
-// host is one for trials, which close ends.
+// host returns a host for trials, which close closes.
 func (s *suite) host(p *engine.Program, settings host.Settings) (engine.Host, error) {
 	h, err := host.New(p, settings)
 	s.mu.Lock()
@@ -68,8 +68,8 @@ func (s *suite) host(p *engine.Program, settings host.Settings) (engine.Host, er
 	return h, err
 }
 
-// loadSuite reads the suite of a command, the specs it is of, and builds what
-// grades. It opens nothing and calls nobody.
+// loadSuite reads the suite of a command and its specs, and builds the checks. It
+// opens nothing and makes no calls.
 func loadSuite(c *call, path string) (*suite, error) {
 	o := project.SpecOptions(c.Call)
 	if err := weighed(c); err != nil {
@@ -105,11 +105,11 @@ func loadSuite(c *call, path string) (*suite, error) {
 	return s, s.rivals()
 }
 
-// share is what max_errors may be.
+// share matches the values of max_errors.
 var share = text.Regexp(`^\d+$|^\d+(?:\.\d+)?%$`)
 
-// weighed checks the flags that stand for keys of the suite: what is wrong with
-// one is told of the flag.
+// weighed checks the flags that replace keys of the suite, and reports mistakes
+// with the flag's name.
 func weighed(c *call) error {
 	if s := c.maxErrors; c.IsSet("max-errors") && !share().MatchString(s) {
 		return failure.Usagef("invalid value %q for --max-errors; use a number or a percentage of trials, such as 5 or 2%%", s)
@@ -126,7 +126,7 @@ func weighed(c *call) error {
 	return nil
 }
 
-// rivals says which variant a check compares with though it is left out.
+// rivals reports an excluded variant that a check compares with.
 func (s *suite) rivals() error {
 	for _, g := range s.checks {
 		p, ok := g.Check.(trial.Paired)
@@ -137,7 +137,7 @@ func (s *suite) rivals() error {
 	return nil
 }
 
-// compile makes the variants that are asked for.
+// compile compiles the selected variants.
 func (s *suite) compile(c *call, programs *dsl.Programs) error {
 	asked := c.variants
 	for _, name := range asked {
@@ -175,8 +175,8 @@ func variantNames(all []suitespec.Variant) []string {
 	return out
 }
 
-// hosts gives the hosts of trials: one for all, unless the address of an llm
-// depends on their parameters. Trials keep no conversation.
+// hosts returns the hosts of trials: one for all, unless the address of an LLM
+// depends on their parameters. Trials have no conversation memory.
 func (s *suite) hosts(c *call, p *engine.Program, spec *dsl.Spec) (func(map[string]any) (engine.Host, error), error) {
 	settings := host.Settings{Catalog: c.Catalog, Dir: spec.Dir, Root: spec.Root, Spec: spec.File, Allow: c.AllowPaths, Env: os.Getenv}
 	if slices.ContainsFunc(p.Models, func(m engine.ModelSpec) bool { return strings.Contains(m.BaseURL.Text, "parameters.") }) {
@@ -193,7 +193,7 @@ func (s *suite) hosts(c *call, p *engine.Program, spec *dsl.Spec) (func(map[stri
 	return func(map[string]any) (engine.Host, error) { return host, nil }, nil
 }
 
-// graders builds the checks, and the models that some of them ask.
+// graders builds the checks, and the models that they call.
 func (s *suite) graders(components *catalog.Catalog) error {
 	settings := trial.CheckSettings{
 		Dir: s.Dir, Root: s.Root, Env: os.Getenv, UserAgent: version.UserAgent(), Guard: procguard.Watch,
@@ -223,7 +223,7 @@ func (s *suite) graders(components *catalog.Catalog) error {
 	return err
 }
 
-// buildChecks makes the checks of a suite or test.
+// buildChecks builds the checks of a suite or test.
 func buildChecks(specs []testspec.Check, settings trial.CheckSettings) ([]batch.Graded, error) {
 	kinds := assertion.All()
 	out := make([]batch.Graded, len(specs))
@@ -242,7 +242,7 @@ func buildChecks(specs []testspec.Check, settings trial.CheckSettings) ([]batch.
 	return out, nil
 }
 
-// checkInfos are the checks as reports list them.
+// checkInfos returns the checks in the form for reports.
 func (s *suite) checkInfos() []report.CheckInfo {
 	var out []report.CheckInfo
 	for _, c := range s.Checks {
@@ -251,7 +251,8 @@ func (s *suite) checkInfos() []report.CheckInfo {
 	return out
 }
 
-// needsPrompts says that a check looks at trace.prompts: trials then keep them.
+// needsPrompts reports whether a check reads trace.prompts: trials then store
+// them.
 func needsPrompts(checks []batch.Graded) bool {
 	return slices.ContainsFunc(checks, func(g batch.Graded) bool {
 		p, ok := g.Check.(trial.Prompted)
@@ -259,7 +260,7 @@ func needsPrompts(checks []batch.Graded) bool {
 	})
 }
 
-// filter is what the flags pick of the dataset.
+// filter returns the filter of the dataset for the flags.
 func (s *suite) filter(c *call, home string) (f dataset.Filter, err error) {
 	f = dataset.Filter{Tags: c.tag, Sample: c.sample, Seed: c.seed, First: c.first}
 	for _, name := range []string{"sample", "first", "repeat", "concurrency"} {
@@ -283,7 +284,7 @@ func (s *suite) filter(c *call, home string) (f dataset.Filter, err error) {
 		if f.Only, err = failedIn(dir); err != nil {
 			return f, err
 		}
-		if err := c.SetFlag("failing", filepath.Base(dir)); err != nil { // the latest is another one when it is gone on with
+		if err := c.SetFlag("failing", filepath.Base(dir)); err != nil { // when resuming, another evaluation is the latest
 			return f, err
 		}
 		c.flags = readFlags(c.Call)
@@ -292,7 +293,7 @@ func (s *suite) filter(c *call, home string) (f dataset.Filter, err error) {
 	return f, nil
 }
 
-// failedIn picks the cases that an earlier evaluation did not pass.
+// failedIn selects the cases that did not pass in an earlier evaluation.
 func failedIn(dir string) (func(id string) bool, error) {
 	rows, err := batch.OpenRows(dir)
 	if err != nil {

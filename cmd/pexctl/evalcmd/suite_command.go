@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
-// Command is "pexctl eval".
+// Command returns "pexctl eval".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "eval", Usage: "Run an evaluation suite and compare it with a baseline", ArgsUsage: "SUITE",
@@ -46,12 +46,12 @@ const evalDescription = `SUITE is a file of kind: Suite, or a folder with a suit
 
 Exit codes: 0 passed, 1 a gate failed or the results regressed, 2 invalid suite, dataset or flags, 3 too many errors to decide, 4 inconclusive or over budget, 129, 130 and 143 suspended (continue with --resume).`
 
-// suiteFlags are the flags of commands that read a suite.
+// suiteFlags returns the flags of commands that read a suite.
 func suiteFlags() []cli.Flag {
 	return append([]cli.Flag{project.SetFlag("suite")}, project.SpecFiles()...)
 }
 
-// caseFlags select the cases to run, and how.
+// caseFlags returns the flags that select the cases to run, and how.
 func caseFlags() []cli.Flag {
 	return slices.Concat(ui.Group(ui.GroupCases,
 		&cli.StringFlag{Name: "run", Usage: "Only cases whose id matches `REGEX`"},
@@ -69,7 +69,7 @@ func caseFlags() []cli.Flag {
 	))
 }
 
-// gateFlags control the comparison with the baseline.
+// gateFlags returns the flags for gates and the comparison with the baseline.
 func gateFlags() []cli.Flag {
 	return ui.Group(ui.GroupCompare,
 		&cli.Float64Flag{Name: "margin", Usage: "Treat a drop in the pass rate of less than `SHARE` as non-inferior (default: 0.02)"},

@@ -9,14 +9,15 @@ import (
 	"github.com/pexctl/pex/eval/report"
 )
 
-// trendMost is how many evaluations a trend shows: the latest ones.
+// trendMost is the number of evaluations in a trend.
 const trendMost = 40
 
 // sparks are the levels of a trend, from 0% to 100%.
 var sparks = []rune("▁▂▃▄▅▆▇█")
 
-// trends is a line for each suite with at least two evaluations: how its pass rate
-// developed. The list has the latest evaluation first, as eval ls prints it.
+// trends returns a line for each suite with at least two evaluations, with the
+// history of its pass rate. list has the latest evaluation first, as eval ls
+// prints it.
 func trends(list []evaluated) (lines []string) {
 	var suites []string
 	bySuite := map[string][]float64{}
@@ -40,7 +41,7 @@ func trends(list []evaluated) (lines []string) {
 	return lines
 }
 
-// spark draws rates as a line of bars.
+// spark formats rates as a line of bars.
 func spark(rates []float64) string {
 	var b strings.Builder
 	for _, r := range rates {

@@ -17,7 +17,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// showTrial shows the run of one trial, as `runs show` does of a run.
+// showTrial shows the run of one trial, like `runs show`.
 func showTrial(c *call, wantJSON bool) error {
 	home, err := project.HomeHere(c.Call)
 	if err != nil {
@@ -51,7 +51,8 @@ func showTrial(c *call, wantJSON bool) error {
 	return ui.PrintConversation(c.Stdout, run.Records)
 }
 
-// findTrial is the row of a trial. A case of several variants wants one named.
+// findTrial returns the row of a trial. A case of several variants requires the
+// name of one.
 func findTrial(dir string, key trial.Key) (*trial.Row, error) {
 	rows, err := batch.OpenRows(dir)
 	if err != nil {
@@ -103,7 +104,7 @@ func readTrial(c *call, dir string, row *trial.Row) (*runs.Run, error) {
 	return r, nil
 }
 
-// printMarks lists what the checks found.
+// printMarks prints the results of the checks.
 func printMarks(c *call, row *trial.Row) {
 	w := c.Stdout
 	fmt.Fprintf(w, "\nchecks: %s, score %.2f\n", row.Outcome, row.Score)

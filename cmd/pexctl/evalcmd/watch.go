@@ -17,15 +17,15 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// evalWatch is what the evaluations of one --watch share. A nil evalWatch is that of
-// an evaluation that is not repeated.
+// evalWatch holds the state shared by the evaluations of one --watch. It is nil
+// without --watch.
 type evalWatch struct {
 	c      *call
-	limit  float64             // USD for all evaluations; 0 = none
+	limit  float64             // USD for all evaluations; 0 for none
 	spent  float64             // USD so far
-	trials int                 // that were run for it
-	cases  map[string][32]byte // digests of the cases, as the last evaluation had them; nil = there was none
-	next   map[string][32]byte // those of the evaluation that is about to run
+	trials int                 // number of trials that cost it
+	cases  map[string][32]byte // digests of the cases in the last evaluation; nil if there was none
+	next   map[string][32]byte // digests of the cases in the next evaluation
 	failed map[string]bool     // cases that have not passed since they failed
 }
 
@@ -53,8 +53,8 @@ func watchSuite(c *call) error {
 	})
 }
 
-// narrow leaves the cases that failed, and those that were added or changed since;
-// all of them where there are none.
+// narrow keeps only the cases that failed, and those added or changed since; if
+// there are none, it keeps all.
 func (w *evalWatch) narrow(e *evaluation) error {
 	if w == nil {
 		return nil
@@ -84,11 +84,11 @@ func (w *evalWatch) narrow(e *evaluation) error {
 	return nil
 }
 
-// mean is the average cost of a trial.
+// mean returns the average cost of a trial in USD.
 func (w *evalWatch) mean() float64 { return w.spent / float64(max(1, w.trials)) }
 
-// allow refuses an evaluation that may cost money and has no bound, and says what
-// the next one is likely to cost.
+// allow rejects an evaluation that may cost money without a limit, and prints the
+// likely cost of the next one.
 func (w *evalWatch) allow(e *evaluation) error {
 	if w == nil {
 		return nil
@@ -105,8 +105,8 @@ func (w *evalWatch) allow(e *evaluation) error {
 	return nil
 }
 
-// costs reports whether a trial costs money. Of an llm without a price that is not
-// known, and no budget could be kept.
+// costs reports whether a trial costs money. For an LLM without a price that is
+// unknown, and no budget can be enforced.
 func (e *evaluation) costs() bool {
 	if j := e.Judge; j != nil && !j.Model.Offline() && j.Model.Cost != nil && *j.Model.Cost != (model.Cost{}) {
 		return true
@@ -114,7 +114,7 @@ func (e *evaluation) costs() bool {
 	return slices.ContainsFunc(e.specs, (*dsl.Spec).CostsMoney)
 }
 
-// ended notes the outcome of an evaluation.
+// ended records the outcome of an evaluation.
 func (w *evalWatch) ended(e *evaluation) {
 	if w == nil {
 		return
@@ -124,7 +124,7 @@ func (w *evalWatch) ended(e *evaluation) {
 	if err != nil {
 		return // no trial ran
 	}
-	outcome := map[string]bool{} // case -> a trial did not pass
+	outcome := map[string]bool{} // by case: whether a trial did not pass
 	for row, err := range rows() {
 		if err != nil {
 			break
@@ -146,7 +146,7 @@ func (w *evalWatch) ended(e *evaluation) {
 	}
 }
 
-// summary says what the next change runs, and what was spent.
+// summary prints what the next change runs, and what was spent.
 func (w *evalWatch) summary() {
 	switch {
 	case w.cases == nil || w.trials == 0:

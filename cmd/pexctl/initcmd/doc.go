@@ -1,5 +1,5 @@
-// Package initcmd is `pexctl init`, `new` and `import`: the commands that make a
-// project.
+// Package initcmd is `pexctl init`, `new` and `import`: the commands that create
+// a project.
 //
 //	answers, a sample, or another project's files --builtins/scaffold--> files, tested before they are written
 //

@@ -20,15 +20,15 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// more is files that belong to the first one.
+// more is a flag with further files.
 type more struct {
 	paths   []string
 	folders bool   // a path may be the folder of a project
-	agent   string // the id of an agent without one; "" = the files are not agents
+	agent   string // the id of an agent without one; "" if the files are not agents
 }
 
-// importFrom converts a file with those that belong to it, writes the result and
-// vets it.
+// importFrom converts a file and its further files, writes the result and vets
+// it.
 func importFrom(c *call, f *format) error {
 	if c.Arg(0) == "" {
 		return failure.WithHintf(failure.Usagef("no file given"), "use pexctl import %s %s", f.name, f.args)
@@ -64,7 +64,7 @@ func importFrom(c *call, f *format) error {
 	return printImport(c, &imported{dir, paths, made.Notes, vetImport(c, paths)}, c.JSON)
 }
 
-// vetImport finds what is wrong with what was written.
+// vetImport returns the diagnostics of the written files.
 func vetImport(c *call, paths []string) (all diag.List) {
 	o := project.SpecOptions(c.Call)
 	o.Analyzers = analysis.All()
@@ -120,7 +120,7 @@ func foreignFile(c *call, path string) (convert.Input, error) {
 	return in, err
 }
 
-// beside reads files of a folder and of those below it.
+// beside returns a function that reads files of a folder and its subfolders.
 func beside(dir string) func(string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
 		root, err := os.OpenRoot(dir)
@@ -140,7 +140,7 @@ func beside(dir string) func(string) ([]byte, error) {
 	}
 }
 
-// folderName is an agent's name as the name of a folder.
+// folderName converts an agent's name to the name of a folder.
 func folderName(name string) string {
 	s := strings.Map(func(r rune) rune {
 		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
@@ -155,8 +155,8 @@ func folderName(name string) string {
 	return s
 }
 
-// noSpec says why a file that was made cannot be one of ours: its source holds
-// more than a spec may, or the fault is ours.
+// noSpec explains why a converted file is not valid: its source exceeds a limit
+// of specs, or the converter has a bug.
 func noSpec(path string, found diag.List) error {
 	wrong := found[slices.IndexFunc(found, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })]
 	if wrong.Code == diag.TooLarge {
@@ -165,8 +165,8 @@ func noSpec(path string, found diag.List) error {
 	return failure.Infra(fmt.Errorf("%s: the result is not valid YAML: %s", path, wrong.Message))
 }
 
-// writeImport writes the files, the YAML ones formatted, each whole. What is
-// there already is an error, as is what no spec may hold; then nothing is written.
+// writeImport writes the files atomically, with formatted YAML. If a file exists,
+// or exceeds the limits of a spec, it returns an error and writes nothing.
 func writeImport(dir string, files []convert.File, force bool) (paths []string, err error) {
 	for i, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.Path))

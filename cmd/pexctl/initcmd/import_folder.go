@@ -11,17 +11,17 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// The bounds of a project folder.
+// Limits of a project folder.
 const (
 	maxProjectFiles = 500
 	maxProjectDepth = 8
 )
 
-// skippedFolders hold what other tools put into a project.
+// skippedFolders are folders that other tools create in a project.
 var skippedFolders = []string{"node_modules", "venv", "env", "site-packages", "__pycache__", "build", "dist"}
 
-// projectFiles reads the JSON and YAML files of a project folder, in the order of
-// their paths. Hidden folders, links and what other tools install are left out.
+// projectFiles reads the JSON and YAML files of a project folder, sorted by path.
+// It skips hidden folders, links and installed dependencies.
 func projectFiles(c *call, dir string) (out []convert.Input, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -50,14 +50,14 @@ func projectFiles(c *call, dir string) (out []convert.Input, err error) {
 	return out, err
 }
 
-// isFolder says whether a path given to import is a folder.
+// isFolder reports whether a path given to import is a folder.
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
-// besides is the default for the new folder. It is not the folder that is
-// imported: files of two kinds of project in one are hard to tell apart.
+// besides returns the default for the new folder. It is not the imported folder,
+// because files of two kinds of projects in one folder are hard to tell apart.
 func besides(dir, source string) string {
 	a, errA := filepath.Abs(dir)
 	b, errB := filepath.Abs(source)

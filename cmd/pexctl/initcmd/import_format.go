@@ -16,7 +16,7 @@ import (
 // format is a file format that import converts.
 type format struct {
 	name, usage, args string
-	about             string // below the usage; "" = nothing
+	about             string // below the usage; "" for nothing
 	examples          []string
 	folders           bool // a project folder can be given
 	many              bool // several files can be given
@@ -24,7 +24,7 @@ type format struct {
 	flags             []cli.Flag
 }
 
-// formats are the formats, in the order of the help.
+// formats are in the order of the help.
 var formats = []format{
 	{
 		name: "adk", usage: "Convert a Google ADK agent config", args: "FILE | DIR",
@@ -77,7 +77,7 @@ var formats = []format{
 	},
 }
 
-// ImportCommand is "pexctl import".
+// ImportCommand returns "pexctl import".
 func ImportCommand(env *ui.Env) *cli.Command {
 	c := &cli.Command{
 		Name: "import", Usage: "Convert agents of other tools to specs",

@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// imported is what came of an import.
+// imported is the result of an import.
 type imported struct {
 	Dir   string         `json:"dir"`
 	Files []string       `json:"files"`
@@ -24,8 +24,8 @@ type imported struct {
 	Vet   diag.List      `json:"vet"`
 }
 
-// printImport prints what was written on stdout, and the notes, what vet says and
-// what to do next on stderr.
+// printImport prints the written files on stdout, and the notes, diagnostics and
+// next steps on stderr.
 func printImport(c *call, made *imported, wantJSON bool) error {
 	if made.Notes == nil {
 		made.Notes = []convert.Note{}
@@ -56,7 +56,7 @@ func printImport(c *call, made *imported, wantJSON bool) error {
 	return ui.Invalid(made.Vet)
 }
 
-// printNext prints the commands that come next: those that fit the spec, if it
+// printNext prints the next commands that make sense for the spec, if it
 // compiles.
 func printNext(c *call, made *imported) {
 	w, dir := c.Stderr, fspath.Quote(made.Dir)
@@ -83,8 +83,8 @@ func printNext(c *call, made *imported) {
 	}
 }
 
-// printNotes prints the notes of one outcome: the place in the source, and below it
-// what happened to it. Consecutive notes with the same text are merged.
+// printNotes prints the notes with one outcome: the place in the source, and the
+// text below it. Consecutive notes with the same text are merged.
 func printNotes(w io.Writer, heading string, notes []convert.Note) {
 	if len(notes) == 0 {
 		return

@@ -21,7 +21,7 @@ import (
 
 const initDescription = `Creates a spec with prompts, tests and an evaluation suite that pass. The new agent runs without an API key: its model is scripted, its tools are real. On a terminal, asks for what no flag sets. Existing files are kept unless --force is given.`
 
-// InitCommand is "pexctl init".
+// InitCommand returns "pexctl init".
 func InitCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "init", Usage: "Create a new agent project", ArgsUsage: "[DIR]",
@@ -72,7 +72,7 @@ func initProject(c *call) error {
 	return place(c, createdProject{Name: answers.Name, Dir: dir, Next: initNext(dir, answers), Live: liveRun(dir, answers)}, files, c.JSON)
 }
 
-// answersOf are the answers of the flags, of a person, and those that stand.
+// answersOf returns the answers from the flags and the user, and the defaults.
 func answersOf(ctx context.Context, c *call, dir string) (scaffold.Answers, error) {
 	folder, err := filepath.Abs(dir)
 	if err != nil {
@@ -83,7 +83,7 @@ func answersOf(ctx context.Context, c *call, dir string) (scaffold.Answers, erro
 	if err != nil {
 		return a, err
 	}
-	if err := room(c, dir, a); err != nil { // before anybody is asked in vain
+	if err := room(c, dir, a); err != nil { // before asking questions
 		return a, err
 	}
 	if !c.Yes && len(known) < len(scaffold.Flags()) {
@@ -95,7 +95,7 @@ func answersOf(ctx context.Context, c *call, dir string) (scaffold.Answers, erro
 	return a, nil
 }
 
-// room says what stands in the way of a project of answers like these.
+// room returns an error if a project with these answers cannot be created.
 func room(c *call, dir string, a scaffold.Answers) error {
 	files, err := scaffold.Generate(a)
 	if err != nil {
@@ -107,8 +107,8 @@ func room(c *call, dir string, a scaffold.Answers) error {
 	return nil
 }
 
-// answeredByFlags takes over what flags say, and gives the names of those that
-// do; each must be an answer that can be taken.
+// answeredByFlags sets the answers that flags give, and returns their names. An
+// invalid answer is an error.
 func answeredByFlags(c *call, a *scaffold.Answers) (known []string, err error) {
 	for _, name := range scaffold.Flags() {
 		if !c.IsSet(name) {
@@ -122,7 +122,7 @@ func answeredByFlags(c *call, a *scaffold.Answers) (known []string, err error) {
 	return known, nil
 }
 
-// askFor asks a person at the terminal for what is not known.
+// askFor asks for the unknown answers at the terminal.
 func askFor(ctx context.Context, c *call, a scaffold.Answers, known []string) (scaffold.Answers, error) {
 	_, in := ui.Terminal(c.Stdin)
 	_, out := ui.Terminal(c.Stderr)
@@ -147,7 +147,7 @@ func askFor(ctx context.Context, c *call, a scaffold.Answers, known []string) (s
 	return a, nil
 }
 
-// initNext are the next commands.
+// initNext returns the next commands.
 func initNext(dir string, a scaffold.Answers) []nextCommand {
 	dir = fspath.Quote(dir)
 	return []nextCommand{
@@ -157,7 +157,7 @@ func initNext(dir string, a scaffold.Answers) []nextCommand {
 	}
 }
 
-// liveRun is the command that runs the project with its real model.
+// liveRun returns the command that runs the project with its real model.
 func liveRun(dir string, a scaffold.Answers) nextCommand {
 	command := "pexctl run " + fspath.Quote(dir) + ` --set planner.llm=live "your question"`
 	for _, v := range slices.Backward(a.Variables()) {

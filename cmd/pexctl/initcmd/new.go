@@ -17,7 +17,7 @@ import (
 	samples "github.com/pexctl/pex/specs"
 )
 
-// NewCommand is "pexctl new".
+// NewCommand returns "pexctl new".
 func NewCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "new", Usage: "Copy a sample agent with its tests and data, or list the samples", ArgsUsage: "[SAMPLE] [DIR]",
@@ -68,7 +68,7 @@ func copySample(c *call) error {
 	live := nextCommand{"OPENAI_API_KEY=... pexctl run " + fspath.Quote(dir) + " --set planner.llm=live", "With a real model (see README.md)"}
 	root := specfs.Root(dir)
 	if slices.ContainsFunc(files, func(f scaffold.File) bool { return f.Path == "pex.lock" }) {
-		root = dir // it is the mark of one
+		root = dir // the lock file marks a root
 	}
 	if c.run {
 		return runSample(c, dir, files)
@@ -77,7 +77,7 @@ func copySample(c *call) error {
 	return place(c, createdProject{Name: sample.Name, Dir: dir, Next: newNext(dir, home, files), Live: live}, files, c.JSON)
 }
 
-// runSample makes a project and runs it: stdout has the answer alone.
+// runSample creates a project and runs it: only the answer goes to stdout.
 func runSample(c *call, dir string, files []scaffold.File) error {
 	if err := scaffold.Write(dir, files, c.force); err != nil {
 		return placeError(err)
@@ -113,8 +113,8 @@ func unknownSample(name string) error {
 	return failure.Usagef("unknown sample %q; use %s", tty.Flat(name), ui.OneOf(known))
 }
 
-// newNext are the commands to go on with, home being the flag that finds runs
-// again; a sample may have no suite, and ask nobody.
+// newNext returns the next commands; home is the flag that finds runs again. A
+// sample may have neither a suite nor approvals.
 func newNext(dir, home string, files []scaffold.File) []nextCommand {
 	dir = fspath.Quote(dir)
 	next := []nextCommand{{"pexctl run " + dir, "run it; no API key needed"}}
@@ -131,7 +131,7 @@ func newNext(dir, home string, files []scaffold.File) []nextCommand {
 	return next
 }
 
-// approvals are those of a tool that a run may wait for, in a spec's own file.
+// approvals matches the approval of a tool in a spec.
 var approvals = text.Regexp(`(?m)^ +approval: +[^n#]`)
 
 func asksPeople(f scaffold.File) bool { return f.Path == "spec.yaml" && approvals().Match(f.Content) }

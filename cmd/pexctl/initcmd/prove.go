@@ -14,9 +14,9 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// proven is a project with its golden files: it is made in a folder that nobody
-// sees, and its tests are run there, which write them. So what init leaves
-// behind has passed.
+// proven returns a project with its golden files. It creates the project in a
+// temporary folder and runs its tests, which write them, so a project from init
+// has passed its tests.
 func proven(ctx context.Context, components *catalog.Catalog, files []scaffold.File) ([]scaffold.File, error) {
 	dir, err := os.MkdirTemp("", "pex-init-")
 	if err != nil {
@@ -35,7 +35,7 @@ func proven(ctx context.Context, components *catalog.Catalog, files []scaffold.F
 	return withGoldens(dir, files)
 }
 
-// withGoldens are the files, and after them what the tests wrote.
+// withGoldens returns the files, followed by those that the tests wrote.
 func withGoldens(dir string, files []scaffold.File) ([]scaffold.File, error) {
 	there := map[string]bool{}
 	for _, f := range files {

@@ -14,22 +14,22 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// createdProject is what init and new tell of the project they made.
+// createdProject is the output of init and new.
 type createdProject struct {
 	Name  string        `json:"name"`
 	Dir   string        `json:"dir"`
-	Files []string      `json:"files"` // below the folder
+	Files []string      `json:"files"` // relative to the folder
 	Next  []nextCommand `json:"next"`
-	Live  nextCommand   `json:"live"` // how it runs with a real model
+	Live  nextCommand   `json:"live"` // how to run it with a real model
 }
 
-// nextCommand is a command to go on with.
+// nextCommand is a suggested command.
 type nextCommand struct {
 	Command string `json:"command"`
 	About   string `json:"about"`
 }
 
-// place writes the files of a project and tells of them.
+// place writes the files of a project and reports them.
 func place(c *call, p createdProject, files []scaffold.File, wantJSON bool) error {
 	if err := scaffold.Write(p.Dir, files, c.force); err != nil {
 		return placeError(err)

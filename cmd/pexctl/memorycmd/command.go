@@ -19,7 +19,7 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// Command is "pexctl memory".
+// Command returns "pexctl memory".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "memory", Usage: "List, show, export and delete stored conversations",
@@ -32,8 +32,8 @@ func memoryFlags(more ...cli.Flag) []cli.Flag {
 	return append([]cli.Flag{project.HomeFlag(), project.TenantFlag()}, more...)
 }
 
-// withMemory opens the memory of the home for a command: that of a spec, or
-// where that is "" the one that the command works in.
+// withMemory opens the memory of a spec's home or, if spec is "", of the
+// command's home.
 func withMemory(c *ui.Call, spec string, do func(ctx context.Context, m *badger.Store) error) (err error) {
 	home, err := project.HomeOfSpec(c, spec)
 	if err != nil {
@@ -48,7 +48,7 @@ func withMemory(c *ui.Call, spec string, do func(ctx context.Context, m *badger.
 	return do(c.Context, m)
 }
 
-// oneMemory is the memory id that a command was given.
+// oneMemory returns the memory id in the arguments.
 func oneMemory(c *ui.Call) (string, error) {
 	if c.Arg(0) == "" {
 		return "", failure.WithHintf(failure.Usagef("no conversation given"), "use pexctl %s ID; pexctl memory ls lists conversations", c.Name)
@@ -56,8 +56,8 @@ func oneMemory(c *ui.Call) (string, error) {
 	return c.Arg(0), c.AtMost(1)
 }
 
-// withConversation is withMemory for a command about the one conversation that
-// its argument names, and whether it was asked to answer in JSON.
+// withConversation is like withMemory, for a command about the conversation in
+// its argument. wantJSON reports -o json.
 func withConversation(c *ui.Call, do func(ctx context.Context, m *badger.Store, id string, kept remembered, wantJSON bool) error) error {
 	id, err := oneMemory(c)
 	if err != nil {
@@ -142,8 +142,8 @@ func memoryRm(c *ui.Call) error {
 	})
 }
 
-// removeConversation deletes a conversation and what its executor remembers:
-// that first, so that a removal that was cut short can be repeated.
+// removeConversation deletes a conversation and the memory of its executor. It
+// deletes the latter first, so that an interrupted removal can be repeated.
 func removeConversation(ctx context.Context, m *badger.Store, id string) error {
 	for _, id := range []string{runtime.ExecutorMemoryOf(id), id} {
 		if err := m.Remove(ctx, id); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -153,7 +153,7 @@ func removeConversation(ctx context.Context, m *badger.Store, id string) error {
 	return nil
 }
 
-// inLine makes text fit into a line of a table.
+// inLine formats text for a line of a table.
 func inLine(c *ui.Call, s string, wide int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if runes := []rune(s); len(runes) > wide {
@@ -162,7 +162,7 @@ func inLine(c *ui.Call, s string, wide int) string {
 	return ui.Safe(c.Stdout, s)
 }
 
-// moment is a time for people; "-" = none.
+// moment formats a time; the zero time is "-".
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -170,7 +170,7 @@ func moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05Z")
 }
 
-// byteSize is a size for people: 312 B, 4.1 kB, 2.0 MB.
+// byteSize formats a size: 312 B, 4.1 kB, 2.0 MB.
 func byteSize(n int64) string {
 	size, unit := float64(n), "B"
 	for _, larger := range []string{"kB", "MB", "GB"} {

@@ -20,7 +20,7 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// remembered is all that a memory id stands for.
+// remembered is all data of a memory id.
 type remembered struct {
 	MemoryID     string               `json:"memory_id"`
 	Interactions []memory.Interaction `json:"interactions"`
@@ -29,7 +29,7 @@ type remembered struct {
 
 func (k remembered) empty() bool { return len(k.Interactions)+len(k.Notes)+len(k.Variables) == 0 }
 
-// readConversation reads a conversation; an unknown id gives an empty one.
+// readConversation reads a conversation; that of an unknown id is empty.
 func readConversation(ctx context.Context, m *badger.Store, id string) (kept remembered, err error) {
 	kept.MemoryID = id
 	if kept.Interactions, err = m.History(ctx, id); err != nil {
@@ -41,7 +41,7 @@ func readConversation(ctx context.Context, m *badger.Store, id string) (kept rem
 	return kept, nil
 }
 
-// knownConversation reads a conversation that there must be.
+// knownConversation reads a conversation that must exist.
 func knownConversation(ctx context.Context, m *badger.Store, id string) (remembered, error) {
 	kept, err := readConversation(ctx, m, id)
 	if err == nil && kept.empty() {
@@ -50,7 +50,8 @@ func knownConversation(ctx context.Context, m *badger.Store, id string) (remembe
 	return kept, err
 }
 
-// noConversation says that there is no such one, and which one was meant.
+// noConversation returns the error for an unknown conversation, with a
+// suggestion.
 func noConversation(ctx context.Context, m *badger.Store, id string) error {
 	all, err := m.List(ctx)
 	if err != nil {
@@ -83,7 +84,7 @@ func memoryShowCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// conversationText is a conversation to read.
+// conversationText formats a conversation.
 func conversationText(kept remembered) string {
 	var b strings.Builder
 	for i, in := range kept.Interactions {
@@ -108,7 +109,7 @@ func conversationText(kept remembered) string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// hanging sets the lines after the first under it.
+// hanging indents the lines after the first.
 func hanging(s string) string {
 	return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n      ")
 }
@@ -149,7 +150,8 @@ func memoryExport(c *ui.Call) error {
 	})
 }
 
-// exportLine is a line of an export. Kinds are only ever added.
+// exportLine is a line of an export. Kinds may be added, but never changed or
+// removed.
 type exportLine struct {
 	Version     int                 `json:"v"`
 	Kind        string              `json:"kind"` // interaction, session
@@ -158,7 +160,7 @@ type exportLine struct {
 	Session     *memory.Session     `json:"session,omitempty"`
 }
 
-// exportMemory writes one conversation, or with no id all of them.
+// exportMemory writes one conversation, or all of them if id is "".
 func exportMemory(ctx context.Context, m *badger.Store, id string, w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

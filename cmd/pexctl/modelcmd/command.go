@@ -18,7 +18,7 @@ import (
 	"github.com/pexctl/pex/providers/http"
 )
 
-// Command is "pexctl models".
+// Command returns "pexctl models".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "models", Usage: "List and test the LLMs of a spec",
@@ -30,15 +30,15 @@ func Command(env *ui.Env) *cli.Command {
 	}
 }
 
-// use is what a spec does with one of its llms.
+// use describes how a spec uses one of its LLMs.
 type use struct {
 	by     []string // roles, nodes of the graph, tools, "fallback of X", agents within the spec
-	words  bool     // it is asked in words: from one that makes vectors alone no text is wanted
+	words  bool     // it returns text; LLMs used only for embeddings need none
 	tools  bool     // its replies call tools
-	schema bool     // its replies are JSON of a schema
+	schema bool     // its replies are JSON with a schema
 }
 
-// usesOf says what each llm of a program is for, in the program's order of nodes.
+// usesOf returns the uses of each LLM of a program, in the order of its nodes.
 func usesOf(p *engine.Program, spec *dsl.Spec) map[string]use {
 	uses := map[string]use{}
 	v := engine.ViewOf(p, engine.Input{Parameters: project.Defaults(p)}, &engine.Result{}, nil, render.Epoch)
@@ -70,8 +70,8 @@ func usesOf(p *engine.Program, spec *dsl.Spec) map[string]use {
 	return uses
 }
 
-// judging is what a node whose steps another spec carries out still asks by
-// itself: the judge of their results.
+// judging returns the requests that a node makes itself although another spec
+// executes its steps: those of the judge.
 func judging(p *engine.Program, id string) (own []engine.CallBound) {
 	if node, tells := p.Nodes[id].(engine.Bounded); tells {
 		w := node.WorstCase(p)
@@ -80,7 +80,7 @@ func judging(p *engine.Program, id string) (own []engine.CallBound) {
 	return own
 }
 
-// usedBy adds who asks the llms that some asks are of.
+// usedBy adds a user to the LLMs of some requests.
 func usedBy(uses map[string]use, by string, asks []engine.CallBound) {
 	for _, a := range asks {
 		if a.LLM == "" {
@@ -96,8 +96,8 @@ func usedBy(uses map[string]use, by string, asks []engine.CallBound) {
 	}
 }
 
-// fallBack gives the fallbacks of an llm its uses. A role's override of an
-// entry has the entry's fallbacks: told once.
+// fallBack adds the uses of an LLM to its fallbacks. A role's override of an
+// entry has the entry's fallbacks, which are listed once.
 func fallBack(m *engine.ModelSpec, uses map[string]use) {
 	of := uses[m.Name]
 	if of.by == nil {
@@ -114,17 +114,17 @@ func fallBack(m *engine.ModelSpec, uses map[string]use) {
 	}
 }
 
-// callsFunctions says whether the executor needs tool calls of its model.
+// callsFunctions reports whether the executor requires tool calls of its model.
 func callsFunctions(spec *dsl.Spec) bool {
 	return !slices.ContainsFunc(spec.Explain(), func(o config.Origin) bool {
 		return o.Path == "executor.mode" && o.Value != "function_calling"
 	})
 }
 
-// llmKey is where an llm's key is looked for.
+// llmKey describes where an LLM's key comes from.
 type llmKey struct {
-	Env []string `json:"env"` // the first that is set counts
-	Set string   `json:"set"` // the one that is, "" = none
+	Env []string `json:"env"` // the first that is set is used
+	Set string   `json:"set"` // the one that is set; "" if none
 }
 
 func keyOf(m *engine.ModelSpec) llmKey {
@@ -143,8 +143,8 @@ func keyOf(m *engine.ModelSpec) llmKey {
 
 var credentials = text.Regexp(`//[^/@\s]*@|\?[^$]*$`)
 
-// addressOf is where an llm is asked, as the spec has it: what references
-// stand for is not shown, nor is a password in it.
+// addressOf returns the address of an LLM as in the spec, with references
+// unresolved and passwords masked.
 func addressOf(m *engine.ModelSpec) string {
 	text := m.BaseURL.Text
 	if c, ok := m.Config.(*http.Config); ok && (text == "" || !strings.HasPrefix(c.URL.Text, "/")) {
@@ -158,8 +158,8 @@ func addressOf(m *engine.ModelSpec) string {
 	})
 }
 
-// addressPath is where the spec has the address of an llm's server, "" = it has
-// none: the provider's own counts.
+// addressPath returns the path of an LLM's address in the spec, or "" if the
+// provider's own applies.
 func addressPath(m *engine.ModelSpec) string {
 	if c, ok := m.Config.(*http.Config); ok && c.URL.Text != "" {
 		return pathOf(m) + ".options.url"
@@ -170,7 +170,8 @@ func addressPath(m *engine.ModelSpec) string {
 	return pathOf(m) + ".base_url"
 }
 
-// pathOf is where the spec has an llm: its entry, or the role whose keys made it.
+// pathOf returns the path of an LLM in the spec: its entry, or the role that
+// overrides it.
 func pathOf(m *engine.ModelSpec) string {
 	if _, role, derived := strings.Cut(m.Name, "+"); derived {
 		return strings.Trim(role, "+")

@@ -12,8 +12,8 @@ type call struct {
 	flags
 }
 
-// flags are those of the commands of this package; one that a command does not
-// have is its zero value.
+// flags are the flags of all commands of this package. Flags that a command does
+// not have are zero.
 type flags struct {
 	jobs       int
 	llm, param []string

@@ -29,7 +29,7 @@ func modelsLsCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// listedModel is an llm as it is listed.
+// listedModel is an LLM in a list.
 type listedModel struct {
 	Name     string       `json:"name"`
 	Agent    string       `json:"agent,omitempty"` // the file of the agent within the spec that has it
@@ -37,20 +37,20 @@ type listedModel struct {
 	Provider string       `json:"provider"`
 	Model    string       `json:"model,omitempty"`
 	UsedBy   []string     `json:"used_by"`
-	BaseURL  string       `json:"base_url,omitempty"` // "" = the provider's own
+	BaseURL  string       `json:"base_url,omitempty"` // "" for the provider's own
 	Unset    []string     `json:"base_url_unset,omitempty"`
 	Key      llmKey       `json:"key"`
 	Fallback []string     `json:"fallback"`
-	Cost     *model.Cost  `json:"cost"` // USD per million tokens; null = unknown
+	Cost     *model.Cost  `json:"cost"` // USD per million tokens; null if unknown
 	CostFrom string       `json:"cost_from,omitempty"`
 	Limits   listedLimits `json:"limits"`
 	Params   model.Params `json:"params"`
 
-	known   bool // the price is not the spec's own
+	known   bool // the price does not come from the spec
 	offline bool
 }
 
-// listedLimits bound the calls of an llm; zero is left out.
+// listedLimits limit the calls of an LLM; zero values are omitted.
 type listedLimits struct {
 	RequestsPerMinute int   `json:"requests_per_minute,omitempty"`
 	TokensPerMinute   int   `json:"tokens_per_minute,omitempty"`
@@ -60,7 +60,7 @@ type listedLimits struct {
 }
 
 func modelsLs(c *call) error {
-	p, spec, err := project.Compile(c.Call, diag.Unused) // which llms nothing uses is in the table
+	p, spec, err := project.Compile(c.Call, diag.Unused) // the table shows which LLMs are unused
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func keyText(k llmKey) string {
 	return "-"
 }
 
-// priceText is a price in and out, in USD per million tokens.
+// priceText formats the input and output prices, in USD per million tokens.
 func (m listedModel) priceText() string {
 	usd := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	switch {
@@ -128,8 +128,8 @@ func (m listedModel) priceText() string {
 	return "unknown"
 }
 
-// costFrom is where the price of an llm is written; known says that this is a
-// table of prices, and not the spec.
+// costFrom returns the place that defines the price of an LLM; known reports
+// whether it is a table of prices, not the spec.
 func costFrom(spec *dsl.Spec, m *engine.ModelSpec) (where string, known bool) {
 	entry, _, _ := strings.Cut(m.Name, "+")
 	origins := spec.Explain()
@@ -143,7 +143,7 @@ func costFrom(spec *dsl.Spec, m *engine.ModelSpec) (where string, known bool) {
 	return "", false
 }
 
-// limitsText leaves out the time limit, which every llm has.
+// limitsText omits the timeout, which every LLM has.
 func limitsText(l listedLimits) string {
 	var out []string
 	add := func(n int, format string) {

@@ -43,7 +43,7 @@ func modelsPingCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// ping is one go at asking the llms of a spec.
+// ping is one check of the LLMs of a spec.
 type ping struct {
 	c       *call
 	secrets *secret.Values
@@ -51,12 +51,12 @@ type ping struct {
 	watch   *pingWatch
 }
 
-// pinged is an llm and what was found.
+// pinged is an LLM with the findings about it.
 type pinged struct {
 	placedModel
 
 	needs []probe.Check
-	found []probe.Finding // none where nobody is to be asked
+	found []probe.Finding // empty if it need not be called
 	note  string
 }
 
@@ -86,7 +86,7 @@ func modelsPing(c *call) error {
 }
 
 func newPing(c *call) (*ping, error) {
-	program, spec, err := project.Compile(c.Call, diag.Unused) // a llm that nothing uses may be asked all the same
+	program, spec, err := project.Compile(c.Call, diag.Unused) // unused LLMs may be checked
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +116,8 @@ func newPing(c *call) (*ping, error) {
 	return p, nil
 }
 
-// twin adds what an agent within the spec needs to what is asked of an llm that
-// is the same but for its name, fallbacks, price and limits; false = there is none.
+// twin adds the needs of an agent within the spec to an LLM that differs only in
+// name, fallbacks, price and limits. It returns false if there is none.
 func (p *ping) twin(m *placedModel) bool {
 	if m.agent == "" {
 		return false
@@ -132,7 +132,7 @@ func (p *ping) twin(m *placedModel) bool {
 	return true
 }
 
-// sameServer says whether two llms are one model, asked in the same way.
+// sameServer reports whether two LLMs call the same model in the same way.
 func sameServer(a, b *placedModel) bool {
 	bare := func(m *placedModel) engine.ModelSpec {
 		s := *m.spec
@@ -144,8 +144,8 @@ func sameServer(a, b *placedModel) bool {
 	return same(bare(a), bare(b))
 }
 
-// pingParameters are those of the flags. They need be given only as far as
-// addresses refer to them.
+// pingParameters returns those of the flags. Only parameters that addresses refer
+// to are required.
 func pingParameters(c *call, p *engine.Program) (map[string]any, error) {
 	given := map[string]any{}
 	for _, flag := range c.param {
@@ -161,7 +161,7 @@ func pingParameters(c *call, p *engine.Program) (map[string]any, error) {
 	return given, nil
 }
 
-// takes says whether a spec, or an agent within it, has a parameter.
+// takes reports whether a spec, or an agent within it, has a parameter.
 func takes(p *engine.Program, name string) bool {
 	return slices.ContainsFunc(p.Parameters, func(known engine.Parameter) bool { return known.Name == name }) ||
 		slices.ContainsFunc(p.Agents, func(inner *engine.Program) bool { return takes(inner, name) })
@@ -178,9 +178,9 @@ func unknownModel(all []placedModel, name string) error {
 	return failure.Usagef("unknown LLM %q; the spec has %s", name, ui.List(names))
 }
 
-// needsOf is what must work of an llm: text and streams, which runs ask for by
-// default, and what its roles need beyond. Of one that nobody asks in words it
-// is nothing, unless it was asked for by name.
+// needsOf returns what an LLM must support: text and streaming, which runs use by
+// default, and what its roles require. It returns nil for an LLM that is never
+// asked for text, unless the user named it.
 func needsOf(u use, named bool) []probe.Check {
 	if !u.words && !named {
 		return nil
@@ -195,7 +195,7 @@ func needsOf(u use, named bool) []probe.Check {
 	return needs
 }
 
-// run asks the llms, a few at once.
+// run checks the LLMs, a few at a time.
 func (p *ping) run(ctx context.Context) {
 	var all sync.WaitGroup
 	free := make(chan struct{}, p.c.jobs)
@@ -233,7 +233,7 @@ func (p *ping) ask(ctx context.Context, a *pinged) {
 	}
 }
 
-// conceal takes secrets out of what servers and models said.
+// conceal masks secrets in the output of servers and models.
 func (p *ping) conceal(f *probe.Finding) {
 	f.Note, _ = p.secrets.Text(f.Note)
 	if f.Error != nil {
@@ -243,18 +243,18 @@ func (p *ping) conceal(f *probe.Finding) {
 	}
 }
 
-// misbuilt is an llm that its provider refuses to build: the others are asked
-// all the same.
+// misbuilt is an LLM that its provider cannot build. The others are checked
+// anyway.
 type misbuilt struct{ err error }
 
 var _ model.Model = misbuilt{}
 
-// Generate says why.
+// Generate returns the error.
 func (m misbuilt) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
 	return nil, &model.Error{Kind: model.BadRequest, Message: m.err.Error(), Err: m.err}
 }
 
-// lacks is what the spec needs of an llm and does not get.
+// lacks returns what the spec requires of an LLM and does not get.
 func (a *pinged) lacks() (out []string) {
 	for _, f := range a.found {
 		if slices.Contains(a.needs, f.Check) && (f.Verdict == probe.No || f.Verdict == probe.Skipped && f.Check == probe.Text) {
@@ -264,7 +264,7 @@ func (a *pinged) lacks() (out []string) {
 	return out
 }
 
-// verdict is the exit code, and whose fault it is.
+// verdict returns the exit code, which depends on the cause of the failure.
 func (p *ping) verdict() error {
 	var bad []string
 	for i := range p.asked {

@@ -15,22 +15,23 @@ import (
 	"github.com/pexctl/pex/internal/app/host"
 )
 
-// placedModel is an llm with the agent that has it.
+// placedModel is an LLM with its agent.
 type placedModel struct {
 	spec  *engine.ModelSpec
-	agent string    // the file of an agent within the spec, from its folder; "" = the spec itself
-	of    *dsl.Spec // that the llm stands in
+	agent string    // the file of an agent within the spec, relative to its folder; "" for the spec itself
+	of    *dsl.Spec // the spec that contains the LLM
 	host  host.Settings
 	use   use
 }
 
-// name is that of the llm, with its agent.
+// name returns the name of the LLM, with its agent.
 func (m *placedModel) name() string { return m.place(m.spec.Name) }
 
-// path is where the llm stands.
+// path returns the path of the LLM.
 func (m *placedModel) path() string { return m.place(pathOf(m.spec)) }
 
-// address is where the address of the llm's server stands, "" = nowhere.
+// address returns the path of the address of the LLM's server, or "" if there is
+// none.
 func (m *placedModel) address() string {
 	if at := addressPath(m.spec); at != "" {
 		return m.place(at)
@@ -45,13 +46,13 @@ func (m *placedModel) place(text string) string {
 	return m.agent + ":" + text
 }
 
-// named says whether a name is that of the llm, with its agent or without.
+// named reports whether a name is that of the LLM, with or without its agent.
 func (m *placedModel) named(name string) bool { return name == m.spec.Name || name == m.name() }
 
-// placedModels are the llms of a spec, and then those of the agents within it,
-// each agent once. What an agent has from the file of the spec itself stands
-// there, with what the agent does with it. For addresses, parameters are what is
-// given, and else their defaults.
+// placedModels returns the LLMs of a spec, followed by those of the agents within
+// it, each agent once. What an agent shares with the spec's file is listed there,
+// with the agent's uses added. given are the parameters for addresses; others
+// have their defaults.
 func placedModels(p *engine.Program, spec *dsl.Spec, s host.Settings, given map[string]any) []placedModel {
 	f := &placing{given: given, seen: map[string]bool{}}
 	s.Parameters = f.parameters(p)
@@ -65,7 +66,7 @@ type placing struct {
 	seen  map[string]bool // files of agents
 }
 
-// parameters are those that an agent has without its caller.
+// parameters returns those of an agent that its caller need not pass.
 func (f *placing) parameters(p *engine.Program) map[string]any {
 	out := project.Defaults(p)
 	for _, parameter := range p.Parameters {
@@ -93,8 +94,8 @@ func (f *placing) add(p *engine.Program, spec *dsl.Spec, s host.Settings, agent 
 	}
 }
 
-// shared adds what an agent does with an llm to the uses of the same llm of
-// another agent in its file, and says whether there is one.
+// shared adds an agent's uses of an LLM to those of the same LLM of another agent
+// in its file, and reports whether there is one.
 func (f *placing) shared(m *placedModel) bool {
 	i := slices.IndexFunc(f.all, func(other placedModel) bool {
 		return other.of.File == m.of.File && same(*other.spec, *m.spec)
@@ -106,14 +107,14 @@ func (f *placing) shared(m *placedModel) bool {
 	return true
 }
 
-// same says whether two llms are written alike.
+// same reports whether two LLMs have the same definition.
 func same(a, b engine.ModelSpec) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// join adds what an agent does with an llm, by its name.
+// join adds an agent's uses of an LLM with the same name.
 func (u *use) join(m *placedModel) {
 	if len(m.use.by) > 0 && !slices.Contains(u.by, m.agent) {
 		u.by = append(u.by, m.agent)
@@ -121,7 +122,7 @@ func (u *use) join(m *placedModel) {
 	u.words, u.tools, u.schema = u.words || m.use.words, u.tools || m.use.tools, u.schema || m.use.schema
 }
 
-// specOf is the spec of a program within another; nil = it is not known.
+// specOf returns the spec of a program within another, or nil if unknown.
 func specOf(outer *dsl.Spec, p *engine.Program) *dsl.Spec {
 	bare := specfs.FileOf(p.File)
 	file, agent := filepath.Join(filepath.Dir(outer.File), filepath.FromSlash(bare)), strings.TrimPrefix(p.File[len(bare):], "#")

@@ -12,7 +12,8 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// print writes the table, and then on stderr what its last column had no room for.
+// print writes the table, and then on stderr what did not fit into its last
+// column.
 func (p *ping) print() {
 	rows := [][]string{{"LLM", "CHECK", "WORKS", "TIME", "TRIES", "TOKENS", "COST", "NOTE"}}
 	for i := range p.asked {
@@ -35,7 +36,7 @@ func (a *pinged) rows() (out [][]string) {
 		if f.Attempts > 0 {
 			row[3] = tty.Span(f.Latency)
 		}
-		if f.Attempts > f.Calls { // else there is a request for each call
+		if f.Attempts > f.Calls { // otherwise each call is one request
 			row[4] = strconv.Itoa(f.Attempts)
 		}
 		if f.Tokens.Total() > 0 {
@@ -49,8 +50,8 @@ func (a *pinged) rows() (out [][]string) {
 	return out
 }
 
-// told is how many findings are worth a row: one where no text came, since
-// nothing else was asked.
+// told returns the number of findings to show: one if there was no text, because
+// nothing else was checked.
 func (a *pinged) told() int {
 	if len(a.found) > 0 && (a.found[0].Verdict == probe.No || a.found[0].Verdict == probe.Skipped) {
 		return 1
@@ -58,7 +59,7 @@ func (a *pinged) told() int {
 	return len(a.found)
 }
 
-// costText is what a check cost, where the llm has a price: far below a cent.
+// costText formats the cost of a check if the LLM has a price: far below a cent.
 func (a *pinged) costText(usd float64) string {
 	if a.spec.Cost == nil {
 		return "-"
@@ -68,7 +69,8 @@ func (a *pinged) costText(usd float64) string {
 
 func words(c probe.Check) string { return strings.ReplaceAll(string(c), "_", " ") }
 
-// briefly is a finding's note; of an error only its kind, told in full below.
+// briefly returns a finding's note; for an error only its kind, because the full
+// text follows.
 func briefly(f probe.Finding) string {
 	switch {
 	case f.Error != nil && f.Error.Status != 0:
@@ -81,7 +83,7 @@ func briefly(f probe.Finding) string {
 	return cmp.Or(f.Note, "-")
 }
 
-// troubles are errors and notes in full that had no room, and ways out.
+// troubles returns errors and notes that did not fit, and how to fix them.
 func (a *pinged) troubles(room int) (out []string) {
 	for _, f := range a.found[:a.told()] {
 		if f.Verdict == probe.Yes || f.Error == nil && f.Fix == "" && tty.Width(briefly(f)) <= room {
@@ -103,7 +105,7 @@ func (a *pinged) troubles(room int) (out []string) {
 	return out
 }
 
-// detail is a finding's note and error in full.
+// detail returns a finding's note and error in full.
 func detail(f probe.Finding) string {
 	if f.Error == nil {
 		return f.Note
@@ -115,7 +117,7 @@ func detail(f probe.Finding) string {
 	return text
 }
 
-// pingedJSON is an llm and what was found, as -o json has it.
+// pingedJSON is the -o json form of an LLM with its findings.
 type pingedJSON struct {
 	Name     string        `json:"name"`
 	Agent    string        `json:"agent,omitempty"`
@@ -124,11 +126,11 @@ type pingedJSON struct {
 	Model    string        `json:"model,omitempty"`
 	UsedBy   []string      `json:"used_by"`
 	Needs    []probe.Check `json:"needs"`
-	OK       bool          `json:"ok"` // what is needed works
+	OK       bool          `json:"ok"` // everything required works
 	Note     string        `json:"note,omitempty"`
 	Checks   []checkJSON   `json:"checks"`
 	Tokens   model.Tokens  `json:"usage"`
-	CostUSD  *float64      `json:"cost_usd"` // null = no price is known
+	CostUSD  *float64      `json:"cost_usd"` // null if there is no price
 }
 
 // checkJSON is one finding.

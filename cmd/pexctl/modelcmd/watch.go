@@ -13,22 +13,22 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
-// pingWatch shows on a terminal which checks are under way, and leaves nothing
-// behind. Nil shows nothing. Safe for concurrent use.
+// pingWatch shows the running checks on a terminal, and removes them at the end.
+// A nil pingWatch shows nothing. It is safe for concurrent use.
 type pingWatch struct {
 	mu     sync.Mutex
 	canvas *tty.Canvas
 	lines  []pingLine
 }
 
-// pingLine is an llm that is being asked.
+// pingLine is an LLM that is being checked.
 type pingLine struct {
 	name  string
 	under []probe.Check
 	done  []string
 }
 
-// newPingWatch draws on stderr, where that is a terminal.
+// newPingWatch draws on stderr if it is a terminal.
 func newPingWatch(c *call) *pingWatch {
 	f, ok := ui.Terminal(c.Stderr)
 	if !ok || c.Tracing() {
@@ -85,7 +85,7 @@ func (w *pingWatch) draw() {
 	w.canvas.Draw(nil, out[max(0, len(out)-w.canvas.Rows()):])
 }
 
-// close takes the picture away.
+// close removes the display.
 func (w *pingWatch) close() {
 	if w == nil {
 		return

@@ -15,17 +15,18 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// redactedMark begins what replaces a secret.
+// redactedMark is the start of the text that replaces a secret.
 const redactedMark = "[redacted"
 
-// maxEditArgs is how many bytes of arguments a command repeats to be edited.
+// maxEditArgs is the maximum size in bytes of arguments that a suggested command
+// repeats for editing.
 const maxEditArgs = 160
 
-// answerOptions are the values of --answer that decide a question, the usual one
-// first. Parts in capitals are placeholders.
+// answerOptions returns the values of --answer that decide a question, the most
+// common one first. Parts in capitals are placeholders.
 func answerOptions(q interrupt.Question) []string {
 	switch q.Kind {
-	case interrupt.Review: // none of them is a safe default
+	case interrupt.Review: // there is no safe default
 		return []string{"done:JSON", "redo", "skip"}
 	case interrupt.Human, interrupt.User:
 		return []string{"TEXT"}
@@ -38,7 +39,7 @@ func answerOptions(q interrupt.Question) []string {
 	return []string{"approve", "deny:WHY", "edit:JSON"}
 }
 
-// optionLabels say what an option does, by its first word.
+// optionLabels describe an option, by its first word.
 var optionLabels = map[string]string{
 	"approve": "To approve:", "deny": "To deny:", "edit": "To edit:", "TEXT": "To answer:",
 	"done": "If it was done:", "redo": "To do it again:", "skip": "To skip it:",
@@ -49,8 +50,8 @@ func optionLabel(option string) string {
 	return optionLabels[word]
 }
 
-// editOption is the answer that changes arguments: it repeats them if they are
-// short and free of escapes and secrets.
+// editOption returns the answer that changes arguments. It repeats them if they
+// are short and free of escapes and secrets.
 func editOption(args json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, args) != nil || b.Len() > maxEditArgs || tty.Flat(b.String()) != b.String() || strings.Contains(b.String(), redactedMark) {
@@ -59,7 +60,7 @@ func editOption(args json.RawMessage) string {
 	return "edit:" + b.String()
 }
 
-// answerFlag is the flag that answers a question.
+// answerFlag returns the flag that answers a question.
 func answerFlag(q interrupt.Question, answer string) string {
 	return "--answer " + fspath.Quote(q.Path+"="+answer)
 }
@@ -99,7 +100,7 @@ func severalQuestions(resume string, questions []interrupt.Question) []string {
 	lines := []string{"To answer: " + resume}
 	listed := map[string]bool{}
 	for _, q := range questions {
-		q.Args = nil // of several, none is repeated
+		q.Args = nil // not repeated if there are several
 		options := answerOptions(q)
 		lines[0] += " " + answerFlag(q, options[0])
 		if len(options) > 1 && !listed[strings.Join(options, " ")] {

@@ -28,7 +28,7 @@ func detachFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "detach", Usage: "Run in the background, print the run id and return; the run outlives this terminal"}
 }
 
-// detachTick is how often a run that was started is looked for.
+// detachTick is the interval at which a started run is checked for.
 const detachTick = 10 * time.Millisecond
 
 // background is a run in the background.
@@ -58,7 +58,7 @@ func (f *runFlags) detached(c *ui.Call, s *runs.Service, in engine.Input) error 
 	return d.print(c, s.Dir(), f.outputFlags)
 }
 
-// free refuses the id of an existing run, whose log would be overwritten.
+// free rejects the id of an existing run, whose log would be overwritten.
 func free(home *journal.Home, run string) error {
 	_, err := home.Read(run)
 	switch {
@@ -89,8 +89,8 @@ Resume: pexctl resume %[3]s   # once it waits or is suspended (kill %[1]d)
 	return err
 }
 
-// start starts the process and waits for the run's first record. A process that
-// ends before has failed: its log is printed, and its exit code is ours.
+// start starts the process and waits for the run's first record. If the process
+// ends before, it prints its log and returns its exit code.
 func (d *background) start(c *ui.Call, home *journal.Home) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -122,7 +122,8 @@ func (d *background) start(c *ui.Call, home *journal.Home) error {
 	return d.failed(c, home, log, cmd.ProcessState.ExitCode())
 }
 
-// begins waits for the run's first record; false = its process ended without one.
+// begins waits for the run's first record. It returns false if the process ended
+// without one.
 func (d *background) begins(home *journal.Home, over <-chan struct{}) bool {
 	tick := time.NewTicker(detachTick)
 	defer tick.Stop()
@@ -155,8 +156,8 @@ func (d *background) failed(c *ui.Call, home *journal.Home, log *os.File, code i
 	return ui.Exit(code, nil)
 }
 
-// foregroundArgs are the arguments of the same command in the foreground, with a
-// fixed run id and text output for the log.
+// foregroundArgs returns the arguments of the same command in the foreground,
+// with a fixed run id and text output for the log.
 func foregroundArgs(c *ui.Call, run string) []string {
 	args := []string{c.Command.Name}
 	for _, f := range c.Command.Flags {

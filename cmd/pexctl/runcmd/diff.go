@@ -94,7 +94,7 @@ func printComparison(c *ui.Call, d *runs.Comparison) {
 	}
 }
 
-// short is a value that fits into a column: of a digest its beginning.
+// short returns a value that fits into a column: of a digest the beginning.
 func short(s string) string {
 	if hex, ok := strings.CutPrefix(s, "sha256:"); ok && len(hex) > 12 {
 		return hex[:12]

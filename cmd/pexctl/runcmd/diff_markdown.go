@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/engine/runs"
 )
 
-// writeMarkdown writes how two runs differ for a pull request: figures, the first
-// call that differs, and what opens below.
+// writeMarkdown writes the comparison of two runs for a pull request: figures,
+// the first different call, and collapsible details.
 func writeMarkdown(w io.Writer, d *runs.Comparison) {
 	a, b := markdown.Code(d.A, 80), markdown.Code(d.B, 80)
 	if d.Same {

@@ -1,8 +1,8 @@
-// Package runcmd is the commands that execute runs and look at them: run, resume
+// Package runcmd implements the commands that execute and show runs: run, resume
 // and runs.
 //
 //	arguments -> flags struct -> engine/runs -> a Result, printed
 //
-// A command reads its flags in one place. What it does to runs is engine/runs';
-// what it prints, and which command to try next, is decided here.
+// A command reads its flags in one place. Operations on runs belong to
+// engine/runs; output and suggested commands belong here.
 package runcmd

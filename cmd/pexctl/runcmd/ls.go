@@ -96,7 +96,7 @@ func listRuns(c *ui.Call, f runs.Filter) (found []runs.Summary, more int, err er
 		return nil, 0, err
 	}
 	if _, err := os.Stat(filepath.Join(dir, "runs")); err != nil && !c.IsSet("home") {
-		return []runs.Summary{}, 0, nil // a project in which nothing ran yet
+		return []runs.Summary{}, 0, nil // a project without runs
 	}
 	s, err := project.OpenRuns(c, c.Arg(0))
 	if err != nil {
@@ -137,7 +137,7 @@ func noRunsText(c *ui.Call, f runs.Filter) string {
 	return `no runs yet; start one with: pexctl run spec.yaml "your question"`
 }
 
-// statusText is a status with the stop reason, where that says more.
+// statusText returns a status, with the stop reason if it adds information.
 func statusText(s runs.Summary) string {
 	if s.Problem != "" {
 		return string(s.Status)

@@ -35,7 +35,7 @@ func (f *runFlags) opening(c *ui.Call, params []byte, question string) (earlier 
 	return earlier, last, nil
 }
 
-// givesQuestion says that the question is given as a parameter.
+// givesQuestion reports whether the question is given as a parameter.
 func (f *runFlags) givesQuestion(params []byte) bool {
 	var file map[string]json.RawMessage
 	if json.Unmarshal(params, &file) == nil && file["question"] != nil {
@@ -44,7 +44,8 @@ func (f *runFlags) givesQuestion(params []byte) bool {
 	return slices.ContainsFunc(f.params, func(p string) bool { return strings.HasPrefix(p, "question=") })
 }
 
-// checkJSON returns where the text of --params is not JSON.
+// checkJSON returns an error with the place where the text of --params is not
+// valid JSON.
 func checkJSON(file string, text []byte) error {
 	var v any
 	bad, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(text, &v))

@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/engine/runs"
 )
 
-// modelHint suggests how to fix the model call whose failure ended a run; "" =
-// nothing is known.
+// modelHint suggests how to fix the failed model call that ended a run; it
+// returns "" if nothing is known.
 func modelHint(session *runs.Session, res *engine.Result) string {
 	name, ok := strings.CutPrefix(res.StopReason.Path, "llms.")
 	if res.Failure == nil || !ok {

@@ -14,8 +14,8 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// nextSteps returns up to three commands that fit how a run ended. home is the flag
-// that commands need to find the run again, or "".
+// nextSteps returns up to three commands that fit the end of a run. home is the
+// flag that commands need to find the run again, or "".
 func nextSteps(path, home string, spec *dsl.Spec, p *engine.Program, res *engine.Result) []string {
 	path = fspath.Quote(path)
 	var lines []string
@@ -37,8 +37,8 @@ func nextSteps(path, home string, spec *dsl.Spec, p *engine.Program, res *engine
 	return lines
 }
 
-// promptCommand is the command that renders the prompt of the reflector or planner;
-// "" = no node of the spec calls a model.
+// promptCommand returns the command that renders the prompt of the reflector or
+// planner, or "" if no node of the spec calls a model.
 func promptCommand(path string, p *engine.Program) string {
 	id := project.PromptedNode(p, append(engine.NodesWith[engine.PlanReviewer](p), engine.NodesWith[engine.Planner](p)...)...)
 	if id == "" {
@@ -47,7 +47,8 @@ func promptCommand(path string, p *engine.Program) string {
 	return fmt.Sprintf("pexctl render %s --node %s", path, fspath.Quote(id))
 }
 
-// scriptedModel says that the replies were scripted, and how to use a real model.
+// scriptedModel reports that the replies were scripted, and explains how to use a
+// real model.
 func scriptedModel(path string, p *engine.Program, res *engine.Result) []string {
 	for name := range res.Usage.ByModel {
 		if m := project.LLM(p, name); m == nil || m.Provider != project.ScriptedProvider {
@@ -61,8 +62,8 @@ func scriptedModel(path string, p *engine.Program, res *engine.Result) []string 
 	return []string{line}
 }
 
-// otherLLM returns the first entry of llms that matches; those that the overrides of
-// roles made have a + or a dot in their name.
+// otherLLM returns the first entry of llms that matches. LLMs from overrides of
+// roles have a + or a dot in their name.
 func otherLLM(p *engine.Program, match func(*engine.ModelSpec) bool) string {
 	for i := range p.Models {
 		if m := &p.Models[i]; !strings.ContainsAny(m.Name, "+.") && match(m) {
@@ -104,7 +105,7 @@ func afterFailure(path, home string, p *engine.Program, res *engine.Result) []st
 		return afterProvider(path, home, p, res)
 	case stop.PlannerInvalid, stop.OutputInvalid, stop.Refused, stop.StepFailed:
 		return []string{fmt.Sprintf("See the prompts and replies: pexctl runs show %s --conversation%s", res.RunID, home)}
-	default: // the message says it all
+	default: // the message is sufficient
 	}
 	return nil
 }

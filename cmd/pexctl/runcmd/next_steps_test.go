@@ -20,7 +20,7 @@ import (
 	"github.com/pexctl/pex/providers/scripted"
 )
 
-// components are those that the specs of these tests name.
+// components are the components that the specs of these tests name.
 var components = engine.Catalog{
 	Models: component.Set[model.Settings, model.Model]{openai.OpenAI, scripted.Scripted},
 	Tools:  component.Set[tool.Settings, tool.Tool]{builtin.Clock},
@@ -104,7 +104,7 @@ graph:
   edges: [{from: now, to: carry}]
 `
 
-// No node of this graph asks a model by itself: there is nothing to render.
+// No node of this graph calls a model itself, so there is nothing to render.
 func TestNextStepsRenderWhatHasAPrompt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spec.yaml")
 	if err := os.WriteFile(path, []byte(unprompted), 0o600); err != nil {

@@ -19,13 +19,13 @@ import (
 // progress shows a run while it executes: on stderr, and as events in a file.
 type progress struct {
 	sinks  []engine.Sink
-	note   func(string) // prints a line between those of the progress
+	note   func(string) // prints a line above the progress
 	people interrupt.Responder
 	closes []func() error
 }
 
-// newProgress opens the outputs that the flags select. again says that an earlier
-// session began the run: events are appended to its file.
+// newProgress opens the outputs that the flags select. again reports that an
+// earlier session started the run: events are appended to its file.
 func newProgress(c *ui.Call, f outputFlags, again bool) (*progress, error) {
 	w := &progress{note: func(s string) { fmt.Fprintln(c.Stderr, s) }}
 	if f.events != "" {
@@ -105,8 +105,8 @@ func (w *progress) draw(c *ui.Call) {
 	}
 }
 
-// log writes a line for everything that happens. terminal, where it is not nil, is
-// where questions are asked.
+// log writes a line for every event. terminal is where questions are asked, or
+// nil.
 func (w *progress) log(c *ui.Call, terminal *os.File) {
 	lines := sink.NewVerbose(c.Stderr, time.Now)
 	w.sinks, w.note = append(w.sinks, lines), lines.Note

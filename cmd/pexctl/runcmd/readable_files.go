@@ -33,7 +33,7 @@ func warnUnreadable(c *ui.Call, files []string, p *engine.Program, dir string) {
 // fileReaders are the folders that the tools of a program read.
 type fileReaders struct {
 	roots []fileRoot
-	any   bool // a tool may read files anywhere, or reads those that are given
+	any   bool // a tool may read files anywhere, or reads the given ones
 }
 
 type fileRoot struct{ tool, dir string }
@@ -42,7 +42,7 @@ func (r *fileReaders) add(p *engine.Program, dir string) {
 	for i := range p.Tools {
 		t := &p.Tools[i]
 		if t.Type == "agent" {
-			continue // its tools count
+			continue // its tools are included
 		}
 		reader, reads := t.Config.(tool.FileReader)
 		reacher, known := t.Config.(tool.AccessDescriber)
@@ -63,7 +63,7 @@ func (r *fileReaders) add(p *engine.Program, dir string) {
 	}
 }
 
-// advice names the folders that tools read, and what makes the file readable.
+// advice lists the folders that tools read, and how to make the file readable.
 func (r *fileReaders) advice() string {
 	if len(r.roots) == 0 {
 		return "no tool reads files; add read_file: {} to tools"
@@ -75,8 +75,8 @@ func (r *fileReaders) advice() string {
 	return strings.Join(named, ", ") + "; move the file there, or add read_file: {} to tools"
 }
 
-// liesBelow says whether a file lies below a folder, links followed where they are
-// there.
+// liesBelow reports whether a file is below a folder, after following existing
+// links.
 func liesBelow(dir, file string) bool {
 	resolved := func(path string) string {
 		abs, err := filepath.Abs(path)

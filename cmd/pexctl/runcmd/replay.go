@@ -40,7 +40,7 @@ func driftFlag() cli.Flag {
 	return &cli.StringFlag{Name: "on-drift", Category: ui.GroupReplay, Usage: "`HOW`: Handle a request that differs from the recording: fail or live (default: fail)"}
 }
 
-// checkDrift returns a value of --on-drift as engine.Source has it.
+// checkDrift converts a value of --on-drift to the form in engine.Source.
 func checkDrift(how string) (string, error) {
 	switch how {
 	case "", runs.DriftFail:
@@ -51,15 +51,15 @@ func checkDrift(how string) (string, error) {
 	return "", failure.Usagef("invalid value %q for --on-drift; use fail or live", how)
 }
 
-// recording is what a run replays.
+// recording is the recording that a run replays.
 type recording struct {
 	from    engine.Source
 	records []journal.Record
-	start   engine.Start // zero = the records have none
+	start   engine.Start // zero if the records have none
 }
 
-// readRecording reads the recording that a run was asked to replay, or returns
-// nil; a RUN is one of the home of the spec.
+// readRecording reads the recording to replay, or returns nil. A RUN belongs to
+// the home of the spec.
 func readRecording(c *ui.Call, f replayFlags) (*recording, error) {
 	how, err := checkDrift(f.onDrift)
 	if err != nil {
@@ -88,7 +88,7 @@ func readRecording(c *ui.Call, f replayFlags) (*recording, error) {
 	return r, nil
 }
 
-// read reads the recording of a name.
+// read reads the recording with a name.
 func (r *recording) read(c *ui.Call, name string) (err error) {
 	if strings.ContainsAny(name, `/\`) || fspath.Exists(name) {
 		if r.from.File, err = filepath.Abs(name); err != nil {
@@ -111,11 +111,11 @@ func (r *recording) read(c *ui.Call, name string) (err error) {
 	return project.RunError(c, s, err)
 }
 
-// callsModels says that a run which replays the recording, nil = none, may call
-// models.
+// callsModels reports whether a run that replays the recording, which may be nil,
+// may call models.
 func (r *recording) callsModels() bool { return r == nil || runs.CallsModels(&r.from) }
 
-// journal returns the records of the recording; nil if r is.
+// journal returns the records of the recording; r may be nil.
 func (r *recording) journal() []journal.Record {
 	if r == nil {
 		return nil
@@ -131,8 +131,8 @@ func (r *recording) prices() map[string]model.Cost {
 	return r.start.Input.Origin.Prices
 }
 
-// parameters are what the recorded run was given, of what the program takes: a
-// replay need not be given the question again.
+// parameters returns the parameters of the recorded run that the program has, so
+// that a replay need not repeat the question.
 func (r *recording) parameters(p *engine.Program) ([]byte, error) {
 	if r == nil {
 		return nil, nil
@@ -140,8 +140,8 @@ func (r *recording) parameters(p *engine.Program) ([]byte, error) {
 	return json.Marshal(runs.ParametersFor(p, r.start.Input.Parameters))
 }
 
-// explainMismatch shows how a request of the run differs from the recording, and how
-// to record again.
+// explainMismatch shows how a request of the run differs from the recording, and
+// how to record again.
 func explainMismatch(c *ui.Call, in engine.Input, m *replay.Mismatch) {
 	w := c.Stderr
 	from := m.Recorded

@@ -18,7 +18,8 @@ import (
 	"github.com/pexctl/pex/internal/app/host"
 )
 
-// ResumeCommand continues a run that waits, crashed or stopped at a limit.
+// ResumeCommand returns "pexctl resume", which continues a run that waits,
+// crashed or stopped at a limit.
 func ResumeCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "resume", Usage: "Resume a run after a crash, with an answer, or with a higher limit", ArgsUsage: "RUN",
@@ -101,8 +102,8 @@ func resumeError(c *ui.Call, s *runs.Service, run string, err error) error {
 	return project.RunError(c, s, err)
 }
 
-// whichQuestion lists a command for each open question that an answer may be for;
-// "" if the answer is wrong in another way.
+// whichQuestion returns a command for each open question that an answer may be
+// for, or "" if the answer is wrong in another way.
 func whichQuestion(c *ui.Call, run string, e *runs.AnswerError) string {
 	if e.Open == nil {
 		return ""
@@ -118,8 +119,8 @@ func whichQuestion(c *ui.Call, run string, e *runs.AnswerError) string {
 	return strings.Join(lines, "\n")
 }
 
-// specChanged shows how the spec of a run changed, or why it does not compile, and
-// fails.
+// specChanged shows how the spec of a run changed, or why it does not compile,
+// and returns an error.
 func specChanged(c *ui.Call, e *runs.SpecChangedError) error {
 	if e.Err != nil {
 		if d, ok := errors.AsType[*host.InvalidError](e.Err); ok {

@@ -18,7 +18,7 @@ import (
 	"github.com/pexctl/pex/internal/app/host"
 )
 
-// RunCommand runs a spec.
+// RunCommand returns "pexctl run".
 func RunCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "run", Aliases: []string{"exec"}, Usage: "Run an agent and print its answer", ArgsUsage: `SPEC ["QUESTION"]`,
@@ -65,7 +65,7 @@ type runFlags struct {
 	sessionFlags
 	replay                            replayFlags
 	params, files                     []string
-	paramsFile, messages              string // files of JSON; ui.FromStdin = stdin; "" = none
+	paramsFile, messages              string // JSON files; ui.FromStdin for stdin; "" for none
 	runID, memoryID, executorMemoryID string
 	detach                            bool
 }
@@ -187,7 +187,7 @@ func (f *runFlags) input(c *ui.Call, p *engine.Program, from *recording) (engine
 	}
 	if from != nil {
 		in.From = &from.from
-		in.Detached = len(from.from.Layers) == 0 // a replay of everything adds nothing to its conversation
+		in.Detached = len(from.from.Layers) == 0 // a full replay adds nothing to its conversation
 	}
 	in.RunID, err = project.NewRunID(f.runID)
 	return in, err

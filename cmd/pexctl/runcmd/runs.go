@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
-// RunsCommand has the commands that look at stored runs.
+// RunsCommand returns "pexctl runs".
 func RunsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "runs", Usage: "List, inspect, compare, fork, export, cancel and delete runs",

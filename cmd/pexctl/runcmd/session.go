@@ -26,21 +26,21 @@ import (
 	"github.com/pexctl/pex/providers/cassette"
 )
 
-// Conversation is what --include may name.
+// Conversation is a value of --include.
 const Conversation = "conversation"
 
 // outputFlags are the flags that control how a command shows a run.
 type outputFlags struct {
 	json, quiet, conversation bool
-	events                    string // file for events; ui.FromStdin = stdout; "" = none
+	events                    string // file for events; ui.FromStdin for stdout; "" for none
 }
 
 // sessionFlags are the flags of every command that executes a run.
 type sessionFlags struct {
 	outputFlags
-	record  string // file of the cassette to write; "" = none
+	record  string // file of the cassette to write; "" if none
 	stream  bool
-	resumed bool // an earlier session began the run: events are appended
+	resumed bool // an earlier session started the run: events are appended
 }
 
 func newSessionFlags() []cli.Flag {
@@ -50,7 +50,7 @@ func newSessionFlags() []cli.Flag {
 	)
 }
 
-// newRecordFlags are the session flags that run lists elsewhere in its help.
+// newRecordFlags returns the session flags that run lists elsewhere in its help.
 func newRecordFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "record", Category: ui.GroupReplay, Usage: "Record the run to the cassette `FILE`, with secrets redacted"},
@@ -100,7 +100,7 @@ func execute(c *ui.Call, s *runs.Service, session *runs.Session, f sessionFlags,
 	switch {
 	case lost != nil && err == nil:
 		err = failure.Infra(lost)
-	case lost != nil: // how the run ended matters more
+	case lost != nil: // the end of the run matters more
 		fmt.Fprintln(c.Stderr, "pexctl:", lost)
 	}
 	if code := ui.SignalCode(context.Cause(ctx)); res.StopReason.Code == stop.Suspended && code != ui.ExitInterrupted {
@@ -109,7 +109,7 @@ func execute(c *ui.Call, s *runs.Service, session *runs.Session, f sessionFlags,
 	return err
 }
 
-// recordTo has a session also write a cassette.
+// recordTo makes a session also write a cassette.
 func recordTo(components *catalog.Catalog, session *runs.Session, file string) error {
 	if file == "" {
 		return nil
@@ -123,8 +123,8 @@ func recordTo(components *catalog.Catalog, session *runs.Session, file string) e
 	return nil
 }
 
-// showResult prints a result and what to do next, and returns the run's exit code.
-// hint says how to fix a failure; "" = unknown.
+// showResult prints a result and the next steps, and returns the run's exit code.
+// hint explains how to fix a failure; "" if unknown.
 func showResult(c *ui.Call, home string, in engine.Input, res *engine.Result, hint string, f outputFlags) error {
 	err := printResult(c, res, hint, f)
 	if miss, ok := errors.AsType[*replay.Mismatch](res.ReplayMismatch); ok {
@@ -159,8 +159,8 @@ func printResult(c *ui.Call, res *engine.Result, hint string, f outputFlags) err
 // printAnswer writes only the answer to stdout. If the run did not complete, the
 // reason goes to stderr.
 //
-// With --events - stdout belongs to the events: the answer goes to stderr, or
-// nowhere with --quiet, since the last event contains it.
+// With --events - stdout contains the events: the answer goes to stderr, or
+// nowhere with --quiet, because the last event contains it.
 func printAnswer(c *ui.Call, res *engine.Result, hint string, f outputFlags) {
 	out, events := ui.Verbatim(c.Stdout), f.events == ui.FromStdin
 	if events {
@@ -177,13 +177,13 @@ func printAnswer(c *ui.Call, res *engine.Result, hint string, f outputFlags) {
 	printReason(c, res, hint)
 }
 
-// printReason writes why a run did not complete to stderr, and the hint, if any.
+// printReason writes to stderr why a run did not complete, and the hint, if any.
 func printReason(c *ui.Call, res *engine.Result, hint string) {
 	if res.Status == stop.RunCompleted {
 		return
 	}
 	text := ui.Reason(res)
-	if code := res.StopReason.Code; code != stop.Interrupted && code != stop.Suspended { // those say it themselves
+	if code := res.StopReason.Code; code != stop.Interrupted && code != stop.Suspended { // they have their own messages
 		text = string(res.Status) + ": " + text
 	}
 	fmt.Fprintln(c.Stderr, tty.Safe(text))

@@ -110,8 +110,8 @@ func (f *showFlags) show(c *ui.Call, s *runs.Service, run string) error {
 	return ui.PrintConversation(c.Stdout, r.Records)
 }
 
-// continueCommand is the command that continues a run without open questions; "" =
-// there is none.
+// continueCommand returns the command that continues a run without open
+// questions, or "".
 func continueCommand(res *engine.Result, resume string) string {
 	switch {
 	case len(res.Interrupts) > 0:

@@ -38,7 +38,7 @@ func writePage(c *ui.Call, r *runs.Run, file string) error {
 	return nil
 }
 
-// viewOf is the view of a run without the values of secrets.
+// viewOf returns the view of a run with secrets redacted.
 func viewOf(c *ui.Call, r *runs.Run) (*runview.View, error) {
 	var events runview.Collector
 	path := &runtime.PathRecorder{}
@@ -53,7 +53,7 @@ func viewOf(c *ui.Call, r *runs.Run) (*runview.View, error) {
 	return redacted(v, host.Hidden(c.Catalog, r.Program, r.Host.Env))
 }
 
-// redacted is a view in which the values of secrets are replaced.
+// redacted returns a view with the values of secrets redacted.
 func redacted(v *runview.View, secrets *secret.Values) (*runview.View, error) {
 	whole, err := json.Marshal(v)
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 	"github.com/pexctl/pex/internal/app/procguard"
 )
 
-// startAlone starts a command apart: the end of this terminal is not its end.
+// startAlone starts a command in its own session, so that it survives this
+// terminal.
 func startAlone(cmd *exec.Cmd) error {
-	signal.Ignore(syscall.SIGHUP) // a command inherits what is ignored
+	signal.Ignore(syscall.SIGHUP) // a command inherits ignored signals
 	cmd.SysProcAttr = procguard.NewSession()
 	return cmd.Start()
 }

@@ -38,7 +38,7 @@ The JSON output is {old, new, state: same|changed|new|gone, effects, sections: [
 
 Exit codes: 0 success, 1 differences with --exit-code, 2 invalid spec.`
 
-// DiffCommand is "pexctl diff".
+// DiffCommand returns "pexctl diff".
 func DiffCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "diff", Usage: "Explain how two specs differ and which restrictions were loosened", ArgsUsage: "[OLD] NEW",
@@ -94,20 +94,20 @@ func specDiff(c *call) error {
 	return err
 }
 
-// diffSide is one of the specs that are compared.
+// diffSide is one of the compared specs.
 type diffSide struct {
-	word    string // as it was asked for
-	ref     string // of git:REF; "" = it is on disk, or at an address
-	path    string // the spec's, as people wrote it
+	word    string // as given
+	ref     string // of git:REF; "" if it is on disk, or at a URL
+	path    string // the spec's path as the user wrote it
 	tree    *gitfs.GitTree
-	beside  *gitfs.GitTree // of the other side, of which this one has the files on disk
+	beside  *gitfs.GitTree // the tree of the other side, if this side is its files on disk
 	same    bool           // git:REF alone: the path is the other side's
-	missing bool           // there is no such file
+	missing bool           // the file does not exist
 	spec    *dsl.Spec
 }
 
-// twoSpecs are the sides that a command names. One alone is held against the
-// last commit.
+// twoSpecs returns the two sides in the arguments. A single spec is compared with
+// the last commit.
 func twoSpecs(c *call) (old, now *diffSide, err error) {
 	if _, err := project.SpecArg(c.Call); err != nil {
 		return nil, nil, err
@@ -141,8 +141,8 @@ func twoSpecs(c *call) (old, now *diffSide, err error) {
 	return old, now, nil
 }
 
-// deleted says that a side is on disk no more. Of the path that a commit has it
-// is a difference; of any other it is a slip.
+// deleted reports whether a side is missing on disk at the path that a commit
+// has, which is a difference. At any other path it is a mistake.
 func (s *diffSide) deleted() bool {
 	file := specfs.FileOf(s.path)
 	if s.ref != "" || strings.Contains(file, "://") {
@@ -155,7 +155,7 @@ func (s *diffSide) deleted() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// diffSideOf reads a word: SPEC, git:REF or git:REF:PATH.
+// diffSideOf parses a word: SPEC, git:REF or git:REF:PATH.
 func diffSideOf(word string) (*diffSide, error) {
 	rest, inGit := strings.CutPrefix(word, "git:")
 	if !inGit {
@@ -168,7 +168,7 @@ func diffSideOf(word string) (*diffSide, error) {
 	return &diffSide{word: word, ref: ref, path: path}, nil
 }
 
-// locate finds the file of a side; git:REF alone is the other one's.
+// locate finds the file of a side; git:REF alone uses the other side's.
 func (s *diffSide) locate(c *call, paths ...string) error {
 	for _, path := range paths {
 		if s.path == "" {
@@ -207,8 +207,8 @@ func (s *diffSide) locate(c *call, paths ...string) error {
 	return nil
 }
 
-// loadBoth loads the specs, and shows what is wrong with either before it ends.
-// Mistakes of a commit are told with its name.
+// loadBoth loads the specs, and shows the diagnostics of both. Those of a commit
+// are shown with its name.
 func loadBoth(c *call, sides ...*diffSide) error {
 	var broken diag.List
 	for _, s := range sides {
@@ -250,7 +250,7 @@ func (s *diffSide) load(c *call) (diag.List, error) {
 	return found, nil
 }
 
-// name is what people read: git:REF:PATH, or the path.
+// name returns the name for users: git:REF:PATH, or the path.
 func (s *diffSide) name() string {
 	if s.ref == "" {
 		return s.path
@@ -258,7 +258,7 @@ func (s *diffSide) name() string {
 	return "git:" + s.ref + ":" + filepath.ToSlash(s.path)
 }
 
-// ShownSpecDiff is how two specs differ, as it is shown.
+// ShownSpecDiff is the difference of two specs in the form for output.
 type ShownSpecDiff struct {
 	Old      string          `json:"old"`
 	New      string          `json:"new"`
@@ -271,7 +271,7 @@ type ShownSpecDiff struct {
 	Unread   []diff.Unread   `json:"not_compared,omitempty"`
 }
 
-// folders are those that were not compared, each once.
+// folders returns those that were not compared, each once.
 func (d *ShownSpecDiff) folders() []diff.Unread { return (&diff.Report{Unread: d.Unread}).Folders() }
 
 func specDiffOf(old, now *diffSide, context int) *ShownSpecDiff {

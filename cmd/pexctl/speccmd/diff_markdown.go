@@ -10,17 +10,17 @@ import (
 	"github.com/pexctl/pex/dsl/diff"
 )
 
-// Bounds of a comment.
+// Limits of a comment.
 const (
-	CommentMost    = 65000 // characters; GitHub takes 65,536 of a comment
-	commentEffects = 30    // lines of what is looser, breaking or safer
+	CommentMost    = 65000 // characters; GitHub accepts 65,536 in a comment
+	commentEffects = 30    // lines of looser, breaking and safer changes
 	commentChanges = 60    // lines of a section
-	commentOpen    = 25    // changes that are shown without opening anything
+	commentOpen    = 25    // changes that are shown uncollapsed
 	commentShort   = 16    // lines of a diff that is
 )
 
-// markdown is how the specs differ for a pull request: what is looser, breaking
-// and safer, a table of the rest, and what opens below.
+// markdown returns the difference for a pull request: what is looser, breaking
+// and safer, a table of the rest, and collapsible details.
 func (d *ShownSpecDiff) markdown() string {
 	if d.State == "same" {
 		return fmt.Sprintf("%s and %s: no differences in behavior.\n%s%s", markdown.Code(d.Old, 120), markdown.Code(d.New, 120), d.renamedNote(), d.unreadNote())
@@ -38,7 +38,7 @@ func (d *ShownSpecDiff) markdown() string {
 	return m.text()
 }
 
-// renamedNote says that the spec stood under another path.
+// renamedNote reports that the spec was moved from another path.
 func (d *ShownSpecDiff) renamedNote() string {
 	if d.Renamed == nil {
 		return ""
@@ -46,7 +46,7 @@ func (d *ShownSpecDiff) renamedNote() string {
 	return fmt.Sprintf("\nRenamed: %s → %s (%s).\n", markdown.Code(d.Renamed.From, 120), markdown.Code(d.Renamed.To, 120), markdown.Prose(d.Renamed.text(), 120))
 }
 
-// unreadNote says which folders were not compared.
+// unreadNote lists the folders that were not compared.
 func (d *ShownSpecDiff) unreadNote() string {
 	var b strings.Builder
 	for _, u := range d.folders() {
@@ -55,15 +55,16 @@ func (d *ShownSpecDiff) unreadNote() string {
 	return b.String()
 }
 
-// comment is a text with a bound. Parts that do not fit are left out as a whole.
+// comment is a text with a maximum length. Parts that do not fit are omitted
+// completely.
 type comment struct {
 	b       strings.Builder
 	runes   int
 	omitted int
-	open    bool // it is short: what changed stands there without opening
+	open    bool // it is short: changes are shown uncollapsed
 }
 
-// noteRoom is what is kept for the line about what was left out.
+// noteRoom is reserved for the line about omitted parts.
 const noteRoom = 200
 
 func (m *comment) add(part string) {
@@ -85,7 +86,7 @@ func (m *comment) text() string {
 	return m.b.String()
 }
 
-// effectList is what a reviewer looks at first.
+// effectList lists what a reviewer should read first.
 func effectList(effects []diff.Change) string {
 	var b strings.Builder
 	for i, x := range effects {
@@ -101,7 +102,7 @@ func effectList(effects []diff.Change) string {
 	return b.String()
 }
 
-// changeLine is a change in a line of Markdown.
+// changeLine formats a change as a line of Markdown.
 func changeLine(x diff.Change) string {
 	text := markdown.Code(x.Path, 120)
 	if way := wayOf(x); way != "" {
@@ -125,8 +126,8 @@ func worstTable(w *diff.WorstCase) string {
 	return b.String()
 }
 
-// sections are a table of what changed, and the changes themselves, which open;
-// then the same of the agents within.
+// sections writes a table of the changes, then the changes themselves, collapsed,
+// and then the same for agents within.
 func (m *comment) sections(within string, sections []diff.Section, agents []diff.Agent) {
 	if len(sections) > 0 && !m.open {
 		m.add(sectionTable(within, sections))
@@ -159,8 +160,8 @@ func sectionTable(within string, sections []diff.Section) string {
 	return b.String()
 }
 
-// section is the changes of a section, and below them their diffs, each a part
-// of its own.
+// section writes the changes of a section with their diffs, each as a separate
+// part.
 func (m *comment) section(within string, s diff.Section) {
 	var b strings.Builder
 	if m.open {
@@ -189,7 +190,7 @@ func (m *comment) section(within string, s diff.Section) {
 	}
 }
 
-// fileList names what of a folder is not as it was.
+// fileList lists the changed files of a folder.
 func fileList(b *strings.Builder, files []diff.File) {
 	for i, f := range files {
 		if i == mostNamed {
@@ -200,7 +201,7 @@ func fileList(b *strings.Builder, files []diff.File) {
 	}
 }
 
-// diff is the diff of a text: a short one as it is, a long one opens.
+// diff formats the diff of a text: a short one directly, a long one collapsed.
 func (m *comment) diff(title, text string) string {
 	var b strings.Builder
 	switch {

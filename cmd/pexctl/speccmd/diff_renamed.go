@@ -14,15 +14,15 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// specRename is that a spec stands under another path than it did.
+// specRename describes a spec that moved from another path.
 type specRename struct {
-	From  string `json:"from"` // as people here write it
+	From  string `json:"from"` // as the user would write it
 	To    string `json:"to"`
-	Alike int    `json:"alike"`            // percent of the bytes, those of whole lines
-	Named string `json:"called,omitempty"` // the metadata.name by which it was found; "" = by its lines
+	Alike int    `json:"alike"`            // similarity: percent of the bytes, in whole lines
+	Named string `json:"called,omitempty"` // the metadata.name by which it was found; "" if by its lines
 }
 
-// text is what people read of it.
+// text describes the rename.
 func (r *specRename) text() string {
 	switch {
 	case r.Named != "":
@@ -34,14 +34,14 @@ func (r *specRename) text() string {
 }
 
 const (
-	leastAlike  = 50   // percent, as git has it
-	mostRenames = 1000 // files that are looked at
+	leastAlike  = 50   // percent, as in git
+	mostRenames = 1000 // maximum number of files to compare
 )
 
-// renamed looks where one of two sides has what the other one has at a path of
-// its own: of all files that only its side has, the one that is most alike, else
-// the only one of that metadata.name. A path that somebody wrote is not replaced
-// where he wrote both. The side that has its file was loaded; so is then the other.
+// renamed searches for a moved spec if one side does not have the other side's
+// path: of all files that only its side has, the most similar one, or else the
+// only one with the same metadata.name. It does not apply if the user wrote both
+// paths. Both sides are loaded afterwards.
 func renamed(c *call, old, now *diffSide) (*specRename, error) {
 	lacks, has := old, now
 	if now.missing {
@@ -65,7 +65,7 @@ func renamed(c *call, old, now *diffSide) (*specRename, error) {
 	return found, loadBoth(c, lacks)
 }
 
-// likest is the file that is most alike, and how; nil = none is.
+// likest returns the most similar file with its similarity, or nil.
 func (s *diffSide) likest(c *call, has *diffSide, paths []string) (*specRename, string, error) {
 	text, err := has.spec.Read(has.spec.File, mostCompared)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *diffSide) likest(c *call, has *diffSide, paths []string) (*specRename, 
 	for _, path := range paths {
 		other, err := s.text(path)
 		if err != nil {
-			continue // what cannot be read is not what is looked for
+			continue // unreadable files are skipped
 		}
 		if n := alike(string(text), string(other)); n > most {
 			best, most = path, n
@@ -94,7 +94,7 @@ func (s *diffSide) likest(c *call, has *diffSide, paths []string) (*specRename, 
 	return nil, "", nil
 }
 
-// called says that a file is a spec of that metadata.name.
+// called reports whether a file is a spec with this metadata.name.
 func (s *diffSide) called(c *call, path, name string) bool {
 	try := *s
 	try.move(path, "")
@@ -102,12 +102,12 @@ func (s *diffSide) called(c *call, path, name string) bool {
 	return err == nil && try.spec != nil && try.spec.Tree().Get("metadata", "name").Text() == name
 }
 
-// move makes a side stand at another path, which is absolute.
+// move sets the path of a side, which is absolute.
 func (s *diffSide) move(path, fragment string) {
 	s.path, s.missing = fromHere(path)+fragment, false
 }
 
-// fromHere is an absolute path as seen from the folder that the command runs in.
+// fromHere returns an absolute path relative to the working folder.
 func fromHere(path string) string {
 	if rel, err := filepath.Rel(fspath.Real("."), path); err == nil {
 		path = rel
@@ -115,10 +115,10 @@ func fromHere(path string) string {
 	return filepath.ToSlash(path)
 }
 
-// mostCompared bounds what of a file is compared: no spec is longer.
+// mostCompared is the maximum size to compare of a file: no spec is larger.
 const mostCompared = 1 << 20
 
-// text is a file of a side, by its absolute path.
+// text returns a file of a side, by its absolute path.
 func (s *diffSide) text(path string) ([]byte, error) {
 	if s.tree != nil {
 		return s.tree.Read(path)
@@ -133,8 +133,7 @@ func (s *diffSide) text(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// alone are the files that a side has and the other one has not, absolute and
-// sorted; of what is no YAML none.
+// alone returns the YAML files that only this side has, absolute and sorted.
 func (s *diffSide) alone(ctx context.Context, other *diffSide) ([]string, error) {
 	tree, filter := s.tree, "--diff-filter=D"
 	if tree == nil {
@@ -148,7 +147,7 @@ func (s *diffSide) alone(ctx context.Context, other *diffSide) ([]string, error)
 	if err != nil {
 		return nil, fmt.Errorf("git diff: %w", err)
 	}
-	if s.tree == nil { // also what git does not know yet
+	if s.tree == nil { // including untracked files
 		more, err := tree.Repo.Output(ctx, "", "ls-files", "-z", "--others", "--exclude-standard")
 		if err != nil {
 			return nil, fmt.Errorf("git ls-files: %w", err)
@@ -165,8 +164,8 @@ func (s *diffSide) alone(ctx context.Context, other *diffSide) ([]string, error)
 	return paths, nil
 }
 
-// alike is how much of two texts is the same, in percent of the longer one: the
-// bytes of lines that both have, wherever they stand.
+// alike returns the similarity of two texts in percent of the longer one: the
+// bytes in common lines, in any order.
 func alike(a, b string) int {
 	lines := map[string]int{}
 	for line := range strings.Lines(a) {

@@ -15,8 +15,8 @@ import (
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
-// print shows how the specs differ: first what is looser, breaking and safer,
-// then everything, section by section.
+// print prints the difference: first what is looser, breaking and safer, then
+// everything by section.
 func (d *ShownSpecDiff) print(c *call) {
 	w := ui.Styled(c.Stdout)
 	if d.State == "same" {
@@ -47,14 +47,14 @@ func (d *ShownSpecDiff) print(c *call) {
 	}
 }
 
-// printUnread says which folders were not compared.
+// printUnread lists the folders that were not compared.
 func (d *ShownSpecDiff) printUnread(w io.Writer) {
 	for _, u := range d.folders() {
 		fmt.Fprintln(w, ui.Safe(w, fmt.Sprintf("not compared: the files in %s (%s): %s", u.Folder, u.Path, u.Why)))
 	}
 }
 
-// headline says what is compared.
+// headline names what is compared.
 func (d *ShownSpecDiff) headline() string {
 	switch d.State {
 	case "new":
@@ -65,7 +65,7 @@ func (d *ShownSpecDiff) headline() string {
 	return d.Old + " → " + d.New
 }
 
-// effectText is a change with an effect, in a line.
+// effectText formats a change with an effect on one line.
 func effectText(x diff.Change) string {
 	text := x.Path
 	if way := wayOf(x); way != "" {
@@ -77,7 +77,8 @@ func effectText(x diff.Change) string {
 	return text + whereOf(x)
 }
 
-// wayOf is what a value was and is; of what came or went, itself.
+// wayOf formats the old and new value, or the only one of an added or removed
+// part.
 func wayOf(x diff.Change) string {
 	old, now := tty.OneLine(x.Old, 160), tty.OneLine(x.New, 160)
 	switch {
@@ -85,7 +86,7 @@ func wayOf(x diff.Change) string {
 		return strings.TrimSpace("+ " + now)
 	case x.What == diff.Removed:
 		return strings.TrimSpace("- " + old)
-	case old == now: // of two long texts the diff says more
+	case old == now: // the diff of long texts has the details
 		return now
 	case old == "":
 		return "nothing → " + now
@@ -123,10 +124,10 @@ func printSections(w io.Writer, indent string, sections []diff.Section, agents [
 	}
 }
 
-// signs are those of what happened to a part.
+// signs are the signs of changes.
 var signs = map[diff.What]string{diff.Added: "+", diff.Removed: "-", diff.Changed: "~", diff.Reordered: "↕"}
 
-// changeText is a change in a line, without its sign.
+// changeText formats a change on one line, without its sign.
 func changeText(x diff.Change) string {
 	text := strings.TrimSpace(x.Path + "  " + strings.TrimLeft(wayOf(x), "+- "))
 	if x.Note != "" {
@@ -138,10 +139,10 @@ func changeText(x diff.Change) string {
 	return text + whereOf(x)
 }
 
-// mostNamed is how many files of a folder are named.
+// mostNamed is the maximum number of files listed for a folder.
 const mostNamed = 20
 
-// printFiles names what of a folder is not as it was.
+// printFiles lists the changed files of a folder.
 func printFiles(w io.Writer, indent string, files []diff.File) {
 	for i, f := range files {
 		if i == mostNamed {
@@ -152,8 +153,8 @@ func printFiles(w io.Writer, indent string, files []diff.File) {
 	}
 }
 
-// plainName is a file's name; one that would not stay in its line, as it is
-// written in quotes.
+// plainName returns a file's name, quoted if it contains line breaks or control
+// characters.
 func plainName(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(name)
@@ -161,8 +162,8 @@ func plainName(name string) string {
 	return name
 }
 
-// printTextDiff writes the diff of long texts, in color on a terminal, which also
-// marks the words.
+// printTextDiff writes the diff of long texts. On a terminal it is colored, with
+// the changed words marked.
 func printTextDiff(w io.Writer, indent string, x diff.Change) {
 	if x.Diff == "" {
 		return
@@ -178,8 +179,8 @@ func printTextDiff(w io.Writer, indent string, x diff.Change) {
 	}
 }
 
-// worstRows are the figures of the worst case: name, before, now, and by how much
-// it rose.
+// worstRows returns the figures of the worst case: name, before, after, and the
+// increase.
 func worstRows(w *diff.WorstCase) [][4]string {
 	rows := [][4]string{
 		shiftRow("calls", w.Calls, tty.Amount),

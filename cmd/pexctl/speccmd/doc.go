@@ -1,5 +1,5 @@
-// Package speccmd is the commands that read specs and run nothing: vet, explain, fmt,
-// diff, graph, render, list, schema and lsp.
+// Package speccmd implements the commands that read specs and run nothing: vet,
+// explain, fmt, diff, graph, render, list, schema and lsp.
 //
 //	SPEC --project.Compile, dsl.Vet--> text, JSON, pictures, the protocol of editors
 //

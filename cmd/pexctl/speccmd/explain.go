@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// ExplainCommand is "pexctl explain".
+// ExplainCommand returns "pexctl explain".
 func ExplainCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "explain", Usage: "Explain a diagnostic code, with examples", ArgsUsage: "[CODE]",
@@ -40,7 +40,7 @@ func explain(c *call) error {
 	return nil
 }
 
-// codeNamed is a code as people write it: pex12 and 12 are PEX012.
+// codeNamed returns the full form of a code: pex12 and 12 are PEX012.
 func codeNamed(word string) string {
 	word = strings.ToUpper(strings.TrimSpace(word))
 	if n, err := strconv.Atoi(strings.TrimPrefix(word, "PEX")); err == nil {
@@ -75,7 +75,7 @@ func explainAll(c *call, wantJSON bool) error {
 // explainWidth is the width of explained text, in columns.
 const explainWidth = 90
 
-// printMeaning writes a code's entry for people.
+// printMeaning prints the documentation of a code.
 func printMeaning(w io.Writer, m diag.CodeDoc) {
 	pen := tty.Pen{Color: ui.UsesColor(w)}
 	fmt.Fprintf(w, "%s: %s\n\n", pen.Ink(tty.Bold, string(m.Code)), m.Title)
@@ -86,8 +86,8 @@ func printMeaning(w io.Writer, m diag.CodeDoc) {
 	printExample(w, pen.Ink(tty.Green, "Right"), m.Right, pen)
 }
 
-// printExample writes the files of an example. Where there is only one its name
-// says nothing.
+// printExample prints the files of an example. The name of an only file is
+// omitted.
 func printExample(w io.Writer, head string, e diag.Example, pen tty.Pen) {
 	if len(e.Files) == 0 {
 		return
@@ -106,7 +106,7 @@ func printExample(w io.Writer, head string, e diag.Example, pen tty.Pen) {
 	}
 }
 
-// inLines breaks a text into lines of at most so many characters, at blanks.
+// inLines breaks a text at spaces into lines of at most width characters.
 func inLines(text string, width int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {

@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// FmtCommand is "pexctl fmt".
+// FmtCommand returns "pexctl fmt".
 func FmtCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "fmt", Aliases: []string{"format"}, Usage: "Format spec files without changing comments or values", ArgsUsage: "SPEC... | -",
@@ -71,8 +71,8 @@ func printChanged(c *call, changed []string, wantJSON bool) error {
 	return nil
 }
 
-// formatStdin writes what came in, formatted, to stdout; with --check it only
-// says whether that would differ.
+// formatStdin writes formatted stdin to stdout. With --check it only reports
+// whether that would differ.
 func formatStdin(c *call, wantJSON bool) error {
 	const most = 2 << 20
 	if len(c.Args) > 1 || wantJSON {
@@ -99,7 +99,8 @@ func formatStdin(c *call, wantJSON bool) error {
 	return err
 }
 
-// formatFile formats one file in place, and says which and whether it differed.
+// formatFile formats one file in place, and returns its name and whether it
+// differed.
 func formatFile(c *call, path string) (name string, differs bool, err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, "spec.yaml")

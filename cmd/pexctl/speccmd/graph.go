@@ -15,7 +15,7 @@ import (
 
 var graphFormats = []string{"text", "ascii", "mermaid", "dot", "svg", "json"}
 
-// GraphCommand is "pexctl graph".
+// GraphCommand returns "pexctl graph".
 func GraphCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "graph", Usage: "Draw the graph of a spec with its models, tools, guards and limits, or the path of a run", ArgsUsage: "[SPEC]",
@@ -58,7 +58,7 @@ func printGraph(c *call, name string, d *graph.Drawing) error {
 	return nil
 }
 
-// drawn returns the drawing that a command asks for, and its title.
+// drawn returns the requested drawing and its title.
 func drawn(c *call) (name string, d *graph.Drawing, err error) {
 	if c.run == "" {
 		p, _, err := project.Compile(c.Call)

@@ -19,7 +19,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// ListCommand is "pexctl list".
+// ListCommand returns "pexctl list".
 func ListCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "list", Usage: "List the available providers, tools, nodes, checks and reports", ArgsUsage: "[KIND [TYPE]]",
@@ -52,7 +52,7 @@ func list(c *call) error {
 	return w.Flush()
 }
 
-// listOne prints a component of one kind with the keys that it takes.
+// listOne prints a component of one kind with its keys.
 func listOne(c *call, of component.Blueprints, typ string, wantJSON bool) error {
 	b, ok := of.Find(typ)
 	if !ok {
@@ -93,7 +93,7 @@ func printKeys(to io.Writer, keys []config.Key) error {
 	return w.Flush()
 }
 
-// listed is everything that specs, tests, suites and flags can name.
+// listed returns everything that specs, tests, suites and flags can name.
 func listed(c *catalog.Catalog) component.Blueprints {
 	out := slices.Concat(c.Models.Blueprints("provider"), c.Tools.Blueprints("tool"), c.Nodes.Blueprints("node"), c.Checks.Blueprints("check"))
 	for _, info := range report.All().List("report") {
@@ -110,7 +110,7 @@ func infos(of component.Blueprints) []component.Info {
 	return out
 }
 
-// Kinds are the kinds of components, in the order they are listed.
+// Kinds returns the kinds of components, in the order in which they are listed.
 func Kinds(c *catalog.Catalog) []string {
 	var out []string
 	for _, b := range listed(c) {
@@ -119,7 +119,7 @@ func Kinds(c *catalog.Catalog) []string {
 	return slices.Compact(out)
 }
 
-// SchemaCommand is "pexctl schema".
+// SchemaCommand returns "pexctl schema".
 func SchemaCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "schema", Usage: "Print the JSON Schema of specs, for editors",

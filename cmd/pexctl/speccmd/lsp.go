@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/internal/app/version"
 )
 
-// LSPCommand is "pexctl lsp".
+// LSPCommand returns "pexctl lsp".
 func LSPCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "lsp", Usage: "Start the language server for editors (LSP over stdin and stdout)",
@@ -25,8 +25,8 @@ func LSPCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// serveEditor serves the one client that stdin and stdout belong to. Stdout is
-// the protocol's alone.
+// serveEditor serves the client on stdin and stdout. Stdout is reserved for the
+// protocol.
 func serveEditor(c *call) error {
 	spec := project.SpecOptions(c.Call)
 	spec.Analyzers = analysis.All()
@@ -38,7 +38,7 @@ func serveEditor(c *call) error {
 	return err
 }
 
-// open is a writer that is not ours to close.
+// open is a writer that the server must not close.
 type open struct{ io.Writer }
 
 // Close does nothing.

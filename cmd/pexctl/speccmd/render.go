@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/internal/app/host"
 )
 
-// RenderCommand is "pexctl render".
+// RenderCommand returns "pexctl render".
 func RenderCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "render", Usage: "Print the exact prompt of a node without calling a model", ArgsUsage: `SPEC ["QUESTION"]`,
@@ -62,7 +62,7 @@ func renderPrompt(c *call) error {
 	return nil
 }
 
-// givenView is what a node would see in the given state.
+// givenView returns the view of a node in the given state.
 func givenView(c *call, p *engine.Program) (engine.View, error) {
 	var state render.State
 	if name := c.given; name != "" {

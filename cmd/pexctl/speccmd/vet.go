@@ -20,7 +20,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// vetDescription is what --help says of vet below the examples.
+// vetDescription is the --help text of vet below the examples.
 const vetDescription = `FILE is a spec, its folder, a library, tests, a suite or a price list; DIR/... means all of them below DIR. Without FILE, checks the spec in this folder. Diagnostics go to stdout.
 
 To suppress a warning, add a comment with a reason on its line or on the line above:
@@ -32,7 +32,7 @@ To suppress it in a whole file, put "# pex:ignore-file CODE reason" before the f
 
 Exit codes: 0 success, including warnings; 1 warnings with --strict, or a worst case above --max-cost; 2 errors.`
 
-// VetCommand is "pexctl vet".
+// VetCommand returns "pexctl vet".
 func VetCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "vet", Aliases: []string{"validate", "lint", "check"}, Usage: "Check specs, tests and suites for problems without running them", ArgsUsage: "[FILE...]",
@@ -53,7 +53,7 @@ func VetCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// vetted is what vetting files gave.
+// vetted is the result of vetting files.
 type vetted struct {
 	files   int
 	found   diag.List
@@ -121,9 +121,9 @@ func (v *vetted) add(c *call, path string) error {
 	return nil
 }
 
-// text prints what was found for people: values and bounds, where they are asked
-// for, then the diagnostics and their number. A caller that captures stderr on its
-// own finds there why the command failed, as with every other command.
+// text prints the results: values and bounds if requested, then the diagnostics
+// and their number. It also prints diagnostics to stderr, because a caller that
+// captures stderr separately expects there why the command failed.
 func (v *vetted) text(c *call) {
 	if c.explain {
 		explainSpecs(c, v.values)
@@ -183,6 +183,6 @@ func explainSpecs(c *call, specs []specValues) {
 		for _, o := range s.Values {
 			fmt.Fprintf(w, "%s\t%s\t%s\n", o.Path, o.Origin, ui.Safe(c.Stdout, o.Value))
 		}
-		_ = w.Flush() // stdout keeps its error itself
+		_ = w.Flush() // stdout records the error
 	}
 }

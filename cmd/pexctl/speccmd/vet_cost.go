@@ -20,7 +20,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// costFlags are those of the worst case.
+// costFlags returns the flags for the worst case.
 func costFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "cost", Category: ui.GroupCost, Usage: "Print the worst-case cost of a run: model calls, tokens and USD"},
@@ -31,7 +31,7 @@ func costFlags() []cli.Flag {
 	}
 }
 
-// worstCases are the worst cases of the specs that a command names.
+// worstCases are the worst cases of the specs in the arguments.
 type worstCases struct {
 	shown bool
 	gates []gate
@@ -44,9 +44,9 @@ type worstCases struct {
 type specBounds struct {
 	File string `json:"file"`
 	costbound.Estimate
-	Lines    []heavyLine `json:"levers"` // with where they stand
-	limits   string      // where the spec's own limits stand; "" = it has none
-	unpriced string      // an llm of it that is asked and has no price, or ""
+	Lines    []heavyLine `json:"levers"` // with their places
+	limits   string      // place of the spec's limits; "" if none
+	unpriced string      // an LLM in use without a price, or ""
 }
 
 // heavyLine is a lever with its value.
@@ -56,10 +56,10 @@ type heavyLine struct {
 	Origin string `json:"origin,omitempty"`
 }
 
-// gate is what a run may reach at most.
+// gate is the maximum that a run may reach.
 type gate struct {
 	flag    string
-	limit   string // of the spec, that would hold it; "" = none does
+	limit   string // the limit of the spec that would enforce it; "" if none
 	exceeds func(costbound.Totals) (reaches, unbounded string)
 	allows  string
 }
@@ -105,17 +105,17 @@ func manyTokens(n int) string { return ui.Count(n, "token") }
 
 func modelCalls(n int) string { return ui.Count(n, "call") }
 
-// on says whether anybody wants to know.
+// on reports whether the worst case is needed.
 func (w *worstCases) on() bool { return w.shown || len(w.gates) > 0 }
 
-// analyzers are those of vet, and one that works out the worst case of a file.
+// analyzers returns those of vet, and one that computes the worst case of a file.
 func (w *worstCases) analyzers(all []dsl.Analyzer, file, shown string) []dsl.Analyzer {
 	if !w.on() {
 		return all
 	}
 	bare := specfs.FileOf(file)
 	root, agent := specFile(bare), strings.TrimPrefix(strings.TrimPrefix(file, bare), "#")
-	if kind, _ := specfs.Kind(root); kind == "Agent" { // what cannot be read is reported by who loads it
+	if kind, _ := specfs.Kind(root); kind == "Agent" { // reading errors are reported when the file is loaded
 		w.specs++
 	}
 	return append(slices.Clip(all), dsl.Analyzer{
@@ -128,7 +128,7 @@ func (w *worstCases) analyzers(all []dsl.Analyzer, file, shown string) []dsl.Ana
 	})
 }
 
-// specFile is the file of a spec as dsl.Spec has it.
+// specFile returns the file of a spec in the form of dsl.Spec.
 func specFile(path string) string {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, "spec.yaml")
@@ -143,7 +143,7 @@ func specFile(path string) string {
 	return abs
 }
 
-// look works out the worst case, and reports what no gate lets pass.
+// look computes the worst case, and reports what exceeds a gate.
 func (w *worstCases) look(p *dsl.Pass, shown string) {
 	b := specBounds{File: shown, Estimate: costbound.Bound(p.Program, w.o), Lines: []heavyLine{}}
 	values := map[string]config.Origin{}
@@ -182,7 +182,7 @@ func (w *worstCases) look(p *dsl.Pass, shown string) {
 	}
 }
 
-// wayOut is what to change.
+// wayOut describes what to change.
 func (g *gate) wayOut(lines []heavyLine) string {
 	switch {
 	case g.limit != "":
@@ -193,7 +193,7 @@ func (g *gate) wayOut(lines []heavyLine) string {
 	return "pexctl vet --cost breaks the figure down"
 }
 
-// print shows the worst cases where they were asked for.
+// print prints the worst cases if requested.
 func (w *worstCases) print(stdout io.Writer) {
 	if !w.shown {
 		return
@@ -210,8 +210,9 @@ func (w *worstCases) print(stdout io.Writer) {
 	}
 }
 
-// judged is how vet ends: a bound that is too high is a negative result, and
-// anything else wrong makes the spec useless. No gate is passed unseen.
+// judged returns the result of vet: exceeding a gate is a negative result, and
+// any other error makes the spec unusable. A gate that was not evaluated is an
+// error.
 func (w *worstCases) judged(found diag.List) error {
 	if w.on() && !found.Failed() && len(w.all) < max(1, w.specs) {
 		return failure.Usagef("the worst case needs a spec of kind: Agent; pass one or its directory")

@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/engine/costbound"
 )
 
-// ways are what gives the figures that have no bound one, each whole by itself;
-// none = all have theirs.
+// ways returns the alternative changes that would bound the figures without a
+// bound, or nil if all have one.
 func (b *specBounds) ways() []string {
 	var out []string
 	t := b.Limited
@@ -33,8 +33,8 @@ func (b *specBounds) ways() []string {
 	return out
 }
 
-// without is how tokens get a bound that is no limit of the run. Of texts that
-// vectors are made of there is none.
+// without describes how to bound tokens without a limit of the run. Texts for
+// embeddings have no such bound.
 func (b *specBounds) without() string {
 	if slices.ContainsFunc(b.Parts, func(p costbound.Part) bool { return p.Vectors() && !p.Tokens.Known() }) {
 		return ""
@@ -52,7 +52,7 @@ func (b *specBounds) without() string {
 	return ", or " + strings.Join(more, " and ")
 }
 
-// limit names a limit, and where it would stand.
+// limit returns the name of a limit, with the place to add it.
 func (b *specBounds) limit(name string) string {
 	if b.limits == "" {
 		return "limits." + name

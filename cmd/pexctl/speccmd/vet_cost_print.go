@@ -11,11 +11,12 @@ import (
 	"github.com/pexctl/pex/engine/costbound"
 )
 
-// unboundedCell is shown for a figure without an upper bound; the reason follows the table.
+// unboundedCell is shown for a figure without an upper bound. The reason follows
+// below the table.
 const unboundedCell = "unbounded"
 
-// print shows what a run can reach: by roles, in all, why there is no bound, and
-// what of the spec makes it so.
+// print prints what a run can reach: by role, in total, why there is no bound,
+// and which parts of the spec contribute.
 func (b *specBounds) print(w io.Writer) {
 	rows := [][]string{{"NODE", "ROLE", "LLM", "CALLS", "INPUT", "OUTPUT", "COST", "HOW OFTEN"}}
 	for i := range b.Parts {
@@ -78,7 +79,7 @@ func amount(n costbound.Count) string {
 	return tty.Amount(n.Most)
 }
 
-// reasons returns why figures are unbounded.
+// reasons explains why figures have no bound.
 func (b *specBounds) reasons() []string {
 	var out []string
 	add := func(what, why string) {
@@ -100,7 +101,7 @@ func (b *specBounds) reasons() []string {
 	return out
 }
 
-// mostLevers is how many lines are shown.
+// mostLevers is the maximum number of lines shown.
 const mostLevers = 5
 
 func (b *specBounds) printLevers(w io.Writer) {
@@ -114,7 +115,7 @@ func (b *specBounds) printLevers(w io.Writer) {
 	rows := [][]string{{"LIMIT", "VALUE", "SHARE", "SET IN"}}
 	for _, l := range b.Lines[:min(mostLevers, len(b.Lines))] {
 		if l.Share < 0.005 {
-			break // of parts that nothing bounds
+			break // parts without a bound
 		}
 		path := l.Path
 		if l.Agent != "" {

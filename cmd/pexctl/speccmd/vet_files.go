@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// vetFiles are the files that the arguments of vet stand for, each once: DIR/...
-// is all below a folder, nothing the spec of this one.
+// vetFiles returns the files for the arguments of vet, each once: DIR/... means
+// everything below a folder, no argument the spec of the working folder.
 func vetFiles(c *call) ([]string, error) {
 	paths := c.Args
 	if len(paths) == 0 && fspath.Exists("spec.yaml") {
@@ -36,7 +36,7 @@ func vetFiles(c *call) ([]string, error) {
 	return out, nil
 }
 
-// filesOf is what one argument stands for.
+// filesOf returns the files for one argument.
 func filesOf(path string) ([]string, error) {
 	dir, ok := strings.CutSuffix(path, "...")
 	if !ok || dir != "" && !strings.HasSuffix(dir, "/") {

@@ -13,11 +13,11 @@ import (
 	"github.com/pexctl/pex/internal/app/version"
 )
 
-// vetFormats are the forms in which vet tells what it found.
+// vetFormats are the output formats of vet.
 var vetFormats = []string{"text", "json", "sarif", "github"}
 
-// vetFormat is the one that is asked for. Values and bounds have no place in
-// those of other tools.
+// vetFormat returns the requested one. Formats of other tools cannot contain
+// values and bounds.
 func vetFormat(c *call) (string, error) {
 	if c.Format == "sarif" || c.Format == "github" {
 		for _, flag := range []string{"explain", "cost"} {
@@ -29,8 +29,8 @@ func vetFormat(c *call) (string, error) {
 	return c.Format, nil
 }
 
-// print prints what was found on stdout. Formats of other tools leave no place
-// for the summary, which then goes to stderr.
+// print prints the results on stdout. Formats of other tools have no summary,
+// which then goes to stderr.
 func (v *vetted) print(c *call, format string) error {
 	switch format {
 	case "json":
@@ -47,8 +47,9 @@ func (v *vetted) print(c *call, format string) error {
 	return nil
 }
 
-// sourceFile is the file of a diagnostic from the root of what is checked out,
-// where GitHub says what that is, else from here on; "" = a flag or a variable.
+// sourceFile returns the file of a diagnostic relative to the root of the
+// checkout on GitHub, or else to the working folder. It returns "" for a flag or
+// a variable.
 func sourceFile(name string) string {
 	switch {
 	case name == "", strings.HasPrefix(name, "--"), strings.HasPrefix(name, "PEX_SET_"):

@@ -23,8 +23,8 @@ import (
 	"github.com/pexctl/pex/internal/app/version"
 )
 
-// The names of a backup's files. A run's head stands before its journal, for
-// whoever reads them in one go.
+// The names of a backup's files. A run's head precedes its journal, for reading
+// in one pass.
 const (
 	backupMemory  = "memory"
 	backupRuns    = "runs"
@@ -44,7 +44,7 @@ func storeBackupCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// backupReport is what a backup holds, or what was restored.
+// backupReport describes the content of a backup, or of what was restored.
 type backupReport struct {
 	File    string   `json:"file,omitempty"`
 	Runs    int      `json:"runs"`
@@ -52,7 +52,7 @@ type backupReport struct {
 	Trusted int      `json:"trusted"` // digests of files from elsewhere
 	Memory  bool     `json:"memory"`
 	Bytes   int64    `json:"bytes,omitempty"`
-	Damaged []string `json:"damaged,omitempty"` // runs and evaluations that were left out
+	Damaged []string `json:"damaged,omitempty"` // omitted runs and evaluations
 }
 
 func (r *backupReport) text() string {
@@ -102,14 +102,15 @@ func backupFile(c *call) (string, error) {
 	return c.Arg(0), c.AtMost(1)
 }
 
-// backup is the making of one.
+// backup is the state of creating a backup.
 type backup struct {
 	c      *call
 	home   *homed
 	report backupReport
 }
 
-// toFile writes the archive beside its place and puts it there when it is whole.
+// toFile writes the archive to a temporary file and renames it when it is
+// complete.
 func (b *backup) toFile(name string) error {
 	if err := fspath.WriteFile(name, 0o600, b.write); err != nil {
 		return err
@@ -117,8 +118,8 @@ func (b *backup) toFile(name string) error {
 	return syncFolder(filepath.Dir(name))
 }
 
-// write takes the runs first: a run that ends meanwhile adds to the memory
-// last, and adding that again later changes nothing.
+// write writes the runs first: a run that ends in the meantime adds to the memory
+// last, and adding that again later has no effect.
 func (b *backup) write(w io.Writer) error {
 	counted := &countWriter{w: w}
 	a := archive.NewWriter(counted, time.Now(), "pexctl "+version.String())
@@ -147,7 +148,7 @@ func (b *backup) write(w io.Writer) error {
 func (b *backup) addRun(a *archive.Writer, id string) error {
 	s, err := b.home.runs.Snapshot(id)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+	case errors.Is(err, fs.ErrNotExist): // removed in the meantime
 		return nil
 	case errors.Is(err, journal.ErrCorrupt):
 		b.report.Damaged = append(b.report.Damaged, id)
@@ -166,8 +167,8 @@ func (b *backup) addRun(a *archive.Writer, id string) error {
 	return err
 }
 
-// addMemory goes by way of a file: the memory's other users wait while it is
-// read, and its size must be known first.
+// addMemory writes the memory to a temporary file first: other users of the
+// memory wait while it is read, and its size must be known in advance.
 func (b *backup) addMemory(a *archive.Writer) error {
 	tmp, err := os.CreateTemp("", "pexctl-memory-*")
 	if err != nil {
@@ -194,7 +195,7 @@ func (b *backup) addMemory(a *archive.Writer) error {
 	return a.Add(backupMemory, time.Now(), size, tmp)
 }
 
-// countWriter counts what goes through it.
+// countWriter counts the bytes written to it.
 type countWriter struct {
 	w io.Writer
 	n int64

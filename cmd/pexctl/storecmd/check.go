@@ -29,24 +29,24 @@ func storeCheckCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// checkReport is what a check found.
+// checkReport is the result of a check.
 type checkReport struct {
 	Home     string    `json:"home"`
 	Runs     int       `json:"runs"`
 	Evals    int       `json:"evals"`
-	Memory   bool      `json:"memory"` // there is one, and it was checked
+	Memory   bool      `json:"memory"` // it exists and was checked
 	Findings []finding `json:"findings"`
 }
 
-// finding is one thing that is not as it should be, and what to do about it.
+// finding is one problem with its fix.
 type finding struct {
 	Run    string `json:"run,omitempty"`
 	File   string `json:"file"`
 	Line   int    `json:"line,omitempty"`
-	Byte   int    `json:"byte,omitempty"` // where the line begins
+	Byte   int    `json:"byte,omitempty"` // where the line starts
 	What   string `json:"what"`
 	Fix    string `json:"fix"`
-	Damage bool   `json:"damage"` // something is lost or cannot be read
+	Damage bool   `json:"damage"` // data is lost or cannot be read
 }
 
 func storeCheck(c *call) error {
@@ -87,7 +87,7 @@ func (r *checkReport) checkRuns(c *call, h *homed) error {
 	})
 }
 
-// fixOf says what a person does about a finding.
+// fixOf explains how to fix a finding.
 func fixOf(c *call, f journal.Finding) string {
 	switch f.Remedy {
 	case journal.ByRepair:
@@ -140,7 +140,7 @@ func (r *checkReport) print(c *call) {
 	fmt.Fprintf(w, "%s: %s checked, %s\n", ui.Safe(w, r.Home), looked, verdict)
 }
 
-// repairReport is what a repair did.
+// repairReport is the result of a repair.
 type repairReport struct {
 	Run     string `json:"run"`
 	Kept    int    `json:"kept"`

@@ -15,7 +15,8 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// Command is the care of a home: its runs, and the memory beside them.
+// Command returns "pexctl store", for maintaining a home: its runs, and its
+// memory.
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "store", Usage: "Check, back up, restore and garbage-collect runs and memory",
@@ -30,17 +31,17 @@ func Command(env *ui.Env) *cli.Command {
 	}
 }
 
-// homed is the home that a command of the store works on.
+// homed is the home of a store command.
 type homed struct {
 	dir  string
-	runs *journal.Home // nil = there is none
+	runs *journal.Home // nil if there is none
 }
 
-// memoryDir is where the home's memory lies; it need not exist. A memory that
-// memory.path moved elsewhere is not the home's.
+// memoryDir returns the folder of the home's memory; it need not exist. A memory
+// elsewhere, by memory.path, does not belong to the home.
 func (h *homed) memoryDir() string { return filepath.Join(h.dir, "memory") }
 
-// openHomed opens the home if there is one, and makes none.
+// openHomed opens the home if it exists, and does not create it.
 func openHomed(c *call) (*homed, error) {
 	dir, err := project.HomeHere(c.Call)
 	if err != nil {
@@ -56,7 +57,7 @@ func openHomed(c *call) (*homed, error) {
 	return h, nil
 }
 
-// list is the ids of the home's runs.
+// list returns the ids of the home's runs.
 func (h *homed) list() ([]string, error) {
 	if h.runs == nil {
 		return nil, nil
@@ -69,13 +70,13 @@ func (h *homed) list() ([]string, error) {
 }
 
 // untilSignal cancels the command's context at the first signal that suspends, so
-// that nothing half made stays behind; the second one ends the process.
+// that no partial results remain; the second one ends the process.
 func untilSignal(c *call) (stop func()) {
 	c.Context, stop = ui.OnSignal(c.Context, func() {})
 	return stop
 }
 
-// cutShort is the error of a command that a signal may have ended.
+// cutShort returns the error of a command that a signal may have stopped.
 func cutShort(c *call, err error) error {
 	if c.Context.Err() != nil {
 		return ui.Exit(ui.SignalCode(context.Cause(c.Context)), err)

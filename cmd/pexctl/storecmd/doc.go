@@ -1,7 +1,7 @@
-// Package storecmd is `pexctl store`: it checks, backs up, restores and tidies up a
-// home.
+// Package storecmd is `pexctl store`: it checks, backs up, restores and cleans up
+// a home.
 //
-//	home --> engine/journal, engine/archive, the memory --> what is wrong, a backup, what was removed
+//	home --> engine/journal, engine/archive, the memory --> problems, a backup, what was removed
 //
 // It knows no component by name and no other command.
 package storecmd

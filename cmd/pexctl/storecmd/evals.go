@@ -20,13 +20,13 @@ import (
 	"github.com/pexctl/pex/internal/app/trust"
 )
 
-// The names in a backup of what is not a run or the memory.
+// The names in a backup of everything except runs and the memory.
 const (
 	backupEvals = "evals"
 	backupTrust = homedir.TrustFile
 )
 
-// held names what a home holds.
+// held describes the content of a home.
 func held(runs, evals int, memory bool) string {
 	all := []string{ui.Count(runs, "run")}
 	if evals > 0 {
@@ -41,7 +41,7 @@ func held(runs, evals int, memory bool) string {
 	return all[0]
 }
 
-// evals are the folders of the home's evaluations.
+// evals returns the folders of the home's evaluations.
 func (h *homed) evals() ([]string, error) {
 	entries, err := os.ReadDir(project.EvalsDir(h.dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ func (h *homed) evals() ([]string, error) {
 	return out, err
 }
 
-// checkEvals verifies the evaluations, and what is trusted.
+// checkEvals verifies the evaluations, and the list of trusted files.
 func (r *checkReport) checkEvals(h *homed) error {
 	dirs, err := h.evals()
 	if err != nil {
@@ -81,7 +81,7 @@ func (r *checkReport) checkEvals(h *homed) error {
 	return nil
 }
 
-// addEvals adds the evaluations; of one that is under way what is written by now.
+// addEvals adds the evaluations; of a running one, what was written so far.
 func (b *backup) addEvals(a *archive.Writer) error {
 	dirs, err := b.home.evals()
 	if err != nil {
@@ -125,11 +125,11 @@ func addEval(a *archive.Writer, dir string) error {
 	return nil
 }
 
-// addTrust adds what is trusted, if it can be read.
+// addTrust adds the list of trusted files, if it can be read.
 func (b *backup) addTrust(a *archive.Writer) error {
 	k, err := trust.Open(b.home.dir)
 	if err != nil || len(k.Trusted) == 0 {
-		return nil // store check names a file that is damaged: it trusts nothing
+		return nil // store check reports a damaged file, which trusts nothing
 	}
 	file := filepath.Join(b.home.dir, homedir.TrustFile)
 	info, err := os.Stat(file)
@@ -144,7 +144,7 @@ func (b *backup) addTrust(a *archive.Writer) error {
 	return a.Add(backupTrust, info.ModTime(), int64(len(raw)), bytes.NewReader(raw))
 }
 
-// takeOther unpacks a file of an evaluation, or what is trusted.
+// takeOther unpacks a file of an evaluation, or the list of trusted files.
 func (r *restore) takeOther(f archive.File, in io.Reader) error {
 	parts := strings.Split(f.Name, "/")
 	if f.Name != backupTrust && (parts[0] != backupEvals || len(parts) < 3) {

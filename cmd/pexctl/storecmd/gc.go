@@ -39,10 +39,10 @@ func storeGCCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// gcReport is what a gc removed.
+// gcReport is the result of a gc.
 type gcReport struct {
 	Removed []string       `json:"removed"`
-	Kept    map[string]int `json:"kept"` // runs by why they stay
+	Kept    map[string]int `json:"kept"` // number of runs by the reason for keeping them
 	Freed   int64          `json:"freed_bytes"`
 	DryRun  bool           `json:"dry_run"`
 }
@@ -67,12 +67,12 @@ func storeGC(c *call) error {
 	return nil
 }
 
-// gcRule says which runs go.
+// gcRule selects the runs to remove.
 type gcRule struct {
-	before time.Time // last changed before; zero = none goes by its age
-	keep   int       // the newest that stay
+	before time.Time // last changed before; zero to ignore the age
+	keep   int       // the number of newest runs to keep
 	all    bool
-	any    bool // a rule was given at all
+	any    bool // a rule was given
 }
 
 func gcRuleOf(c *call) (gcRule, error) {
@@ -97,7 +97,7 @@ func gcRuleOf(c *call) (gcRule, error) {
 	return r, nil
 }
 
-// runs removes the runs that the rule lets go.
+// runs removes the runs that the rule selects.
 func (r *gcReport) runs(h *homed, rule gcRule) error {
 	ids, err := h.list()
 	if err != nil || !rule.any {
@@ -108,7 +108,7 @@ func (r *gcReport) runs(h *homed, rule gcRule) error {
 	for _, id := range ids {
 		st, err := h.runs.Stat(id)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed meanwhile
+			continue // removed in the meantime
 		}
 		if err != nil {
 			return err
@@ -137,7 +137,7 @@ func (r *gcReport) runs(h *homed, rule gcRule) error {
 	return nil
 }
 
-// staysFor is why a run must stay; "" = it may go.
+// staysFor returns the reason for keeping a run, or "".
 func staysFor(st journal.Stat, rule gcRule) string {
 	switch {
 	case st.Open:
@@ -169,7 +169,7 @@ func (r *gcReport) remove(h *homed, st journal.Stat) error {
 	return nil
 }
 
-// rest finishes removals that were cut short, and tidies up the memory.
+// rest completes interrupted removals, and cleans up the memory.
 func (r *gcReport) rest(c *call, h *homed) error {
 	if h.runs != nil {
 		n, err := h.runs.Sweep(r.DryRun)
@@ -194,8 +194,8 @@ func (r *gcReport) rest(c *call, h *homed) error {
 	return nil
 }
 
-// restoreAge is how old what a restore builds must be to be taken for left
-// behind by one that was killed.
+// restoreAge is the age from which the folder of a restore counts as left behind
+// by a killed one.
 const restoreAge = time.Hour
 
 func sweepRestores(home string) error {

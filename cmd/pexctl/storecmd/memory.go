@@ -18,12 +18,12 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// memoryPatience is how long the check of a memory may take: damaged files can
-// make the library turn in circles.
+// memoryPatience is the timeout for checking a memory: damaged files can make the
+// library loop.
 const memoryPatience = 10 * time.Minute
 
-// memoryCheckCommand is run by `store check` in a process of its own: damaged
-// files can crash the library, and the crash is then a finding.
+// memoryCheckCommand is run by `store check` in its own process: damaged files
+// can crash the library, which then counts as a finding.
 func memoryCheckCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "memory-check", Usage: "Check the memory in this process", Hidden: true,
@@ -45,13 +45,13 @@ func memoryCheckCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// memoryVerdict is what the process that checks the memory says.
+// memoryVerdict is the output of the process that checks the memory.
 type memoryVerdict struct {
 	Damage []badger.Damage `json:"damage"`
-	Error  string          `json:"error,omitempty"` // why it could not look
+	Error  string          `json:"error,omitempty"` // why it could not check
 }
 
-// checkMemory checks the memory, if there is one, in a process of its own.
+// checkMemory checks the memory, if there is one, in its own process.
 func (r *checkReport) checkMemory(c *call, h *homed) error {
 	entries, err := os.ReadDir(h.memoryDir())
 	if len(entries) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) {
@@ -81,7 +81,7 @@ func (r *checkReport) checkMemory(c *call, h *homed) error {
 	return nil
 }
 
-// memoryInProcess starts self, which is a pexctl; its error is a crash.
+// memoryInProcess starts self, which is a pexctl; the error reports a crash.
 func memoryInProcess(ctx context.Context, self, home string) (v memoryVerdict, err error) {
 	ctx, cancel := context.WithTimeout(ctx, memoryPatience)
 	defer cancel()

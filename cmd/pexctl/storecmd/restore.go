@@ -64,7 +64,7 @@ func storeRestore(c *call) error {
 	return nil
 }
 
-// vacant refuses a home that holds something.
+// vacant rejects a home that contains something.
 func vacant(home string) error {
 	for _, part := range []string{backupRuns, backupEvals, backupMemory} {
 		dir := filepath.Join(home, part)
@@ -82,13 +82,13 @@ func vacant(home string) error {
 	return nil
 }
 
-// restore is the making of a home out of a backup.
+// restore is the state of restoring a home from a backup.
 type restore struct {
 	c       *call
 	home    string
-	staging string // a home of its own within the home, until all is verified
+	staging string // a home within the home, until everything is verified
 	runs    *journal.Home
-	head    []byte // of the run whose journal comes next
+	head    []byte // of the run whose journal is next
 	headOf  string
 	evals   map[string]bool
 	report  backupReport
@@ -143,8 +143,8 @@ func (r *restore) take(f archive.File, in io.Reader) error {
 	return fmt.Errorf("%w: %q is not part of a run", archive.ErrDamaged, f.Name)
 }
 
-// move puts what was verified in its place. A folder that came to hold
-// something meanwhile is left alone, and what was moved goes back.
+// move moves what was verified to its place. It does not touch a folder that is
+// no longer empty, and then moves everything back.
 func (r *restore) move() error {
 	var back []func() error
 	for _, part := range []string{backupMemory, backupEvals, backupTrust, backupRuns} {
@@ -167,8 +167,8 @@ func (r *restore) move() error {
 	return syncFolder(r.home)
 }
 
-// syncFolder makes the names in a folder survive the machine, where folders can
-// be synced.
+// syncFolder makes the names in a folder durable, on systems that can sync
+// folders.
 func syncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
-// A check that dies or prints anything but a result counts as damage.
+// A check that crashes or prints anything but a result counts as damage.
 func TestACrashOfTheMemoryCheckIsNamed(t *testing.T) {
 	for _, name := range []string{"false", "true"} {
 		path, err := exec.LookPath(name)

@@ -21,7 +21,7 @@ import (
 	"github.com/pexctl/pex/providers/cassette"
 )
 
-// newTestBench is what cases are tried on.
+// newTestBench returns the bench for the cases.
 func newTestBench(components *catalog.Catalog, o *testOptions) *testcase.Bench {
 	agent := version.UserAgent()
 	return &testcase.Bench{

@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/watch"
 )
 
-// testDescription is what --help says of tests below the examples.
+// testDescription is the --help text of test below the examples.
 const testDescription = `PATH is a spec, its folder, a file of kind: Tests, a case folder, or DIR/... Runs the tests: section of a spec, files of kind: Tests beside it and in tests/, and tests/*/case.yaml. For example:
 
   tests:
@@ -30,7 +30,7 @@ Tests call no model and use no network: prompts are compared with golden files, 
 
 Exit codes: 0 all passed, 1 a test failed, 2 invalid or no tests, 3 a recording failed, 130 interrupted.`
 
-// Command is "pexctl test".
+// Command returns "pexctl test".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "test", Usage: "Run the tests of specs, offline and deterministically", ArgsUsage: "[PATH...]",
@@ -123,7 +123,7 @@ func testOnce(c *ui.Call, o *testOptions) error {
 	return tellTests(ctx, c, o, plan, done)
 }
 
-// inCI says whether no person reads the diff of what is written here.
+// inCI reports whether no human sees the diff of what is written.
 func inCI() bool {
 	v := os.Getenv("CI")
 	on, err := strconv.ParseBool(v)

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/eval/coverage"
 )
 
-// coverage is how much of each spec was exercised, and what never.
+// coverage prints how much of each spec was exercised, and what was not.
 func (p *testPrinter) coverage(all []coverage.Report) {
 	for i, r := range all {
 		if i > 0 || !p.o.quiet {
@@ -24,7 +24,7 @@ func (p *testPrinter) coverage(all []coverage.Report) {
 	}
 }
 
-// never is what of a kind was not exercised, behind its figures.
+// never lists what of a kind was not exercised, after its figures.
 func (p *testPrinter) never(r coverage.Report, kind coverage.Kind) string {
 	const indent, comma = 25, ", "
 	var b strings.Builder
@@ -53,7 +53,7 @@ func (p *testPrinter) never(r coverage.Report, kind coverage.Kind) string {
 	return b.String()
 }
 
-// tooLittle says whether the tests exercise less of a spec than is wanted.
+// tooLittle reports whether the coverage of a spec is below the minimum.
 func (o *testOptions) tooLittle(all []coverage.Report) bool {
 	for _, r := range all {
 		if r.Share < o.least {

@@ -1,5 +1,5 @@
-// Package testcmd is `pexctl test`: it runs the tests of specs and keeps their golden
-// files.
+// Package testcmd is `pexctl test`: it runs the tests of specs and maintains
+// their golden files.
 //
 //	paths --plan--> cases --eval/testcase--> results --> text, JSON, reports; goldens
 //

@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// movedHint says how goldens are taken over that stand where those of their case
-// stood before they had a folder of their own.
+// movedHint explains how to move golden files from the place that an earlier
+// version used.
 func movedHint(c *ui.Call, plan *testPlan, done *testsDone) {
 	told := false
 	for i, out := range done.outcomes {

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// listedCase is a case as --list shows it.
+// listedCase is a case in the output of --list.
 type listedCase struct {
 	Spec string   `json:"spec"`
 	Name string   `json:"name"`
@@ -40,7 +40,7 @@ func listTests(c *ui.Call, o *testOptions, plan *testPlan) error {
 	return nil
 }
 
-// doesOf is what a case does, in words.
+// doesOf describes what a case does.
 func doesOf(k *plannedCase) []string {
 	out := []string{}
 	if len(k.Render) > 0 {
@@ -65,7 +65,7 @@ func doesOf(k *plannedCase) []string {
 	return out
 }
 
-// staleOf lists the cassettes that answered other requests than they recorded.
+// staleOf returns the cassettes with requests that differ from the recorded ones.
 func staleOf(plan *testPlan, done *testsDone) []report.StaleCassette {
 	var out []report.StaleCassette
 	for i, o := range done.outcomes {
@@ -92,8 +92,8 @@ func staleCall(d replay.Drifted) report.StaleCall {
 	return call
 }
 
-// listStale lists the cassettes that are to be recorded again; exit 1 where
-// there are some.
+// listStale lists the cassettes to record again; the exit code is 1 if there are
+// any.
 func listStale(c *ui.Call, o *testOptions, plan *testPlan, done *testsDone) error {
 	stale := staleOf(plan, done)
 	if o.json {

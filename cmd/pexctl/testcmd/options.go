@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// testOptions are the flags of `pexctl test`, read.
+// testOptions are the parsed flags of `pexctl test`.
 type testOptions struct {
 	out     *outputs.Outputs
 	json    bool // -o json
@@ -26,21 +26,22 @@ type testOptions struct {
 	watch   bool
 	stale   bool
 	allowed []drift.Class
-	unused  bool // golden files that nobody asks for are failures
+	unused  bool // unused golden files are failures
 	cover   bool
-	least   float64 // share of what can be exercised, 0 to 1
+	least   float64 // minimum coverage, 0 to 1
 	allow   []string
-	// noCommands refuses programs that tools and checks would start.
+	// noCommands rejects programs that tools and checks would start.
 	noCommands bool
 }
 
-// shard is part i of n, from 1; n 0 = everything.
+// shard is part i of n, from 1; n is 0 for everything.
 type shard struct{ i, n int }
 
-// takes says whether the case of an index is of the part.
+// takes reports whether the case with an index belongs to the shard.
 func (s shard) takes(index int) bool { return s.n == 0 || index%s.n == s.i-1 }
 
-// all says whether every case runs: only then is it known what nobody asks for.
+// all reports whether every case runs: only then is it known which golden files
+// are unused.
 func (o *testOptions) all() bool { return o.only == nil && o.shard.n == 0 }
 
 func testOptionsOf(c *ui.Call) (*testOptions, error) {
@@ -76,7 +77,7 @@ func testOptionsOf(c *ui.Call) (*testOptions, error) {
 	return o, atTerminal(c)
 }
 
-// agree refuses what does not go together.
+// agree rejects conflicting options.
 func (o *testOptions) agree() error {
 	writes := o.update || o.review || o.record != ""
 	switch {
@@ -119,7 +120,7 @@ func shardOf(text string) (shard, error) {
 	return shard{i, n}, nil
 }
 
-// driftsOf reads the classes of --allow-drift; that of prompts always may be.
+// driftsOf parses the classes of --allow-drift. Prompts may always drift.
 func driftsOf(text string) ([]drift.Class, error) {
 	known := []string{string(drift.Prompt), string(drift.Parameters), string(drift.Tools), string(drift.Arguments)}
 	var out []drift.Class
@@ -140,5 +141,5 @@ func driftsOf(text string) ([]drift.Class, error) {
 	return out, nil
 }
 
-// matches says whether a case is to run, by its name and its place in the list.
+// matches reports whether to run a case, by its name.
 func (o *testOptions) matches(name string) bool { return o.only == nil || o.only.MatchString(name) }

@@ -20,16 +20,16 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// testPlan is the cases that are to run, and what they run on.
+// testPlan holds the cases to run, with what they need.
 type testPlan struct {
 	bench *testcase.Bench
 	units *testUnits
 	cases []plannedCase
-	files []string // with tests, absolute
-	whole []string // specs, absolute, of which these are all the tests
+	files []string // files with tests, absolute
+	whole []string // specs, absolute, all of whose tests are included
 }
 
-// plannedCase is a case and the program it is of.
+// plannedCase is a case with its program.
 type plannedCase struct {
 	testspec.Case
 	unit *testUnit
@@ -37,8 +37,7 @@ type plannedCase struct {
 
 func (p *testPlan) close() { p.units.close() }
 
-// planTests finds the cases of the paths, loads them and compiles what they
-// are of.
+// planTests finds the cases of the paths, loads them and compiles their specs.
 func planTests(c *ui.Call, o *testOptions) (*testPlan, error) {
 	options := testSpecOptions(c)
 	files, whole, err := testFiles(c.Args, options)
@@ -47,7 +46,7 @@ func planTests(c *ui.Call, o *testOptions) (*testPlan, error) {
 	}
 	c.NoteRead(files...)
 	for _, spec := range whole {
-		c.NoteRead(spec, filepath.Join(filepath.Dir(spec), "tests")) // where new cases are added
+		c.NoteRead(spec, filepath.Join(filepath.Dir(spec), "tests")) // new cases are added there
 	}
 	if len(files) == 0 {
 		return nil, without(c, whole, options)
@@ -80,7 +79,7 @@ func planTests(c *ui.Call, o *testOptions) (*testPlan, error) {
 	return p, nil
 }
 
-// noteRead notes what the cases compare with and replay.
+// noteRead records the files that the cases compare with and replay.
 func (p *testPlan) noteRead(c *ui.Call) {
 	for i := range p.cases {
 		k := &p.cases[i]
@@ -93,8 +92,8 @@ func (p *testPlan) noteRead(c *ui.Call) {
 	}
 }
 
-// trusted asks about what the specs have from elsewhere whose cases run their
-// tools; who only renders starts nothing.
+// trusted asks whether to trust foreign parts of the specs whose cases run tools;
+// rendering starts nothing.
 func (p *testPlan) trusted(c *ui.Call) error {
 	for _, u := range p.units.order {
 		if !slices.ContainsFunc(p.cases, func(k plannedCase) bool { return k.unit == u && k.Run != nil }) {
@@ -107,8 +106,8 @@ func (p *testPlan) trusted(c *ui.Call) error {
 	return nil
 }
 
-// announce tells the goldens which cases come, in their order; what cannot be
-// one is told when its case is compared.
+// announce registers the cases with the golden files, in order. Invalid ones are
+// reported when they are compared.
 func (p *testPlan) announce() {
 	p.units.keep()
 	for i := range p.cases {
@@ -126,7 +125,7 @@ func testSpecOptions(c *ui.Call) dsl.Options {
 	return o
 }
 
-// chosen compiles what the cases are of that are to run.
+// chosen compiles the specs of the selected cases.
 func (o *testOptions) chosen(c *ui.Call, cases []testspec.Case, files []string, units *testUnits) ([]plannedCase, error) {
 	if len(cases) == 0 {
 		return nil, failure.Usagef("no tests found: %s", noTests(files))
@@ -151,7 +150,7 @@ func (o *testOptions) chosen(c *ui.Call, cases []testspec.Case, files []string, 
 	return out, ui.ShowDiagnostics(c, found.Sort())
 }
 
-// firstTest is a test to begin with.
+// firstTest is a test to start with.
 const firstTest = `
   tests:
     - name: plans a sum
@@ -166,8 +165,8 @@ func noTests(files []string) string {
 	return where + ", a file of kind: Tests beside it, or tests/NAME/case.yaml (see pexctl test --help). For example:" + firstTest
 }
 
-// testFiles are the files with tests that paths stand for, and the specs of
-// which these are all.
+// testFiles returns the files with tests for paths, and the specs all of whose
+// tests are included.
 func testFiles(paths []string, o dsl.Options) (files, whole []string, err error) {
 	if len(paths) == 0 {
 		paths = []string{"."}
@@ -199,8 +198,8 @@ func testFiles(paths []string, o dsl.Options) (files, whole []string, err error)
 	return files, whole, nil
 }
 
-// without says why no tests were found: a spec that cannot be read may have some,
-// so its diagnostics come first.
+// without explains why no tests were found. A spec that cannot be read may have
+// tests, so its diagnostics come first.
 func without(c *ui.Call, specs []string, o dsl.Options) error {
 	var found diag.List
 	for _, spec := range specs {
@@ -214,8 +213,8 @@ func without(c *ui.Call, specs []string, o dsl.Options) error {
 	return failure.Usagef("no tests found in %s: %s", paths, noTests(nil))
 }
 
-// pathTests is what one path stands for: specs with all their tests, and
-// further files of tests.
+// pathTests returns the specs (with all their tests) and the files of tests for
+// one path.
 func pathTests(path string) (specs, tests []string, err error) {
 	if dir, ok := strings.CutSuffix(path, "..."); ok && (dir == "" || strings.HasSuffix(dir, "/")) {
 		dir = filepath.Clean(dir)

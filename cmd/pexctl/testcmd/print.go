@@ -15,26 +15,26 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// How much of a problem is shown; --review and -o json have all of it.
+// Limits for showing a problem; --review and -o json show everything.
 const (
 	mostDiff = 30 // lines
 	mostText = 12
 )
 
-// testPrinter writes what tests came to as people read it.
+// testPrinter prints the results of tests.
 type testPrinter struct {
 	w     io.Writer
 	o     *testOptions
 	color bool
-	told  map[string]string // changes of goldens that were shown, and the case they were shown of
+	told  map[string]string // changes of golden files already shown, with their case
 }
 
 func (p *testPrinter) ink(ink tty.Ink, s string) string { return tty.Pen{Color: p.color}.Ink(ink, s) }
 
 func (p *testPrinter) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
 
-// all writes the failures of each spec and a line for it, in the order of the
-// plan.
+// all prints the failures of each spec and a summary line for it, in the order of
+// the plan.
 func (p *testPrinter) all(plan *testPlan, done *testsDone, r *report.TestReport, removed []golden.Change) {
 	names := specNames(plan)
 	for _, name := range names {
@@ -65,7 +65,7 @@ func (p *testPrinter) all(plan *testPlan, done *testsDone, r *report.TestReport,
 	}
 }
 
-// specNames are the names of the specs under test, each once.
+// specNames returns the names of the specs under test, each once.
 func specNames(plan *testPlan) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -78,7 +78,7 @@ func specNames(plan *testPlan) []string {
 	return out
 }
 
-// tally is what the cases of a spec came to.
+// tally is the summary of the cases of a spec.
 type tally struct {
 	name                      string
 	all, failed, updated, old int
@@ -100,7 +100,7 @@ func (t *tally) add(out *testcase.Outcome) {
 	}
 }
 
-// spec is the one line of a spec.
+// spec prints the summary line of a spec.
 func (p *testPrinter) spec(t tally) {
 	if t.failed > 0 {
 		p.line("%s  %s  %d of %s failed  %s", p.ink(tty.Red, "FAIL"), t.name, t.failed, ui.Count(t.all, "test"), milli(t.ms))
@@ -123,7 +123,7 @@ func (p *testPrinter) spec(t tally) {
 	p.line("%s    %s  %s  %s%s", p.ink(tty.Green, "ok"), t.name, ui.Count(t.all, "test"), milli(t.ms), note)
 }
 
-// outcome is everything that is wrong with a case.
+// outcome prints all problems of a case.
 func (p *testPrinter) outcome(out *testcase.Outcome) {
 	for _, ch := range out.Changes {
 		if p.o.update && !p.o.quiet {
@@ -150,12 +150,12 @@ func (p *testPrinter) outcome(out *testcase.Outcome) {
 	p.repeats(again)
 }
 
-// repeats are goldens that changed as others did, which were shown: of this
-// case, and of others.
+// repeats are golden files with a change that was already shown: of this case,
+// and of others.
 type repeats struct{ here, there, cases []string }
 
-// repeated says that a change was shown already, of another golden, and notes
-// it: a word that stands in every prompt is shown once.
+// repeated reports whether a change was already shown for another golden file,
+// and records it: a word that occurs in every prompt is shown once.
 func (p *testPrinter) repeated(ch golden.Change, name string, again *repeats) bool {
 	key := fmt.Sprint(ch.Diff().Changed(), ch.Causes)
 	first, known := p.told[key]
@@ -182,10 +182,10 @@ func (p *testPrinter) repeats(r repeats) {
 	}
 }
 
-// unnamed is what expressions are called that nobody named.
+// unnamed matches the generated names of expressions.
 var unnamed = text.Regexp(`^expr(_\d+)?$`)
 
-// problem is one thing that is wrong: what, where, why.
+// problem prints one problem: what, where, why.
 func (p *testPrinter) problem(out *testcase.Outcome, x *report.Problem, ch golden.Change, changed bool) {
 	head := sentenceOf(x)
 	p.indented("    ", head)
@@ -197,7 +197,7 @@ func (p *testPrinter) problem(out *testcase.Outcome, x *report.Problem, ch golde
 		p.line("      %s", p.ink(tty.Dim, fmt.Sprintf("%s:%d", fspath.Shown(x.File), x.Line)))
 	}
 	switch {
-	case changed && p.o.review: // it is shown when it is asked about
+	case changed && p.o.review: // shown during the review
 	case changed:
 		p.diff(ch.Diff())
 	case x.Diff != "":
@@ -208,8 +208,8 @@ func (p *testPrinter) problem(out *testcase.Outcome, x *report.Problem, ch golde
 	}
 }
 
-// sentenceOf is a problem in a sentence, which says what it is of where the message
-// does not.
+// sentenceOf returns a problem as a sentence, with its subject if the message
+// does not have it.
 func sentenceOf(x *report.Problem) string {
 	switch {
 	case x.Message == "":
@@ -224,8 +224,8 @@ func sentenceOf(x *report.Problem) string {
 	return x.Message
 }
 
-// sides are what a check wanted and what there was, as far as the head does not
-// say it.
+// sides prints the expected and actual value of a check, unless the head contains
+// them.
 func (p *testPrinter) sides(x *report.Problem, head string) {
 	for _, side := range []struct{ name, text string }{{"expected", x.Expected}, {"actual", x.Actual}} {
 		switch {
@@ -239,8 +239,7 @@ func (p *testPrinter) sides(x *report.Problem, head string) {
 	}
 }
 
-// changeOf is the golden that a problem is about, where it is still to be
-// changed.
+// changeOf returns the pending change of a golden file for a problem.
 func (p *testPrinter) changeOf(out *testcase.Outcome, x *report.Problem) (golden.Change, bool) {
 	if x.Kind != report.ProblemGolden || p.o.update {
 		return golden.Change{}, false

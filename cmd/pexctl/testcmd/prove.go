@@ -24,7 +24,7 @@ func WriteGoldens(ctx context.Context, components *catalog.Catalog, dir string) 
 	bench := newTestBench(components, &testOptions{update: true})
 	units := newTestUnits(bench, options.Programs, false)
 	defer units.close()
-	tree, err := golden.Open(dir, false) // also where CI is set: these are not compared with anything
+	tree, err := golden.Open(dir, false) // also in CI: nothing is compared with these files
 	if err != nil {
 		return failure.Infra(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// tellTests says what the cases came to, lets a person review what changed,
-// writes the reports, and gives the exit code.
+// tellTests prints the results, runs the review, writes the reports, and returns
+// the exit code.
 func tellTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan, done *testsDone) error {
 	unused, removed, err := o.leftOver(plan)
 	if err != nil {
@@ -50,7 +50,7 @@ func tellTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan, 
 	return nil
 }
 
-// leftOver is the goldens that no case asks for; an update removes them.
+// leftOver returns the golden files that no case uses; an update removes them.
 func (o *testOptions) leftOver(plan *testPlan) (unused, removed []golden.Change, err error) {
 	if !o.unused {
 		return nil, nil, nil
@@ -92,14 +92,14 @@ func foldTests(done *testsDone, unused []golden.Change) *report.TestReport {
 	return r
 }
 
-// reviewed asks about each change, and says whether anything is still wrong.
+// reviewed asks about each change, and reports whether anything still fails.
 func (o *testOptions) reviewed(ctx context.Context, c *ui.Call, r *report.TestReport, done *testsDone, unused []golden.Change) (failed bool, err error) {
 	failed = r.Failed > 0 || len(r.Unused) > 0
 	if !o.review {
 		return failed, nil
 	}
 	var changes []golden.Change
-	others, asked := 0, map[string]bool{} // a golden may be of several cases
+	others, asked := 0, map[string]bool{} // a golden file may belong to several cases
 	for _, out := range done.outcomes {
 		for _, ch := range out.Changes {
 			if !asked[ch.File] {
@@ -117,7 +117,7 @@ func (o *testOptions) reviewed(ctx context.Context, c *ui.Call, r *report.TestRe
 	return others > 0 || left > 0, err
 }
 
-// testHints are what to type next.
+// testHints prints the next commands.
 func testHints(c *ui.Call, o *testOptions, done *testsDone, r *report.TestReport) {
 	var goldens, tapeless bool
 	for _, out := range done.outcomes {

@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// atTerminal refuses a review where nobody can be asked.
+// atTerminal rejects a review without a terminal.
 func atTerminal(c *ui.Call) error {
 	_, in := ui.Terminal(c.Stdin)
 	_, out := ui.Terminal(c.Stderr)
@@ -24,11 +24,11 @@ func atTerminal(c *ui.Call) error {
 	return nil
 }
 
-// review walks through golden files that are not what the tests gave, shows
-// each diff with the changed words marked, and asks at the terminal what to do
-// about it. What is accepted is written at once. Rejected goldens stay as they
-// are: the spec is wrong; skipped ones too: nobody has decided. The end of
-// input, of ctx, and q skip all that is left. left is how many stay as they are.
+// review shows the diff of each golden file that differs from the results, with
+// the changed words marked, and asks at the terminal what to do about it.
+// Accepted changes are written immediately. Rejected ones stay because the spec
+// is wrong, skipped ones because there is no decision yet. The end of input or
+// ctx, and q, skip the rest. left is the number of unchanged golden files.
 func review(ctx context.Context, c *ui.Call, changes []golden.Change) (left int, err error) {
 	if err := atTerminal(c); err != nil {
 		return len(changes), err
@@ -46,7 +46,7 @@ func review(ctx context.Context, c *ui.Call, changes []golden.Change) (left int,
 	return len(changes) - r.accepted, err
 }
 
-// reviewer asks about one golden after the other.
+// reviewer asks about one golden file after another.
 type reviewer struct {
 	in    *ui.Person
 	out   io.Writer
@@ -58,7 +58,7 @@ type reviewer struct {
 
 func (r *reviewer) walk(ctx context.Context, changes []golden.Change) error {
 	defer func() { r.skipped = len(changes) - r.accepted - r.rejected }()
-	same := make([]string, len(changes)) // changes that are the same have the same
+	same := make([]string, len(changes)) // equal changes have equal values
 	for i, ch := range changes {
 		same[i] = string(ch.Kind) + ch.Diff().Changed()
 	}
@@ -93,7 +93,7 @@ func (r *reviewer) walk(ctx context.Context, changes []golden.Change) error {
 	return nil
 }
 
-// counted is how many are not decided and fit.
+// counted returns the number of undecided changes that fit.
 func counted(decided []bool, fits func(int) bool) int {
 	n := 0
 	for j, done := range decided {
@@ -104,7 +104,7 @@ func counted(decided []bool, fits func(int) bool) int {
 	return n
 }
 
-// accept accepts what fits, from the first that is not decided on.
+// accept accepts the undecided changes that fit.
 func (r *reviewer) accept(changes []golden.Change, decided []bool, fits func(int) bool) error {
 	for j := range changes {
 		if decided[j] || !fits(j) {
@@ -119,8 +119,8 @@ func (r *reviewer) accept(changes []golden.Change, decided []bool, fits func(int
 	return nil
 }
 
-// ask reads lines until one is an answer; the change is the same in some
-// goldens, this one among them.
+// ask reads lines until one is a valid answer. same is the number of golden files
+// with this change.
 func (r *reviewer) ask(ctx context.Context, ch golden.Change, same int) (string, error) {
 	all := "A = accept all of this test"
 	if ch.Kind == golden.Unused {
@@ -152,7 +152,7 @@ func (r *reviewer) ask(ctx context.Context, ch golden.Change, same int) (string,
 	}
 }
 
-// shown is a change as it is asked about: what it is of, why, and the diff.
+// shown formats a change for the question: its subject, the reason, and the diff.
 func (r *reviewer) shown(ch golden.Change) string {
 	var b strings.Builder
 	switch ch.Kind {

@@ -21,7 +21,8 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// changedGoldens is two cases with a changed, two missing and an unused golden.
+// changedGoldens creates two cases with a changed, two missing and an unused
+// golden file.
 func changedGoldens(t *testing.T) (dir string, changes []golden.Change) {
 	t.Helper()
 	dir = t.TempDir()
@@ -117,7 +118,7 @@ func TestReviewShowsTheDiffAndItsCause(t *testing.T) {
 	}
 }
 
-// One answer accepts a change wherever it is the same.
+// One answer accepts equal changes of several golden files.
 func TestReviewAcceptsTheSameChangeEverywhere(t *testing.T) {
 	dir := t.TempDir()
 	tree, err := golden.Open(dir, false)
@@ -164,7 +165,7 @@ func TestReviewAcceptsTheSameChangeEverywhere(t *testing.T) {
 	}
 }
 
-// An interrupt ends the review, also while an answer is waited for.
+// A signal ends the review, also while it waits for an answer.
 func TestAReviewCanBeStopped(t *testing.T) {
 	_, changes := changedGoldens(t)
 	ctx, stop := context.WithCancel(t.Context())
@@ -190,7 +191,7 @@ func TestReviewWantsATerminal(t *testing.T) {
 
 func TestReviewTellsWhatCannotBeWritten(t *testing.T) {
 	dir, changes := changedGoldens(t)
-	if err := os.MkdirAll(filepath.Join(dir, "one/tools.json"), 0o755); err != nil { // a folder took its place
+	if err := os.MkdirAll(filepath.Join(dir, "one/tools.json"), 0o755); err != nil { // a folder in its place
 		t.Fatal(err)
 	}
 	r := reviewing("A\n", io.Discard)
@@ -207,7 +208,7 @@ func reviewing(answers string, out io.Writer) *reviewer {
 	}
 }
 
-// filesIn lists the files of a folder with what they hold, shortly.
+// filesIn lists the files of a folder with their shortened content.
 func filesIn(t *testing.T, dir string) string {
 	t.Helper()
 	var out []string

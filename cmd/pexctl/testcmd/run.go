@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// testsDone is the outcomes of cases, in the order of the plan; nil = it was
+// testsDone holds the outcomes of cases, in the order of the plan; nil for those
 // not reached.
 type testsDone struct {
 	outcomes []*testcase.Outcome
@@ -30,7 +30,7 @@ func (d *testsDone) finished() int {
 	return n
 }
 
-// runTests runs cases side by side; once ctx is done no further one begins.
+// runTests runs cases concurrently. After ctx is done it starts no further ones.
 func runTests(ctx context.Context, o *testOptions, plan *testPlan) *testsDone {
 	began := time.Now()
 	d := &testsDone{outcomes: make([]*testcase.Outcome, len(plan.cases))}
@@ -59,8 +59,8 @@ func runTests(ctx context.Context, o *testOptions, plan *testPlan) *testsDone {
 	return d
 }
 
-// recordTests runs cases live that have no cassette, or all that have one, one
-// after another: their models may not take more.
+// recordTests runs cases without a cassette live, or all with one, sequentially
+// because of rate limits.
 func recordTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan) error {
 	failed, nowhere := 0, 0
 	for i := range plan.cases {
@@ -92,8 +92,8 @@ func recordTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan
 	return nil
 }
 
-// needsTape says whether a case is to be recorded. Where it has no cassette it
-// is tried: the spec's own llms may be scripted.
+// needsTape reports whether to record a case. If it has no cassette, the case is
+// tried first, because the spec's own LLMs may be scripted.
 func needsTape(ctx context.Context, o *testOptions, plan *testPlan, k *plannedCase) bool {
 	if k.Run.Cassette != "" {
 		return o.record == "all" || !fspath.Exists(k.Run.Cassette)
@@ -103,7 +103,7 @@ func needsTape(ctx context.Context, o *testOptions, plan *testPlan, k *plannedCa
 	u := *k.unit.Unit
 	u.Cover = nil
 	trial := k.Case
-	trial.Golden = "" // only whether it runs is wanted
+	trial.Golden = "" // only to see whether it runs
 	out := testcase.Run(ctx, &bench, &u, &trial)
 	return out.MissingCassette
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
-// diff is a change of a golden; --review and -o json have all of it.
+// diff prints a change of a golden file, shortened; --review and -o json show all
+// of it.
 func (p *testPrinter) diff(d textdiff.Diff) {
 	if !p.color {
 		p.raw("      ", ui.Safe(p.w, d.Unified(mostDiff)))
@@ -19,7 +20,7 @@ func (p *testPrinter) diff(d textdiff.Diff) {
 	p.raw("      ", d.Color(mostDiff, tty.Safe))
 }
 
-// text is a text of several lines, a diff in color.
+// text prints a multi-line text, a diff in color.
 func (p *testPrinter) text(indent, s string, diff bool) {
 	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	most := mostText
@@ -42,7 +43,7 @@ func (p *testPrinter) text(indent, s string, diff bool) {
 	}
 }
 
-// indented is a message whose first line stands out.
+// indented prints a message with a highlighted first line.
 func (p *testPrinter) indented(indent, s string) {
 	first, rest, _ := strings.Cut(ui.Safe(p.w, s), "\n")
 	p.line("%s%s", indent, first)
@@ -51,7 +52,7 @@ func (p *testPrinter) indented(indent, s string) {
 	}
 }
 
-// raw is lines that are fit for the stream already.
+// raw prints lines that are already escaped.
 func (p *testPrinter) raw(indent, s string) {
 	for l := range strings.Lines(s) {
 		fmt.Fprint(p.w, indent+strings.TrimRight(l, "\n")+"\n")

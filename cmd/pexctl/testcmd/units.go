@@ -31,17 +31,17 @@ type testUnits struct {
 	byKey    map[string]*testUnit
 	order    []*testUnit
 	trees    map[string]*goldenTree
-	read     []string // what specs and tests are made of, absolute
+	read     []string // files of specs and tests, absolute
 }
 
 // testUnit is a program under test.
 type testUnit struct {
 	*testcase.Unit
-	name string // of the spec, as output calls it
+	name string // of the spec, for output
 	spec *dsl.Spec
 }
 
-// goldenTree is the goldens below a project root.
+// goldenTree is the set of golden files below a project root.
 type goldenTree struct {
 	*golden.Tree
 	root string
@@ -51,8 +51,8 @@ func newTestUnits(b *testcase.Bench, p *dsl.Programs, covered bool) *testUnits {
 	return &testUnits{bench: b, programs: p, cover: covered, byKey: map[string]*testUnit{}, trees: map[string]*goldenTree{}}
 }
 
-// of is the unit of a case: its spec with its overrides. What is found is told
-// once.
+// of returns the unit of a case: its spec with its overrides. Diagnostics are
+// returned once.
 func (t *testUnits) of(c *testspec.Case) (*testUnit, diag.List, error) {
 	key := c.Spec + "\x00" + strings.Join(c.Set, "\x00")
 	if u := t.byKey[key]; u != nil {
@@ -83,8 +83,8 @@ func (t *testUnits) of(c *testspec.Case) (*testUnit, diag.List, error) {
 	return u, nil, nil
 }
 
-// llmOptions is what a spec sets of each llm that its provider alone has. Those
-// of models that play a script say what is answered, not how: they are none.
+// llmOptions returns the provider options of each LLM. Options of scripted models
+// define the replies, so they are left out.
 func llmOptions(spec *dsl.Spec, p *engine.Program) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for i := range p.Models {
@@ -116,7 +116,7 @@ func (t *testUnits) tree(root string) (*golden.Tree, error) {
 	return tree, nil
 }
 
-// keep tells the goldens which files are none.
+// keep registers the files that are not golden files.
 func (t *testUnits) keep() {
 	for _, tree := range t.trees {
 		tree.ExcludeInputs(t.read...)
@@ -137,10 +137,10 @@ func (t *testUnits) close() {
 	for _, tree := range t.trees {
 		errs = append(errs, tree.Close())
 	}
-	_ = errors.Join(errs...) // nothing was written that is not closed already
+	_ = errors.Join(errs...) // nothing unsaved is left to close
 }
 
-// covered is what the tests exercised, a report for each spec.
+// covered returns the coverage, a report per spec.
 func (t *testUnits) covered() []coverage.Report {
 	var out []coverage.Report
 	for _, u := range t.order {
@@ -151,8 +151,8 @@ func (t *testUnits) covered() []coverage.Report {
 	return coverage.Join(out)
 }
 
-// shownSpec is what output calls a spec: its path from here, its folder where
-// it is the spec.yaml of another one than this.
+// shownSpec returns a spec in the form for output: its path relative to the
+// working folder, or its folder for a spec.yaml elsewhere.
 func shownSpec(file string) string {
 	shown := fspath.Shown(file)
 	if dir := filepath.ToSlash(filepath.Dir(shown)); dir != "." && filepath.Base(shown) == "spec.yaml" {

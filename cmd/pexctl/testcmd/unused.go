@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// unused are the goldens that no case of the plan asks for, in folders of which
-// the plan has every case there is.
+// unused returns the golden files that no case of the plan uses, in folders all
+// of whose cases are in the plan.
 func (p *testPlan) unused() ([]golden.Change, error) {
 	known, err := p.known()
 	if err != nil {
@@ -35,9 +35,9 @@ func (p *testPlan) unused() ([]golden.Change, error) {
 	return out, nil
 }
 
-// known are the folders of specs, by their project's root, beside whose tests
-// the plan has all that lie there: those of another spec in the folder keep
-// their goldens in the same place.
+// known returns the folders of specs, by project root, all of whose tests are in
+// the plan. Other specs in the same folder store their golden files in the same
+// place.
 func (p *testPlan) known() (map[string][]string, error) {
 	out := map[string][]string{}
 	for _, u := range p.units.order {
@@ -55,12 +55,12 @@ func (p *testPlan) known() (map[string][]string, error) {
 	return out, nil
 }
 
-// goldenFolders are the folders in which the cases beside a spec keep goldens
-// by default, those of cases that are gone among them.
+// goldenFolders returns the folders in which the cases beside a spec store golden
+// files by default, including those of removed cases.
 func goldenFolders(dir string) []string {
 	found, err := filepath.Glob(filepath.Join(dir, "tests", "*", "golden"))
 	if err != nil {
-		return nil // a spec's folder with a bracket in its name: only what cases use is looked at
+		return nil // a bracket in a spec's folder: check only what cases use
 	}
 	return found
 }

@@ -88,7 +88,7 @@ func toolsCall(c *call) error {
 // prepare builds the host for the one tool.
 func (t *toolCall) prepare() error {
 	c := t.c
-	p, spec, err := project.Compile(c.Call, diag.UnapprovedTool) // it is asked about here
+	p, spec, err := project.Compile(c.Call, diag.UnapprovedTool) // asked separately below
 	if err != nil {
 		return err
 	}
@@ -124,8 +124,8 @@ func (t *toolCall) prepare() error {
 	return nil
 }
 
-// askAboutWrites has a person approve what may change the world, unless the spec
-// says approval: never of it.
+// askAboutWrites requires approval of calls that may write, unless the spec says
+// approval: never.
 func (t *toolCall) askAboutWrites() {
 	for i := range t.host.Tools {
 		b := &t.host.Tools[i]
@@ -143,8 +143,8 @@ func (t *toolCall) askAboutWrites() {
 	}
 }
 
-// ifItWrites is the condition that a call writes: what a server's tools do is
-// known once it has been asked.
+// ifItWrites is true for calls that write. The effect of a server's tools is
+// known once the server is connected.
 func ifItWrites() component.GuardRef {
 	g := component.GuardRef{Source: `tool.effect == "write"`}
 	g.Bind(func(env map[string]any) (bool, error) {
@@ -164,7 +164,7 @@ func argumentsOf(c *call) (json.RawMessage, error) {
 	return ui.ReadGiven(c.Call, "--args", name, ui.MaxArguments)
 }
 
-// tell prints what the tool gave, or why it gave nothing, and gives the exit code.
+// tell prints the tool's output, or why there is none, and returns the exit code.
 func (t *toolCall) tell(ctx context.Context, rec runtime.OneCall, res *engine.Result) error {
 	switch {
 	case ctx.Err() != nil:
@@ -189,8 +189,8 @@ func (t *toolCall) tell(ctx context.Context, rec runtime.OneCall, res *engine.Re
 	return nil
 }
 
-// unanswered refuses a call that waits for a person who is not there: nothing
-// keeps it until somebody comes.
+// unanswered returns an error for a call that waits for an answer: a single call
+// cannot be stored until there is one.
 func (t *toolCall) unanswered(q interrupt.Question) error {
 	name := t.c.Arg(1)
 	if q.Kind == interrupt.Approval {
@@ -199,7 +199,7 @@ func (t *toolCall) unanswered(q interrupt.Question) error {
 	return failure.Usagef("%s asks a question (%s) and there is no terminal to answer at", name, q.Question)
 }
 
-// calledTool is a call as -o json shows it.
+// calledTool is the -o json form of a call.
 type calledTool struct {
 	runtime.OneCall
 	Warnings   []string     `json:"warnings"`
@@ -214,8 +214,8 @@ func (t *toolCall) printJSON(rec runtime.OneCall, res *engine.Result) error {
 	return ui.PrintJSON(t.c.Call, out)
 }
 
-// print puts what a model would read on stdout, and on stderr why there is
-// nothing to read.
+// print prints the output for the model on stdout, or on stderr why there is
+// none.
 func (t *toolCall) print(rec runtime.OneCall, res *engine.Result) {
 	if rec.Status == tool.CallOK {
 		fmt.Fprintln(t.c.Stdout, strings.TrimRight(ui.Safe(t.c.Stdout, rec.Text()), "\n"))

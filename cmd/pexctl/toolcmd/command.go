@@ -20,7 +20,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// Command is "pexctl tools".
+// Command returns "pexctl tools".
 func Command(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "tools", Usage: "List, call and pin the tools of a spec",
@@ -33,8 +33,8 @@ func Command(env *ui.Env) *cli.Command {
 	}
 }
 
-// Only is a program's copy without llms: nobody is asked. Names leave of
-// the tools only those, with the llms that they may ask; none = all.
+// Only returns a copy of a program without LLMs and with only the named tools and
+// the LLMs that they use; without names it has all tools.
 func Only(p *engine.Program, names ...string) *engine.Program {
 	out := *p
 	out.Models = nil
@@ -49,13 +49,13 @@ func Only(p *engine.Program, names ...string) *engine.Program {
 	return &out
 }
 
-// isOf says that a name is a tool's of the spec, or may be one of the tools
-// that stand behind it.
+// isOf reports whether a name is that of a tool of the spec, or may be a tool of
+// the server that it represents.
 func isOf(name string, t *tool.Spec) bool {
 	return name == t.Name || t.Type == "mcp" && strings.HasPrefix(name, tool.MemberName(t.Name, ""))
 }
 
-// toolNamed finds a tool of the spec, or says which there are.
+// toolNamed returns a tool of the spec, or an error with the existing ones.
 func toolNamed(p *engine.Program, name string) (*tool.Spec, error) {
 	all := make([]string, len(p.Tools))
 	for i := range p.Tools {
@@ -75,14 +75,14 @@ func toolNamed(p *engine.Program, name string) (*tool.Spec, error) {
 	return nil, failure.Usagef("unknown tool %q; the spec has %s", name, ui.List(all))
 }
 
-// toolParameters is the parameters for a call of one tool: only those that its
-// definition, or a guard, refers to have to be given.
+// toolParameters returns the parameters for a call of one tool. Only those that
+// its definition or a guard refers to are required.
 func toolParameters(p *engine.Program, tool string, flags []string) (map[string]any, error) {
 	var source struct {
 		Tools  map[string]json.RawMessage `json:"tools"`
 		Guards json.RawMessage            `json:"guards"`
 	}
-	_ = json.Unmarshal(p.Source, &source) // the compiler wrote it
+	_ = json.Unmarshal(p.Source, &source) // written by the compiler
 	text := string(source.Tools[tool]) + string(source.Guards)
 	relaxed := *p
 	relaxed.Parameters = slices.Clone(p.Parameters)
@@ -100,14 +100,14 @@ func toolParameters(p *engine.Program, tool string, flags []string) (map[string]
 	return params, nil
 }
 
-// refersTo says whether a text of the spec, as JSON, refers to a parameter.
+// refersTo reports whether a text of the spec, as JSON, refers to a parameter.
 func refersTo(text, name string) bool {
 	found, err := regexp.MatchString(`parameters\s*(\??\.\s*|\[\s*(\\"|'))`+regexp.QuoteMeta(name)+`\b`, text)
 	return found || err != nil
 }
 
-// toolsBound are the tools that a run of a program would have, its servers
-// asked; what is missing is told on stderr.
+// toolsBound returns the tools that a run of a program would have, including
+// those of servers. It prints missing ones on stderr.
 func toolsBound(c *ui.Call, p *engine.Program, host engine.Host) ([]runtime.BoundTool, error) {
 	c.Trace.Mask(host.Secrets)
 	bound, warnings, err := runtime.Tools(c.Context, p, engine.Input{RunID: "tools", Parameters: project.Defaults(p)}, host)
@@ -123,7 +123,7 @@ func toolsBound(c *ui.Call, p *engine.Program, host engine.Host) ([]runtime.Boun
 	return bound, nil
 }
 
-// Offered is what models are told of the tools of a program.
+// Offered returns the descriptions that models receive of a program's tools.
 func Offered(c *ui.Call, p *engine.Program, host engine.Host) ([]tool.Info, error) {
 	bound, err := toolsBound(c, p, host)
 	return runtime.ToolInfos(bound), err

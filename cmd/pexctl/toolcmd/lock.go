@@ -43,23 +43,23 @@ func toolsLockCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// locking is the locks of projects, compared with what servers say now.
+// locking compares the lock files of projects with the servers' current tools.
 type locking struct {
 	c     *call
 	locks map[string]*lockfile.Lock // by the root of the project
 	order []string
 	found []lockedServer
-	down  []error // servers that did not answer
+	down  []error // servers that did not reply
 }
 
-// lockedServer is a server as it is pinned, and as it is now.
+// lockedServer is a server as pinned, and its current state.
 type lockedServer struct {
 	Spec        string            `json:"spec"`
 	Entry       string            `json:"entry"`
 	Status      lockStatus        `json:"status"`
-	Server      string            `json:"server"` // name and version, as told
+	Server      string            `json:"server"` // name and version from the server
 	Tools       []string          `json:"tools"`
-	Destructive []string          `json:"destructive"` // tools that the server says destroy
+	Destructive []string          `json:"destructive"` // tools that the server declares destructive
 	Changes     []lockfile.Change `json:"changes"`
 	Warnings    []string          `json:"warnings"`
 
@@ -68,14 +68,14 @@ type lockedServer struct {
 	drift *lockfile.Drift
 }
 
-// lockStatus is how a server stands to the lock.
+// lockStatus is the status of a server in the lock file.
 type lockStatus string
 
 const (
 	lockedNew     lockStatus = "new"
 	lockedSame    lockStatus = "unchanged"
 	lockedChanged lockStatus = "changed"
-	lockedGone    lockStatus = "gone" // the spec has it no longer
+	lockedGone    lockStatus = "gone" // the spec no longer has it
 )
 
 func toolsLock(c *call) error {
@@ -100,7 +100,7 @@ func toolsLock(c *call) error {
 // spec compares the servers of a spec, and of the agents within it.
 func (l *locking) spec(path string) error {
 	options := project.SpecOptions(l.c.Call)
-	options.Pins = nil // what is pinned is about to be made anew
+	options.Pins = nil // ignore existing pins
 	p, spec, found := dsl.Compile(path, options)
 	found = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return d.Code == diag.UnapprovedTool })
 	if err := ui.ShowDiagnostics(l.c.Call, found); err != nil {
@@ -125,7 +125,8 @@ func (l *locking) spec(path string) error {
 	return l.program(p, s)
 }
 
-// lockParameters are the parameters for asking servers: none has to be given.
+// lockParameters returns the parameters for connecting to servers; none is
+// required.
 func lockParameters(p *engine.Program, flags []string) (map[string]any, error) {
 	relaxed := *p
 	relaxed.Parameters = slices.Clone(p.Parameters)
@@ -142,7 +143,7 @@ func lockParameters(p *engine.Program, flags []string) (map[string]any, error) {
 func (l *locking) program(p *engine.Program, s host.Settings) error {
 	key := host.LockKey(s.Root, s.Spec)
 	if slices.ContainsFunc(l.found, func(f lockedServer) bool { return f.root == s.Root && f.Spec == key }) {
-		return nil // two agents may have the same third within
+		return nil // two agents may contain the same agent
 	}
 	lock, err := l.lock(s.Root)
 	if err != nil {
@@ -165,7 +166,7 @@ func (l *locking) program(p *engine.Program, s host.Settings) error {
 	return nil
 }
 
-// lock is that of a project.
+// lock returns the lock file of a project.
 func (l *locking) lock(root string) (*lockfile.Lock, error) {
 	if lock := l.locks[root]; lock != nil {
 		return lock, nil
@@ -179,7 +180,8 @@ func (l *locking) lock(root string) (*lockfile.Lock, error) {
 	return lock, err
 }
 
-// ask asks the servers of one program, and says which entries are some.
+// ask connects to the servers of one program, and returns which entries are
+// servers.
 func (l *locking) ask(p *engine.Program, s host.Settings, key string) (asked map[string]bool, err error) {
 	host, err := host.New(Only(p), s)
 	if err != nil {
@@ -208,14 +210,14 @@ func (l *locking) ask(p *engine.Program, s host.Settings, key string) (asked map
 	return asked, nil
 }
 
-// hearing is a server that is asked what it has.
+// hearing is a server whose tools are being listed.
 type hearing struct {
 	name  string // of its entry
 	rules tool.Rules
-	said  *tool.Listing // nil = it does not answer
+	said  *tool.Listing // nil if it does not reply
 }
 
-// heard are the servers of a host, to be filled as they answer.
+// heard returns the servers of a host; their listings are set when they reply.
 func heard(h *engine.Host) []*hearing {
 	var out []*hearing
 	for i := range h.Tools {
@@ -229,7 +231,7 @@ func heard(h *engine.Host) []*hearing {
 	return out
 }
 
-// compare notes how a server stands to the lock.
+// compare records the status of a server.
 func (l *locking) compare(root string, now lockfile.Entry, warnings []string) {
 	f := lockedServer{Spec: now.Spec, Entry: now.Name, Status: lockedSame, Server: now.Server, Destructive: now.Destructive(), Warnings: warnings, root: root, now: now}
 	for _, t := range now.Tools {
@@ -241,12 +243,12 @@ func (l *locking) compare(root string, now lockfile.Entry, warnings []string) {
 	} else if f.drift = old.Compare(now); f.drift != nil {
 		f.Status, f.Changes = lockedChanged, f.drift.Changes
 	} else {
-		f.now.Tools = old.Tools // in the order in which they stand there
+		f.now.Tools = old.Tools // in the order of the lock file
 	}
 	l.found = append(l.found, f)
 }
 
-// write puts what servers say in the locks.
+// write writes the listings to the lock files.
 func (l *locking) write() error {
 	for _, f := range l.found {
 		lock := l.locks[f.root]
@@ -259,7 +261,7 @@ func (l *locking) write() error {
 	for _, root := range l.order {
 		path := filepath.Join(root, lockfile.FileName)
 		if _, err := os.Stat(path); err != nil && len(l.locks[root].Entries()) == 0 {
-			continue // there is nothing to pin
+			continue // nothing to pin
 		}
 		if err := fspath.WriteFile(path, 0o644, func(w io.Writer) error { return l.locks[root].Write(w) }); err != nil {
 			return failure.Infra(err)

@@ -17,8 +17,8 @@ import (
 	"github.com/pexctl/pex/internal/app/host"
 )
 
-// conclude tells what was found, and writes it unless it only has to be checked
-// or still has to be agreed to.
+// conclude prints the result, and writes the lock files unless they are only
+// checked or still need confirmation.
 func (l *locking) conclude(wantJSON bool) error {
 	if !wantJSON {
 		l.tell()
@@ -43,7 +43,8 @@ func (l *locking) any(status ...lockStatus) bool {
 	return slices.ContainsFunc(l.found, func(f lockedServer) bool { return slices.Contains(status, f.Status) })
 }
 
-// agreed says whether the locks may be written; an error says what is missing.
+// agreed reports whether the lock files may be written; an error explains what is
+// missing.
 func (l *locking) agreed(wantJSON bool) (bool, error) {
 	switch {
 	case len(l.found) == 0:
@@ -77,8 +78,8 @@ func (l *locking) agreed(wantJSON bool) (bool, error) {
 	return false, refused
 }
 
-// tell says server by server what is new and what has changed: the difference on
-// stdout, what is to be thought of on stderr.
+// tell prints for each server what is new and what changed: the difference on
+// stdout, warnings on stderr.
 func (l *locking) tell() {
 	out, notes := l.c.Stdout, l.c.Stderr
 	for _, f := range l.found {
@@ -123,7 +124,7 @@ func (l *locking) printJSON(written bool) error {
 	return ui.PrintJSON(l.c.Call, out)
 }
 
-// warningsOf are the warnings about one entry of tools.
+// warningsOf returns the warnings about one entry of tools.
 func warningsOf(name string, all []string) []string {
 	var out []string
 	for _, w := range all {

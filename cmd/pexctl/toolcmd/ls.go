@@ -42,7 +42,7 @@ func toolsLsCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// listedTool is a tool as it is listed.
+// listedTool is a tool in a list.
 type listedTool struct {
 	Name           string          `json:"name"`
 	Type           string          `json:"type"`
@@ -50,28 +50,28 @@ type listedTool struct {
 	Approval       string          `json:"approval"` // never, always or an expression
 	CalledBy       []string        `json:"called_by"`
 	ToldTo         []string        `json:"told_to"`
-	TimeoutMS      int64           `json:"timeout_ms"` // 0 = an agent's, which its own limits end
+	TimeoutMS      int64           `json:"timeout_ms"` // 0 for an agent, which has its own limits
 	MaxAttempts    int             `json:"max_attempts"`
 	MaxOutputBytes int             `json:"max_output_bytes"`
 	OutputFilter   string          `json:"output_filter,omitempty"`
 	Fixed          []fixedArgument `json:"with"`
 	Description    string          `json:"description"`
-	Schema         json.RawMessage `json:"input_schema"` // as models are told
-	// Of a server's tool: the entry of tools, what the server claims of it, and
-	// whether the lock pins it.
+	Schema         json.RawMessage `json:"input_schema"` // as models receive it
+	// For a server's tool: the entry of tools, the server's annotations, and
+	// whether the lock file pins it.
 	Server string      `json:"server,omitempty"`
 	Hints  *tool.Hints `json:"hints,omitempty"`
 	Pinned *bool       `json:"pinned,omitempty"`
 }
 
-// fixedArgument is an argument that the spec gives.
+// fixedArgument is an argument that the spec fixes.
 type fixedArgument struct {
 	Name  string          `json:"name"`
-	Value json.RawMessage `json:"value"` // as written: its texts may hold references
+	Value json.RawMessage `json:"value"` // as written: its texts may contain references
 }
 
 func toolsLs(c *call) error {
-	p, spec, err := project.Compile(c.Call, diag.UnapprovedTool) // which is in the table
+	p, spec, err := project.Compile(c.Call, diag.UnapprovedTool) // shown in the table
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func toolsLs(c *call) error {
 	return nil
 }
 
-// toolsOf lists the tools that a program has, with the nodes that see them.
+// toolsOf returns the tools of a program, with the nodes that see them.
 func toolsOf(p *engine.Program, bound []runtime.BoundTool) []listedTool {
 	infos := runtime.ToolInfos(bound)
 	v := engine.ViewOf(p, engine.Input{Parameters: project.Defaults(p)}, &engine.Result{}, nil, render.Epoch)
@@ -132,7 +132,7 @@ func toolsOf(p *engine.Program, bound []runtime.BoundTool) []listedTool {
 	return all
 }
 
-// markPinned says of the tools of servers what is known of them besides.
+// markPinned adds whether the tools of servers are pinned.
 func markPinned(all []listedTool, bound []runtime.BoundTool, pinned *host.Pins) {
 	for i := range bound {
 		entry, def := bound[i].Member()
@@ -147,8 +147,8 @@ func markPinned(all []listedTool, bound []runtime.BoundTool, pinned *host.Pins) 
 	}
 }
 
-// timeoutOf is how long a call may take; 0 = as long as the limits of the agent
-// that answers it.
+// timeoutOf returns the timeout of a call; 0 if only the limits of the called
+// agent apply.
 func timeoutOf(t *runtime.BoundTool) time.Duration {
 	if _, agent := t.Tool.(engine.AgentTool); agent {
 		return t.Spec.Timeout
@@ -156,8 +156,8 @@ func timeoutOf(t *runtime.BoundTool) time.Duration {
 	return cmp.Or(t.Spec.Timeout, tool.DefaultTimeout)
 }
 
-// seenBy says which nodes call each tool, and which only prompt with it; the
-// nodes of the graph in its order.
+// seenBy returns which nodes call each tool, and which only describe it in
+// prompts, in the order of the graph's nodes.
 func seenBy(p *engine.Program, v engine.View) (calls, told map[string][]string) {
 	calls, told = map[string][]string{}, map[string][]string{}
 	for _, n := range p.Graph.Nodes {

@@ -13,8 +13,8 @@ import (
 	"github.com/pexctl/pex/engine/interrupt"
 )
 
-// callPeople answers what a call asks: --yes approves, the rest is asked at the
-// terminal. Where there is none the question stays open.
+// callPeople answers the questions of a call: --yes approves, others are asked at
+// the terminal. Without one they stay open.
 func callPeople(c *call) interrupt.Responder {
 	var at interrupt.Responder
 	in, reads := ui.Terminal(c.Stdin)
@@ -28,8 +28,9 @@ func callPeople(c *call) interrupt.Responder {
 	return at
 }
 
-// consenting approves calls, and leaves all other questions to a person.
-type consenting struct{ person interrupt.Responder } // nil = there is none
+// consenting approves calls, and leaves all other questions to a human, if there
+// is one.
+type consenting struct{ person interrupt.Responder } // nil if none
 
 var _ interrupt.Responder = consenting{}
 
@@ -44,7 +45,7 @@ func (y consenting) Ask(ctx context.Context, q interrupt.Question) (json.RawMess
 	return y.person.Ask(ctx, q)
 }
 
-// callSink shows what a call tells while it is under way.
+// callSink shows the events of a running call.
 type callSink struct{ c *call }
 
 var _ engine.Sink = (*callSink)(nil)

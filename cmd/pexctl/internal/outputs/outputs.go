@@ -18,8 +18,8 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// reportFormats are the formats that have a flag of their own, in the order of
-// --help: all but what a terminal and GitHub Actions get without one.
+// reportFormats are the formats with their own flag, in the order of --help: all
+// except those for a terminal and GitHub Actions.
 var reportFormats = slices.DeleteFunc(formats.All().Types(), func(format string) bool {
 	return format == "table" || format == "github"
 })
@@ -27,7 +27,8 @@ var reportFormats = slices.DeleteFunc(formats.All().Types(), func(format string)
 // formatNames are the names of report formats in help, each with its article.
 var formatNames = map[string]string{"json": "a JSON", "jsonl": "a JSON Lines", "csv": "a CSV", "markdown": "a Markdown", "junit": "a JUnit XML", "html": "an HTML"}
 
-// ReportFlags are the flags that write a report to a file, one for each format; none = all formats.
+// ReportFlags returns the flags that write a report to a file, one for each
+// format; without formats, for all.
 func ReportFlags(formats ...string) []cli.Flag {
 	if len(formats) == 0 {
 		formats = reportFormats
@@ -39,16 +40,16 @@ func ReportFlags(formats ...string) []cli.Flag {
 	return append(out, &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: ui.GroupOutput, Usage: "Print no progress on stderr"})
 }
 
-// Outputs is where reports go: stdout, files, and what CI reads.
+// Outputs are the destinations of reports: stdout, files, and CI.
 type Outputs struct {
 	c      *ui.Call
 	format string            // of stdout
-	JSON   bool              // it is json
-	Files  map[string]string // path by format
+	JSON   bool              // format is json
+	Files  map[string]string // paths by format
 }
 
-// Open checks that every file can be written, before anything is run. On
-// stdout there is text or JSON, or one of more formats.
+// Open checks that every file can be written, before anything runs. Stdout gets
+// text or JSON, or one of the formats in further.
 func Open(c *ui.Call) (*Outputs, error) {
 	o := &Outputs{c: c, format: c.Format, JSON: c.JSON, Files: map[string]string{}}
 	for _, format := range reportFormats {
@@ -72,7 +73,7 @@ func Open(c *ui.Call) (*Outputs, error) {
 	return o, nil
 }
 
-// writable says why no file can be put at a path, or nil.
+// writable returns an error if no file can be written to a path.
 func writable(path string) error {
 	dir := filepath.Dir(path)
 	if !fspath.Exists(dir) {
@@ -88,7 +89,7 @@ func writable(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// settings are those of formats that go to a file, or to the terminal.
+// settings returns those for formats in files or on the terminal.
 func (o *Outputs) settings() formats.Settings {
 	here, err := os.Getwd()
 	if err != nil {
@@ -97,28 +98,28 @@ func (o *Outputs) settings() formats.Settings {
 	return formats.Settings{Base: here, Columns: ui.Columns(o.c.Stdout), Color: ui.UsesColor(o.c.Stdout)}
 }
 
-// Eval writes the report of an evaluation wherever it is wanted.
+// Eval writes the report of an evaluation to all destinations.
 func (o *Outputs) Eval(r *report.Report, rows trial.Rows) error {
 	return o.write(func(f formats.Format, w io.Writer) error { return f.Write(w, r, rows) })
 }
 
-// Diff writes how two evaluations differ.
+// Diff writes the comparison of two evaluations to all destinations.
 func (o *Outputs) Diff(d *formats.Diff) error {
 	return o.write(func(f formats.Format, w io.Writer) error {
 		if f, ok := f.(formats.Diffs); ok {
 			return f.WriteDiff(w, d)
 		}
-		return nil // annotations say nothing of it
+		return nil // annotations do not include it
 	})
 }
 
-// Tests writes what tests came to wherever it is wanted, but for stdout.
+// Tests writes the results of tests to all destinations except stdout.
 func (o *Outputs) Tests(r *report.TestReport) error {
 	return o.toFiles(func(f formats.Format, w io.Writer) error { return f.(formats.Tests).WriteTests(w, r) })
 }
 
-// write writes one thing in every format that is wanted. What cannot be written
-// keeps nothing else from being written.
+// write writes one report in every requested format. An error in one does not
+// stop the others.
 func (o *Outputs) write(write func(formats.Format, io.Writer) error) error {
 	failed := o.toFiles(write)
 	format, set := o.format, o.settings()
@@ -148,12 +149,12 @@ func (o *Outputs) toFiles(write func(formats.Format, io.Writer) error) error {
 	return nil
 }
 
-// commentBytes is what GitHub takes as a comment: Markdown files are made for
-// one.
+// commentBytes is the maximum size of a GitHub comment, which Markdown files are
+// made for.
 const commentBytes = 65536
 
-// fileSettings are those of a format that goes to a file. Services that look
-// for places in attributes of JUnit get them, though its schema has none.
+// fileSettings returns those for a format in a file. JUnit attributes get places,
+// which some services read although the schema does not have them.
 func fileSettings(set formats.Settings, format string) formats.Settings {
 	set.Color, set.Columns = false, 0
 	if format == "markdown" {
@@ -175,8 +176,8 @@ func (o *Outputs) one(format string, set formats.Settings, w io.Writer, write fu
 	return write(f, ui.Styled(w))
 }
 
-// actions tells GitHub Actions, where it runs: annotations in the log, which
-// stderr is, and the summary of the step.
+// actions writes annotations to the log of GitHub Actions, which is stderr, and
+// the summary of the step.
 func (o *Outputs) actions(write func(formats.Format, io.Writer) error) error {
 	if os.Getenv("GITHUB_ACTIONS") != "true" {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// ReportedPath is a path as reports have it: from here on; where GitHub reads
-// them, from the root of what it checked out.
+// ReportedPath returns a path in the form for reports: relative to the working
+// folder or, on GitHub, to the root of the checkout.
 func ReportedPath(path string) string {
 	base := os.Getenv("GITHUB_WORKSPACE")
 	if path == "" || base == "" || os.Getenv("GITHUB_ACTIONS") != "true" {

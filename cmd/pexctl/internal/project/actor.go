@@ -8,7 +8,8 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// thisUser is the user of this process, whom the journal records with each decision.
+// thisUser returns the user of this process, whom the journal records with each
+// decision.
 func thisUser() engine.Actor {
 	who := engine.Actor{User: strconv.Itoa(os.Getuid())}
 	if u, err := user.Current(); err == nil {

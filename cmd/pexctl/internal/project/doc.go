@@ -1,8 +1,8 @@
-// Package project finds and opens what commands work on: the spec that an argument
-// names, its home, its runs, and what a person accepted of it.
+// Package project finds and opens what commands work on: the spec in an argument,
+// its home, its runs, and what the user trusts.
 //
-//	word -> Compile: a file, a folder or an address -> Program, diagnostics shown
+//	word -> Compile: a file, a folder or a URL -> Program, diagnostics shown
 //	--home, $PEX_HOME, the project root -> HomeHere, HomeOfSpec -> OpenRuns
 //
-// It knows flags by name and shows what is wrong; it runs nothing.
+// It knows flags by name and shows errors; it runs nothing.
 package project

@@ -16,17 +16,17 @@ import (
 	"github.com/pexctl/pex/internal/app/homedir"
 )
 
-// HomeFlag is --home, of commands that work in a home.
+// HomeFlag returns --home, for commands that use a home.
 func HomeFlag() cli.Flag {
 	return &cli.StringFlag{Name: "home", Category: ui.GroupStorage, Usage: "`DIR`: Home directory for runs and memory (default: $PEX_HOME, else .pex at the project root)"}
 }
 
-// TenantFlag is --tenant, of commands that use memory.
+// TenantFlag returns --tenant, for commands that use memory.
 func TenantFlag() cli.Flag {
 	return &cli.StringFlag{Name: "tenant", Category: ui.GroupStorage, Usage: "Use the memory of tenant `NAME`; tenants cannot see each other's memory"}
 }
 
-// HomeDir is where runs and memory are stored.
+// HomeDir returns the folder of runs and memory.
 func HomeDir(c *ui.Call, spec *dsl.Spec) string {
 	if dir := c.Home; dir != "" {
 		return dir
@@ -35,13 +35,13 @@ func HomeDir(c *ui.Call, spec *dsl.Spec) string {
 		return dir
 	}
 	if here, err := HomeHere(c); err == nil && fetchspec.IsURL(c.Arg(0)) {
-		return here // where the spec is stored, too
+		return here // which also stores the spec
 	}
 	return filepath.Join(spec.Root, homedir.FolderName)
 }
 
-// HomeHere is the home of a command without a spec: --home, else $PEX_HOME, else
-// .pex at the root of the project around the working folder.
+// HomeHere returns the home of a command without a spec: --home, or else
+// $PEX_HOME, or else .pex at the root of the project around the working folder.
 func HomeHere(c *ui.Call) (string, error) {
 	if dir := c.Home; dir != "" {
 		return dir, nil
@@ -56,8 +56,8 @@ func HomeHere(c *ui.Call) (string, error) {
 	return filepath.Join(specfs.Root(here), homedir.FolderName), nil
 }
 
-// HomeOfSpec is the home of the project of a spec, as run finds it; word is the
-// spec as the caller wrote it, "" = homeHere.
+// HomeOfSpec returns the home of a spec's project, as for run. word is the spec
+// as given; "" means HomeHere.
 func HomeOfSpec(c *ui.Call, word string) (string, error) {
 	if word == "" || fetchspec.IsURL(word) {
 		return HomeHere(c)
@@ -82,7 +82,8 @@ func HomeOfSpec(c *ui.Call, word string) (string, error) {
 	return filepath.Join(specfs.Root(dir), homedir.FolderName), nil
 }
 
-// HomeArgument is the --home that a command needs to find the home; "" = none.
+// HomeArgument returns the --home flag that a command needs to find the home, or
+// "" if none.
 func HomeArgument(c *ui.Call, home string) string {
 	if !c.IsSet("home") {
 		if here, err := HomeHere(c); err == nil && fspath.Same(here, home) {
@@ -92,7 +93,7 @@ func HomeArgument(c *ui.Call, home string) string {
 	return " --home " + fspath.Quote(fspath.Relative(home))
 }
 
-// Command is a command line with the --home of this call.
+// Command returns a command line with the --home of this call.
 func Command(c *ui.Call, words ...string) string {
 	line := "pexctl " + strings.Join(words, " ")
 	if c.IsSet("home") {

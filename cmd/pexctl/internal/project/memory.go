@@ -12,19 +12,19 @@ const (
 	// MemoryRest is how long the store stays open between the operations of one
 	// command.
 	MemoryRest = 300 * time.Millisecond
-	// memoryWait is how long a command that runs nothing waits for the processes
-	// that use the store. A run waits for as long as its limits allow.
+	// memoryWait is how long a command that runs nothing waits for processes that
+	// use the store. A run waits up to its limits.
 	memoryWait = time.Minute
 )
 
-// OpenMemory names the memory store in dir for a command that runs nothing.
+// OpenMemory returns the memory store in dir for a command that runs nothing.
 func OpenMemory(c *ui.Call, dir string) *badger.Store {
 	m := badger.Open(dir, badger.Options{Tenant: c.Tenant, Idle: MemoryRest, LockWait: memoryWait})
 	m.ReportWaits(func(w badger.Wait) { fmt.Fprintln(c.Stderr, "pexctl:", WaitNote(w)) })
 	return m
 }
 
-// WaitNote is the progress line for a store that other processes use.
+// WaitNote returns the progress line for a store that other processes use.
 func WaitNote(w badger.Wait) string {
 	text := "waiting for memory store " + w.Dir
 	if w.PID != 0 {

@@ -15,13 +15,13 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// ModelFlag is --model.
+// ModelFlag returns --model.
 func ModelFlag() cli.Flag {
 	return &cli.StringFlag{Name: "model", Usage: "`PROVIDER/MODEL`: Use this model, with default settings, for every node instead of the node's LLM"}
 }
 
-// UseModel turns --model into overrides of the entries of llms that the nodes of a
-// spec use, before those of --set. It leaves errors of the spec to Compile.
+// UseModel converts --model to overrides of the entries of llms that the nodes of
+// a spec use, before those of --set. It leaves errors of the spec to Compile.
 func UseModel(c *ui.Call) error {
 	value := c.String("model")
 	if value == "" || c.Arg(0) == "" {
@@ -37,14 +37,14 @@ func UseModel(c *ui.Call) error {
 	}
 	o := OptionsFor(c, c.Arg(0))
 	p, spec, found := dsl.Compile(path, o)
-	if found.Failed() { // perhaps since --set is meant for the new model
+	if found.Failed() { // possibly because --set is intended for the new model
 		o.Set = nil
 		p, spec, found = dsl.Compile(path, o)
 	}
 	if found.Failed() {
 		return nil
 	}
-	quoted, err := json.Marshal(model) // which is YAML
+	quoted, err := json.Marshal(model) // valid YAML
 	if err != nil {
 		return failure.Usagef("--model: %w", err)
 	}
@@ -53,7 +53,7 @@ func UseModel(c *ui.Call) error {
 	for _, name := range nodeLLMs(p) {
 		sets = append(sets, "llms."+name+"="+entry)
 	}
-	for _, o := range spec.Explain() { // of a role that overrides its llm
+	for _, o := range spec.Explain() { // for a role that overrides its LLM
 		role, key, ok := strings.Cut(o.Path, ".")
 		if !ok || engine.PromptNames[role] == nil {
 			continue
@@ -97,7 +97,7 @@ func nodeLLMs(p *engine.Program) (names []string) {
 		if err != nil || call.LLM == "" {
 			continue
 		}
-		name, _, _ := strings.Cut(call.LLM, "+") // of a role that overrides it
+		name, _, _ := strings.Cut(call.LLM, "+") // for a role that overrides it
 		m := LLM(p, name)
 		if m != nil && m.Path == "llms."+name && !slices.Contains(names, name) {
 			names = append(names, name)

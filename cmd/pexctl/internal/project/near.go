@@ -13,8 +13,9 @@ import (
 	"github.com/pexctl/pex/internal/app/homedir"
 )
 
-// OtherHomes is a hint that names the homes near the working folder and the flag
-// that selects the nearest; "" = there are none, or the caller chose a home.
+// OtherHomes returns a hint with the homes near the working folder and the flag
+// that selects the nearest. It returns "" if there are none, or if the user chose
+// a home.
 func OtherHomes(c *ui.Call, part string) string {
 	var shown []string
 	for _, h := range homesNear(c, part) {
@@ -29,8 +30,8 @@ func OtherHomes(c *ui.Call, part string) string {
 // partNames are the names of the parts of a home in messages.
 var partNames = map[string]string{"runs": "runs", "evals": "evaluations", "memory": "conversations"}
 
-// homesNear returns the homes near the working folder except that of the command;
-// none if --home or $PEX_HOME is set.
+// homesNear returns the homes near the working folder except that of the command.
+// It returns nil if --home or $PEX_HOME is set.
 func homesNear(c *ui.Call, part string) []string {
 	if c.Home != "" || os.Getenv("PEX_HOME") != "" {
 		return nil
@@ -43,8 +44,8 @@ func homesNear(c *ui.Call, part string) []string {
 	return slices.DeleteFunc(homedir.Nearby(here, part), func(h string) bool { return fspath.Same(h, own) })
 }
 
-// HomeWithRun is a home near the working folder that has a run of this id; "" =
-// none has.
+// HomeWithRun returns a home near the working folder that has a run with this id,
+// or "".
 func HomeWithRun(c *ui.Call, run string) string {
 	for _, dir := range homesNear(c, "runs") {
 		home, err := journal.OpenHome(dir, journal.Exit)
@@ -58,8 +59,8 @@ func HomeWithRun(c *ui.Call, run string) string {
 	return ""
 }
 
-// RunIDs is the ids of the runs that commands find without --home, for shells
-// that complete them; none when there is no home.
+// RunIDs returns the ids of the runs that commands find without --home, for shell
+// completion.
 func RunIDs() []string {
 	dir := os.Getenv("PEX_HOME")
 	if dir == "" {
@@ -70,7 +71,7 @@ func RunIDs() []string {
 		dir = filepath.Join(specfs.Root(here), homedir.FolderName)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "runs")); err != nil {
-		return nil // OpenHome would make it
+		return nil // OpenHome would create it
 	}
 	home, err := journal.OpenHome(dir, journal.Exit)
 	if err != nil {

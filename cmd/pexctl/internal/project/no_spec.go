@@ -14,8 +14,8 @@ import (
 	samples "github.com/pexctl/pex/specs"
 )
 
-// NoSpecGiven is the error of a command without a spec. It suggests a spec of this
-// folder, or how to create one.
+// NoSpecGiven returns the error of a command without a spec. It suggests a spec
+// of this folder, or how to create one.
 func NoSpecGiven(command string) error {
 	err := failure.Usagef("no spec given")
 	if fspath.Exists("spec.yaml") {

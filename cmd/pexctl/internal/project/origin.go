@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/internal/app/version"
 )
 
-// OriginOf is where a spec was found, for whoever resumes the run.
+// OriginOf returns the place of a spec, for resuming the run.
 func OriginOf(c *ui.Call, spec *dsl.Spec) (*engine.Origin, error) {
 	o := &engine.Origin{
 		Spec: spec.Path(), Dir: spec.Dir, Root: spec.Root, Set: c.Set, Environ: host.Overrides(os.Environ()), Tenant: c.Tenant, Version: version.String(),

@@ -25,10 +25,10 @@ func PromptedNode(p *engine.Program, preferred ...string) string {
 	return ids[i]
 }
 
-// ScriptedProvider plays replies that the spec holds.
+// ScriptedProvider is the provider that plays replies from the spec.
 const ScriptedProvider = "scripted"
 
-// LLM returns the llm of a name; nil = there is none.
+// LLM returns the LLM with a name, or nil.
 func LLM(p *engine.Program, name string) *engine.ModelSpec {
 	for i := range p.Models {
 		if p.Models[i].Name == name {
@@ -38,7 +38,7 @@ func LLM(p *engine.Program, name string) *engine.ModelSpec {
 	return nil
 }
 
-// Defaults are the parameters that need nobody to give them.
+// Defaults returns the parameters that need no input.
 func Defaults(p *engine.Program) map[string]any {
 	out := map[string]any{}
 	for _, parameter := range p.Parameters {

@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// CheckQuestion refuses arguments of run that are not one question: several words
-// without quotes, or a file that was probably meant as a second spec.
+// CheckQuestion rejects arguments of run that are not one question: several words
+// without quotes, or a file probably intended as a second spec.
 func CheckQuestion(c *ui.Call) error {
 	words := c.Args[min(1, len(c.Args)):]
 	spec := fspath.Quote(c.Arg(0))
@@ -35,7 +35,7 @@ func CheckQuestion(c *ui.Call) error {
 	return ui.OnceFromStdin(c, question, "params", "messages")
 }
 
-// QuestionOf is the question of the command line; - reads it from stdin.
+// QuestionOf returns the question in the arguments; - reads it from stdin.
 func QuestionOf(c *ui.Call) (string, error) {
 	question := c.Arg(1)
 	if question != ui.FromStdin {

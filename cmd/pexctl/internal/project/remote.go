@@ -21,8 +21,8 @@ import (
 // folder is its project, so it cannot read other files of this machine, and its
 // runs can be resumed, forked and shown like others.
 
-// Local returns the file of a spec: word itself, or for a URL the file it was
-// fetched to, once per command.
+// Local returns the file of a spec: word itself, or for a URL the fetched file.
+// It fetches a URL once per command.
 func Local(c *ui.Call, word string) (string, error) {
 	if !fetchspec.IsURL(word) {
 		return word, nil

@@ -33,7 +33,7 @@ func ReadCassette(file string) ([]journal.Record, error) {
 // Grace is how long calls in flight may continue after the first Ctrl-C.
 const Grace = 5 * time.Second
 
-// RunsEnv is what executes the runs of a home and reads them again.
+// RunsEnv returns the environment for executing and reading the runs of a home.
 func RunsEnv(c *ui.Call, home string) runs.Env {
 	env := host.Runs(c.Catalog, home, host.Reporter{
 		Diagnostics: func(found diag.List) error { return ui.ShowDiagnostics(c, found) },
@@ -89,8 +89,8 @@ func RunArg(c *ui.Call) (*runs.Service, string, error) {
 	return FindRun(c, word, "")
 }
 
-// FindRun opens the home of a spec, or where that is "" the one that the command
-// works in, and finds the run that a word stands for.
+// FindRun opens the home of a spec or, if it is "", of the command, and finds the
+// run that a word refers to.
 func FindRun(c *ui.Call, word, spec string) (s *runs.Service, run string, err error) {
 	if s, err = OpenRuns(c, spec); err == nil {
 		run, err = s.Find(word)
@@ -104,7 +104,7 @@ func FindRun(c *ui.Call, word, spec string) (s *runs.Service, run string, err er
 	return s, run, err
 }
 
-// ReadRun reads the run that a command was given.
+// ReadRun reads the run in an argument.
 func ReadRun(c *ui.Call, s *runs.Service, run string) (*runs.Run, error) {
 	r, err := s.Read(run)
 	return r, RunError(c, s, err)
@@ -153,10 +153,10 @@ func StoreError(err error) error {
 	return failure.Usagef("%w", err) // a duplicate or invalid name
 }
 
-// RunNames says what RUN may be, for --help.
+// RunNames documents RUN, for --help.
 const RunNames = "RUN is a run id, a unique prefix of one, or last for the latest run."
 
-// NewRunID returns the id of a run to start: that of --run-id, else one made from
+// NewRunID returns the id of a new run: that of --run-id, or else one made from
 // the time.
 func NewRunID(given string) (string, error) {
 	switch given {

@@ -13,14 +13,15 @@ import (
 
 var _ tool.TokenStore = host.TokenStore{}
 
-// SignIn returns s for a command whose user may have to sign in at a server. The
+// SignIn returns s for a command whose user may have to sign in to a server. The
 // tokens are stored in the home of the spec even if nothing else is.
 func SignIn(c *ui.Call, spec *dsl.Spec, s host.Settings) host.Settings {
 	s.Tokens, s.Browse = HomeDir(c, spec), browser(c)
 	return s
 }
 
-// browser prints a URL on the terminal; nil = there is no terminal.
+// browser returns a function that prints a URL on the terminal, or nil without a
+// terminal.
 func browser(c *ui.Call) func(context.Context, string) error {
 	if _, ok := ui.Terminal(c.Stderr); !ok {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/lockfile"
 )
 
-// SpecArg is the spec that a command was given.
+// SpecArg returns the spec in the arguments.
 func SpecArg(c *ui.Call) (string, error) {
 	if c.Arg(0) == "" {
 		return "", NoSpecGiven(c.Name)
@@ -21,28 +21,28 @@ func SpecArg(c *ui.Call) (string, error) {
 	return c.Arg(0), nil
 }
 
-// SpecFlags are the flags of every command that reads a spec.
+// SpecFlags returns the flags of every command that reads a spec.
 func SpecFlags() []cli.Flag { return append([]cli.Flag{SetFlag("spec")}, SpecFiles()...) }
 
-// SpecFiles are SpecFlags without --set.
+// SpecFiles returns SpecFlags without --set.
 func SpecFiles() []cli.Flag { return []cli.Flag{RootFlag(), AllowFlag(), ui.PricesFlag()} }
 
-// SetFlag is --set, for values of a spec or a suite.
+// SetFlag returns --set, for values of a spec or a suite.
 func SetFlag(of string) cli.Flag {
 	return &cli.StringSliceFlag{Name: "set", Usage: "`PATH=YAML`: Override a value of the " + of + ", such as limits.max_steps=5"}
 }
 
-// RootFlag is --root.
+// RootFlag returns --root.
 func RootFlag() cli.Flag {
 	return &cli.StringFlag{Name: "root", Category: ui.GroupSpec, Usage: "`DIR`: Project root; files outside it are not read"}
 }
 
-// AllowFlag is --allow-path.
+// AllowFlag returns --allow-path.
 func AllowFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: "allow-path", Category: ui.GroupSpec, Usage: "Allow tools, includes and agents to use `DIR` outside the project root (see --trust)"}
 }
 
-// SpecOptions returns the options that the flags of a command give its specs.
+// SpecOptions returns the options of specs for the flags of a command.
 func SpecOptions(c *ui.Call) dsl.Options {
 	o := c.Catalog.Options()
 	o.Root, o.Set, o.AllowPaths = c.Root, c.Set, c.AllowPaths
@@ -50,13 +50,13 @@ func SpecOptions(c *ui.Call) dsl.Options {
 	return o
 }
 
-// Compile compiles the spec of a command and shows what is wrong with it, but
-// for diagnostics of these codes.
+// Compile compiles the spec of a command and shows its diagnostics, except those
+// with some codes.
 func Compile(c *ui.Call, but ...diag.Code) (*engine.Program, *dsl.Spec, error) {
 	return CompileWith(c, nil, but...)
 }
 
-// CompileWith is compile with analyzers.
+// CompileWith is like Compile, with analyzers.
 func CompileWith(c *ui.Call, analyzers []dsl.Analyzer, but ...diag.Code) (*engine.Program, *dsl.Spec, error) {
 	name, err := SpecArg(c)
 	if err != nil {

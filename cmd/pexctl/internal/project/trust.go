@@ -22,13 +22,15 @@ import (
 // trustAll is the value of --trust that accepts any files.
 const trustAll = "all"
 
-// TrustFlag is --trust, of commands that start programs or connect to servers.
+// TrustFlag returns --trust, for commands that start programs or connect to
+// servers.
 func TrustFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: "trust", Category: ui.GroupSpec, Usage: "Trust the spec's files outside the project for this command, if their digest is `DIGEST`; all trusts any digest"}
 }
 
-// CheckTrust asks whether to trust what a spec has from outside its project; nil =
-// it is trusted, or there is nothing of the kind. The answer is stored in home.
+// CheckTrust asks whether to trust what a spec uses from outside its project. It
+// returns nil if it is trusted, or if there is nothing of that kind. The answer
+// is stored in home.
 func CheckTrust(c *ui.Call, spec *dsl.Spec, home string) error {
 	given := c.Trust
 	for _, word := range given {
@@ -57,7 +59,7 @@ func CheckTrust(c *ui.Call, spec *dsl.Spec, home string) error {
 	return askTrust(c, spec, home, len(given) > 0)
 }
 
-// askTrust asks at the terminal, and stores a yes. If --trust gave another digest
+// askTrust asks at the terminal, and stores a yes. If --trust has another digest
 // (mismatch), it fails without asking.
 func askTrust(c *ui.Call, spec *dsl.Spec, home string, mismatch bool) error {
 	digest := spec.Foreign.Digest()
@@ -95,7 +97,7 @@ func showForeign(c *ui.Call, spec *dsl.Spec, lines []string) {
 	fmt.Fprint(c.Stderr, b.String())
 }
 
-// shownLine is a text on one line, escaped.
+// shownLine returns a text on one line, escaped.
 func shownLine(s string) string {
 	return strings.NewReplacer("\n", "␊", "\t", "␉").Replace(tty.Safe(s))
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ParseAge reads a Go duration, or days: 30d.
+// ParseAge parses a Go duration, or days: 30d.
 func ParseAge(s string) (time.Duration, error) {
 	var age time.Duration
 	if days, ok := strings.CutSuffix(s, "d"); ok {

@@ -10,10 +10,10 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// Arrange moves the flags of a command before its arguments, since the flag parser
-// stops at the first argument: `run spec.yaml "question" -o json`. Arguments after
-// "--" stay where they are. Unknown commands and flags are refused with a
-// suggestion.
+// Arrange moves the flags of a command before its arguments, because the flag
+// parser stops at the first argument: `run spec.yaml "question" -o json`.
+// Arguments after "--" stay in place. It rejects unknown commands and flags with
+// a suggestion.
 func Arrange(app *cli.App, args []string) ([]string, error) {
 	if len(args) == 0 {
 		return forHelp(app, ResolvedCommand{}), nil
@@ -47,9 +47,9 @@ func Arrange(app *cli.App, args []string) ([]string, error) {
 	return out, nil
 }
 
-// forHelp returns the arguments that print the help of a command, and makes its
-// text. Making the texts of all commands at each start would take longer than most
-// commands do.
+// forHelp returns the arguments that print the help of a command, and creates its
+// text. Creating the texts of all commands at each start would take longer than
+// most commands do.
 func forHelp(app *cli.App, cmd ResolvedCommand) []string {
 	if cmd.Command != nil {
 		cmd.CustomHelpTemplate = EscapeTemplate(CommandHelp(cmd.Command, helpWidth(app.Writer)))
@@ -59,7 +59,8 @@ func forHelp(app *cli.App, cmd ResolvedCommand) []string {
 	return append(cmd.Path, "--help")
 }
 
-// SortFlags separates the flags of a command, with their values, from its arguments.
+// SortFlags separates the flags of a command, with their values, from its
+// arguments.
 func SortFlags(cmd *cli.Command, args []string) (flags, rest []string, err error) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
@@ -89,7 +90,7 @@ func SortFlags(cmd *cli.Command, args []string) (flags, rest []string, err error
 	return flags, rest, nil
 }
 
-// FlagOf returns the flag of a name or alias, or nil.
+// FlagOf returns the flag with a name or alias, or nil.
 func FlagOf(cmd *cli.Command, name string) cli.Flag {
 	i := slices.IndexFunc(cmd.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 	if i < 0 {
@@ -98,13 +99,14 @@ func FlagOf(cmd *cli.Command, name string) cli.Flag {
 	return cmd.Flags[i]
 }
 
-// takesValue reports whether a flag takes a value; nil takes none.
+// takesValue reports whether a flag takes a value; f may be nil.
 func takesValue(f cli.Flag) bool {
 	_, isBool := f.(*cli.BoolFlag)
 	return f != nil && !isBool
 }
 
-// UnknownFlag is the error for a flag that a command does not have, with a suggestion.
+// UnknownFlag returns the error for a flag that a command does not have, with a
+// suggestion.
 func UnknownFlag(cmd *cli.Command, name string) error {
 	dashes := "--"
 	if len(name) == 1 {
@@ -127,7 +129,8 @@ func UnknownFlag(cmd *cli.Command, name string) error {
 // refusedValue matches the error of the flag parser for an invalid value.
 var refusedValue = text.Regexp(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([^:]+): `)
 
-// WrongValue is the error for an invalid value of a flag: it says what the flag takes.
+// WrongValue returns the error for an invalid value of a flag, with the valid
+// ones.
 func WrongValue(cmd *cli.Command, err error) error {
 	match := refusedValue().FindStringSubmatch(err.Error())
 	if match == nil || cmd == nil {

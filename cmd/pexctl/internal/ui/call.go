@@ -14,17 +14,17 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// Env is what main gives to every command: the streams of the process and the
+// Env is what main passes to every command: the streams of the process and the
 // components that specs can name.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Catalog        *catalog.Catalog
-	Pause          func(context.Context) error // waits until --watch looks at the files again; nil = a timer
+	Pause          func(context.Context) error // waits before --watch checks the files again; nil for a timer
 }
 
-// Action makes a function the action of a command. It is called once --env-file, -o
-// and --prices are read and there are no more arguments than most, if that is given.
+// Action returns an action for a command. It calls do after handling --env-file,
+// -o and --prices, and rejects more than most arguments if most is given.
 func (e *Env) Action(do func(*Call) error, most ...int) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		call := NewCall(e, c)
@@ -54,27 +54,27 @@ func (e *Env) Action(do func(*Call) error, most ...int) cli.ActionFunc {
 	}
 }
 
-// Call is one call of a command: its arguments, its flags, and what main gave it.
+// Call is one call of a command: its arguments, its flags, and its Env.
 type Call struct {
 	context.Context
 	*Env
 	Name    string   // of the command, as in "runs show"
 	Args    []string // without flags
-	Format  string   // of -o; "" = the command has no such flag
+	Format  string   // of -o; "" if the command has no such flag
 	JSON    bool     // Format is json
 	Shared           // the flags that many commands have
 	Command *cli.Command
-	App     *cli.App          // that it is a command of
-	Fetched map[string]string // the files of addresses that were fetched
-	Reads   func(...string)   // receives the files that the command reads, for --watch; nil = no one wants them
-	Trace   *httpclient.Trace // of --verbose, --debug and --debug-file; nil = none
+	App     *cli.App          // the application of the command
+	Fetched map[string]string // fetched files by URL
+	Reads   func(...string)   // receives the files that the command reads, for --watch; nil if not needed
+	Trace   *httpclient.Trace // of --verbose, --debug and --debug-file; nil if none
 
 	flags  *cli.Context
-	prices *pricing.Table // nil = none were asked for yet
+	prices *pricing.Table // nil until requested
 }
 
-// Shared are the flags that many commands have; one that a command does not have
-// is its zero value.
+// Shared are the flags that many commands have. Flags that a command does not
+// have are zero.
 type Shared struct {
 	Home, Root, Tenant     string
 	Set, AllowPaths, Trust []string
@@ -92,7 +92,7 @@ func sharedOf(c *cli.Context) Shared {
 	}
 }
 
-// NewCall returns the call that the flag parser made of the arguments.
+// NewCall returns the call for parsed arguments.
 func NewCall(e *Env, c *cli.Context) *Call {
 	call := &Call{Context: c.Context, Env: e, Command: c.Command, App: c.App, Args: c.Args().Slice(), Fetched: map[string]string{}, flags: c}
 	call.Shared = sharedOf(c)
@@ -102,22 +102,22 @@ func NewCall(e *Env, c *cli.Context) *Call {
 	return call
 }
 
-// NoteRead notes files, or folders with all that is below them, that the command
-// depends on.
+// NoteRead records files that the command depends on, or folders with everything
+// in them.
 func (c *Call) NoteRead(paths ...string) {
 	if c.Reads != nil {
 		c.Reads(paths...)
 	}
 }
 
-// ReadTracked notes a file of a spec and leaves it to the caller to read it: it is the
-// Read of dsl.Options.
+// ReadTracked records a file of a spec and leaves reading it to the caller: it is
+// the Read of dsl.Options.
 func (c *Call) ReadTracked(path string) ([]byte, error) {
 	c.NoteRead(path)
 	return nil, specfs.ErrOnDisk
 }
 
-// Arg returns an argument; "" = there are not so many.
+// Arg returns an argument, or "" if there are fewer.
 func (c *Call) Arg(i int) string {
 	if i >= len(c.Args) {
 		return ""
@@ -125,8 +125,7 @@ func (c *Call) Arg(i int) string {
 	return c.Args[i]
 }
 
-// The values of flags by name, of those that a command does not have the zero
-// value.
+// The values of flags by name. Flags that a command does not have are zero.
 
 // String returns the value of a flag.
 func (c *Call) String(name string) string { return c.flags.String(name) }
@@ -155,7 +154,7 @@ func (c *Call) Value(name string) any { return c.flags.Value(name) }
 // IsSet reports whether the caller set a flag.
 func (c *Call) IsSet(name string) bool { return c.flags.IsSet(name) }
 
-// SetFlag sets a flag, as if the caller had.
+// SetFlag sets a flag as if the user had.
 func (c *Call) SetFlag(name, value string) error {
 	err := c.flags.Set(name, value)
 	c.Shared = sharedOf(c.flags)

@@ -10,12 +10,12 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// ColorMode says when output is colored.
+// ColorMode is the value of --color.
 type ColorMode string
 
-// The values of --color. The zero ColorMode is ColorAuto.
+// Values of --color. The zero ColorMode is ColorAuto.
 const (
-	ColorAuto   ColorMode = "auto" // on a terminal, unless the environment says otherwise
+	ColorAuto   ColorMode = "auto" // on a terminal, unless the environment sets it
 	ColorAlways ColorMode = "always"
 	ColorNever  ColorMode = "never"
 )
@@ -23,8 +23,8 @@ const (
 // ColorModes are the values of --color.
 var ColorModes = []string{string(ColorAuto), string(ColorAlways), string(ColorNever)}
 
-// colorFlag is --color, which every command has. TakeColor reads it, so that it
-// also holds for errors in the arguments.
+// colorFlag returns --color, which every command has. TakeColor reads it, so that
+// it also applies to errors in the arguments.
 func colorFlag() cli.Flag {
 	return &cli.StringFlag{Name: "color", Category: groupGlobal, Usage: "`WHEN`: Color the output: auto, always or never (default: auto)"}
 }
@@ -56,9 +56,9 @@ func TakeColor(args []string) (mode ColorMode, rest []string, err error) {
 	return mode, append(rest, args[end:]...), nil
 }
 
-// UsesColor reports whether a stream gets colors: --color decides, else the
-// environment (NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR), else whether it is a
-// terminal that shows them.
+// UsesColor reports whether a stream gets colors: by --color, or else by the
+// environment (NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR), or else if it is a
+// terminal that supports them.
 func UsesColor(stream any) bool {
 	if o := outletOf(stream); o != nil && o.Color != "" && o.Color != ColorAuto {
 		return o.Color == ColorAlways

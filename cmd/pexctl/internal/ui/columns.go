@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// WithoutEmpty leaves out the columns that say nothing in any row.
+// WithoutEmpty removes the columns that are empty in all rows.
 func WithoutEmpty(rows [][]string) [][]string {
 	out := make([][]string, len(rows))
 	for column := range rows[0] {
@@ -20,5 +20,5 @@ func WithoutEmpty(rows [][]string) [][]string {
 	return out
 }
 
-// Joined lists words in a table cell; "-" = none.
+// Joined formats words for a table cell; without words it is "-".
 func Joined(words []string) string { return cmp.Or(strings.Join(words, ", "), "-") }

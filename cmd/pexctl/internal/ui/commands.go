@@ -8,10 +8,10 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// Adopt gives commands and their subcommands what all have: a full name, --color
-// and usage errors in the form of pexctl. A group of commands (`runs ls`, `runs
-// show`) is a cli.Command with Subcommands and no Action; nothing else is needed
-// for flags after arguments, help, completion and the reference.
+// Adopt adds to commands and their subcommands what all have: a full name,
+// --color and usage errors in the form of pexctl. A group of commands (`runs ls`,
+// `runs show`) is a cli.Command with Subcommands and no Action; flags after
+// arguments, help, completion and the reference need nothing else.
 func Adopt(app *cli.App, above string, commands []*cli.Command) {
 	for _, c := range commands {
 		c.HelpName = strings.TrimSpace(above + " " + c.Name)
@@ -25,16 +25,17 @@ func Adopt(app *cli.App, above string, commands []*cli.Command) {
 	}
 }
 
-// IsGroup says that a command is only the commands below it. One that takes
-// arguments of its own besides (`eval SUITE`, `eval diff A B`) is no group.
+// IsGroup reports whether a command has only subcommands. A command that also
+// takes arguments (`eval SUITE`, `eval diff A B`) is not a group.
 func IsGroup(c *cli.Command) bool { return len(c.Subcommands) > 0 && c.ArgsUsage == "" }
 
-// missingSubcommand is the action of a group, which has none.
+// missingSubcommand is the action of a group.
 func missingSubcommand(c *cli.Context) error {
 	return failure.Usagef("missing subcommand; use pexctl %s %s (see pexctl %[1]s --help)", c.Command.HelpName, strings.Join(Names(c.Command.Subcommands), "|"))
 }
 
-// ResolvedCommand is the command that the first words name, their path, and the words after it.
+// ResolvedCommand is the command that the first words name, its path, and the
+// remaining words.
 type ResolvedCommand struct {
 	*cli.Command
 	Path, Rest []string
@@ -67,7 +68,7 @@ func named(commands []*cli.Command, name string) *cli.Command {
 	return nil
 }
 
-// Names are those of the commands that people are shown.
+// Names returns the names of the visible commands.
 func Names(commands []*cli.Command) []string {
 	var out []string
 	for _, c := range Visible(commands) {
@@ -87,7 +88,7 @@ func Visible(commands []*cli.Command) []*cli.Command {
 	return out
 }
 
-// unknownCommand is the error for a name that no command below path has.
+// unknownCommand returns the error for a name that no command below path has.
 func unknownCommand(path []string, name string, commands []*cli.Command) error {
 	whole := strings.Join(append(path, name), " ")
 	err := failure.Usagef("unknown command %q", whole)

@@ -12,13 +12,13 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// YesFlag is --yes, the answer of Confirm.
+// YesFlag returns --yes, the answer of Confirm.
 func YesFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "Skip the confirmation"}
 }
 
-// Confirm asks at the terminal before something is permanently deleted; nil =
-// confirmed. Without a terminal --yes is required.
+// Confirm asks at the terminal before something is permanently deleted, and
+// returns nil if confirmed. Without a terminal --yes is required.
 func Confirm(c *Call, what string) error {
 	if c.Yes {
 		return nil

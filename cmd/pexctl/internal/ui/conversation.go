@@ -12,8 +12,8 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// PrintConversation writes what every model was told and what it said. Messages
-// that stood in an earlier call, at the same place, are not written again.
+// PrintConversation writes the messages to and from every model. It omits
+// messages that occurred at the same place in an earlier call.
 func PrintConversation(w io.Writer, recs []journal.Record) error {
 	asked, err := drift.Requests(recs)
 	if err != nil {
@@ -40,7 +40,7 @@ func PrintConversation(w io.Writer, recs []journal.Record) error {
 	return nil
 }
 
-// replyText is what a model said, or why it said nothing.
+// replyText returns the text of a reply, or why there is none.
 func replyText(rec *journal.Record) string {
 	if rec == nil {
 		return "[no reply yet]\n"

@@ -14,7 +14,8 @@ var inks = map[diag.Part]tty.Ink{
 	diag.PartCode: tty.Bold, diag.PartGutter: tty.Dim, diag.PartCaret: tty.Red, diag.PartHint: tty.Green,
 }
 
-// WriteDiagnostics writes diagnostics for people, in color where the stream takes it.
+// WriteDiagnostics writes diagnostics as text, in color if the stream supports
+// it.
 func WriteDiagnostics(w io.Writer, found diag.List) {
 	pen := tty.Pen{Color: UsesColor(w)}
 	fmt.Fprint(Styled(w), found.Format(func(part diag.Part, text string) string { return pen.Ink(inks[part], text) }))

@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
-// Diff is a unified diff of two texts; "" = they are the same.
+// Diff returns a unified diff of two texts, or "" if they are equal.
 func Diff(nameA, a, nameB, b string) string {
 	text := textdiff.Compare(a, b).Unified(0)
 	if text == "" {
@@ -22,7 +22,7 @@ func Diff(nameA, a, nameB, b string) string {
 	return "--- " + nameA + "\n+++ " + nameB + "\n" + text
 }
 
-// SourceDiff is the diff of two resolved specs.
+// SourceDiff returns the diff of two resolved specs.
 func SourceDiff(nameA string, a json.RawMessage, nameB string, b json.RawMessage) string {
 	return Diff(nameA, indented(a), nameB, indented(b))
 }
@@ -47,7 +47,7 @@ func PrintDiff(w io.Writer, diff string) {
 	}
 }
 
-// DiffColor is the escape sequence that colors a line of a diff; "" = none.
+// DiffColor returns the escape sequence that colors a line of a diff, or "".
 func DiffColor(line string) string {
 	switch {
 	case strings.HasPrefix(line, "-"):
@@ -60,20 +60,20 @@ func DiffColor(line string) string {
 	return ""
 }
 
-// commentDiff is how many lines of one diff a comment holds.
+// commentDiff is the maximum number of lines of one diff in a comment.
 const commentDiff = 80
 
-// MarkdownDiff is a diff that opens.
+// MarkdownDiff writes a diff in a collapsible section.
 func MarkdownDiff(w io.Writer, title, diff string) {
 	if diff != "" {
 		fmt.Fprintf(w, "\n<details><summary>%s</summary>\n\n%s\n</details>\n", markdown.Summary(title, 120), markdown.Block("diff", diff, commentDiff))
 	}
 }
 
-// ThreeDiffs tells the commands named diff apart, for their help.
+// ThreeDiffs distinguishes the commands named diff, for their help.
 const ThreeDiffs = `pexctl diff compares two specs without running them. pexctl runs diff compares two runs. pexctl eval diff compares two evaluations statistically.`
 
-// ExitCodeFlag asks for exit code 1 if there are differences.
+// ExitCodeFlag returns --exit-code, for exit code 1 if there are differences.
 func ExitCodeFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "exit-code", Usage: "Exit with 1 if there are differences"}
 }

@@ -1,6 +1,5 @@
-// Package ui is the command line as every command of pexctl sees it: arguments
-// and flags, help, exit codes, questions at the terminal, and output as text,
-// tables and JSON.
+// Package ui is the command line of every command: arguments and flags, help,
+// exit codes, questions at the terminal, and output as text, tables and JSON.
 //
 //	os.Args --Arrange--> urfave/cli --Env.Action--> Call --> a command
 //	a command --> Call.Stdout, Call.Stderr --Output--> safe text --> the terminal

@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// EnvFileFlag is --env-file.
+// EnvFileFlag returns --env-file.
 func EnvFileFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: "env-file", Category: GroupInput, Usage: "Read environment variables from the dotenv `FILE`; variables that are already set take precedence, then later files"}
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// The exit codes, the same for every command (docs/reference/exit-codes.md).
+// Exit codes, the same for every command (docs/reference/exit-codes.md).
 const (
 	ExitOK          = 0
 	ExitNegative    = 1   // run failed, test failed, gate failed
 	ExitUsage       = 2   // usage or spec invalid
 	ExitInfra       = 3   // provider, store, tool server
-	ExitLimited     = 4   // stopped by a limit, or inconclusive; of a run: RunExitCode
+	ExitLimited     = 4   // stopped by a limit, or inconclusive; for a run see RunExitCode
 	ExitWaiting     = 5   // a run waits for an answer
 	ExitHungUp      = 129 // suspended by SIGHUP
 	ExitInterrupted = 130 // suspended by Ctrl-C
@@ -41,8 +41,8 @@ func (e *ExitError) Unwrap() error { return e.Err }
 // already printed.
 func Exit(code int, err error) error { return &ExitError{code, err} }
 
-// Invalid says that diagnostics were shown already, unless there is no error
-// among them.
+// Invalid returns the error for diagnostics that were already shown, or nil if
+// they contain no error.
 func Invalid(found diag.List) error {
 	if found.Failed() {
 		return Exit(ExitUsage, nil)
@@ -50,7 +50,7 @@ func Invalid(found diag.List) error {
 	return nil
 }
 
-// RunExitCode returns the exit code of a run that ended so.
+// RunExitCode returns the exit code for the end of a run.
 func RunExitCode(r stop.Reason, status stop.RunStatus) int {
 	switch status {
 	case stop.RunCompleted:
@@ -66,7 +66,7 @@ func RunExitCode(r stop.Reason, status stop.RunStatus) int {
 		default:
 			return ExitWaiting
 		}
-	case stop.RunFailed, stop.RunCancelled: // the code tells
+	case stop.RunFailed, stop.RunCancelled: // by the reason
 	}
 	switch r.Code {
 	case stop.ProviderError, stop.ToolsChanged, stop.StoreUnavailable, stop.StoreFull, stop.StoreCorrupt:
@@ -76,7 +76,7 @@ func RunExitCode(r stop.Reason, status stop.RunStatus) int {
 	}
 }
 
-// RunExit ends a command as a run ended; nil = it was completed.
+// RunExit returns the error for the end of a run, or nil if it completed.
 func RunExit(res *engine.Result) error {
 	if code := RunExitCode(res.StopReason, res.Status); code != ExitOK {
 		return Exit(code, nil)

@@ -10,16 +10,16 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// report is why a command failed, as -o json prints it.
+// report is the -o json output for a failed command.
 type report struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 	Exit    int    `json:"exit"`
-	printed bool   // on stderr, by whoever found it
+	printed bool   // already printed on stderr
 }
 
-// codes are the codes of errors that have none of their own.
+// codes are the codes of errors without their own, by exit code.
 var codes = map[int]string{
 	ExitNegative: "failed", ExitUsage: "usage", ExitInfra: "infrastructure", ExitLimited: "limit",
 	ExitHungUp: "hung_up", ExitInterrupted: "interrupted", ExitTerminated: "terminated",
@@ -62,11 +62,11 @@ func PrintFailure(w io.Writer, err error) {
 	e := json.NewEncoder(ForPrograms(w))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	_ = e.Encode(map[string]report{"error": reportOf(err)}) // outlet keeps errors of writing
+	_ = e.Encode(map[string]report{"error": reportOf(err)}) // the Output records write errors
 }
 
-// ArgsWantJSON says whether arguments ask for -o json. It reads them itself, since
-// a failure may be one of reading the arguments.
+// ArgsWantJSON reports whether arguments contain -o json. It parses them itself,
+// because parsing may be what failed.
 func ArgsWantJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]

@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// AtMost refuses more than n arguments.
+// AtMost rejects more than n arguments.
 func (c *Call) AtMost(n int) error {
 	if len(c.Args) <= n {
 		return nil
@@ -23,11 +23,11 @@ func (c *Call) AtMost(n int) error {
 type outputFlag struct {
 	*cli.StringFlag
 	formats  []string
-	standard string // the default; "" = the command decides
+	standard string // the default; "" if the command decides
 }
 
-// OutputFlag is -o with these formats, or text and json. The first one is the
-// default. Call.Format has the choice.
+// OutputFlag returns -o with these formats, or with text and json. The first one
+// is the default. Call.Format has the value.
 func OutputFlag(formats ...string) cli.Flag {
 	if len(formats) == 0 {
 		formats = []string{"text", "json"}
@@ -35,8 +35,8 @@ func OutputFlag(formats ...string) cli.Flag {
 	return newOutputFlag(formats[0], formats[0], formats)
 }
 
-// OutputFlagWith is OutputFlag of a command that chooses the format itself where
-// -o is not given, as rule says; Format is "" then.
+// OutputFlagWith is like OutputFlag, for a command that chooses the format itself
+// without -o, as rule describes; Format is then "".
 func OutputFlagWith(rule string, formats ...string) cli.Flag {
 	return newOutputFlag(rule, "", formats)
 }

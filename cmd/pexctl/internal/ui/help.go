@@ -8,13 +8,14 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// The width of help: that of the terminal up to widestHelp, else DefaultWidth.
+// The width of help is that of the terminal, but at most widestHelp. Without a
+// terminal it is DefaultWidth.
 const (
 	DefaultWidth = 80
 	widestHelp   = 100
 )
 
-// helpWidth is the width of the help that is written to w.
+// helpWidth returns the width of help that is written to w.
 func helpWidth(w io.Writer) int {
 	if _, ok := Terminal(w); !ok {
 		return DefaultWidth
@@ -22,7 +23,8 @@ func helpWidth(w io.Writer) int {
 	return min(Columns(w), widestHelp)
 }
 
-// AppHelp is what pexctl prints without a command, in lines of width columns.
+// AppHelp returns what pexctl prints without a command, in lines of width
+// columns.
 func AppHelp(app *cli.App, width int) string {
 	var b strings.Builder
 	paragraph(&b, app.Usage, width)
@@ -56,8 +58,8 @@ var exitCodes = [][2]string{
 	{"130", "Suspended by Ctrl-C; resume with pexctl resume"},
 }
 
-// commandGroups lists commands under the headings of their categories, in the
-// order in which the categories first appear.
+// commandGroups lists commands under the headings of their categories, in order
+// of first appearance.
 func commandGroups(b *strings.Builder, commands []*cli.Command, width int) {
 	var headings []string
 	groups := map[string][][2]string{}
@@ -73,8 +75,8 @@ func commandGroups(b *strings.Builder, commands []*cli.Command, width int) {
 	}
 }
 
-// CommandHelp is what a command prints for --help, in lines of width columns; the
-// reference has the same.
+// CommandHelp returns the --help text of a command in lines of width columns. The
+// reference uses the same text.
 func CommandHelp(c *cli.Command, width int) string {
 	var b strings.Builder
 	takes := c.ArgsUsage + " [flags]"
@@ -105,9 +107,9 @@ func CommandHelp(c *cli.Command, width int) string {
 	return b.String()
 }
 
-// Help is the description of a command: paragraphs, then examples, one command a
-// line with an optional comment behind " # ". Lines of a paragraph are wrapped;
-// lines that begin with two spaces are kept, or aligned if they all have two
+// Help formats the description of a command: paragraphs, then examples, one
+// command per line with an optional comment after " # ". Lines of a paragraph are
+// wrapped; lines that start with two spaces are kept, or aligned if all have two
 // columns.
 func Help(text string, lines ...string) string {
 	if len(lines) > 0 {
@@ -116,5 +118,5 @@ func Help(text string, lines ...string) string {
 	return strings.TrimPrefix(text, "\n\n")
 }
 
-// EscapeTemplate makes a text a template that prints it.
+// EscapeTemplate returns a template that prints a text.
 func EscapeTemplate(s string) string { return strings.ReplaceAll(s, "{{", `{{"{{"}}`) }

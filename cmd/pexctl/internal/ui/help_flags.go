@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// The headings under which help lists flags, in their order. A flag says its
-// heading by its Category; those without one come first.
+// Headings under which help lists flags, in order. The heading of a flag is its
+// Category; flags without one come first.
 const (
 	GroupCommon  = ""
 	GroupCases   = "Case selection"
@@ -24,7 +24,7 @@ const (
 	groupGlobal  = "Global flags"
 )
 
-// fewFlags is how many flags are listed without headings.
+// fewFlags is the maximum number of flags without headings.
 const fewFlags = 10
 
 var groupOrder = []string{
@@ -57,7 +57,7 @@ func Group(heading string, flags ...cli.Flag) []cli.Flag {
 	return flags
 }
 
-// groupOf is the heading of a flag.
+// groupOf returns the heading of a flag.
 func groupOf(f cli.Flag) string {
 	if c, ok := f.(cli.CategorizableFlag); ok {
 		return c.GetCategory()
@@ -111,8 +111,9 @@ func flagGroups(b *strings.Builder, c *cli.Command, width int) {
 	}
 }
 
-// flagRow is a flag with its letter and the name of its value, and what it does. The
-// name of the value is quoted in the usage text; before a colon it is left out there.
+// flagRow returns a flag with its short name and the name of its value, and its
+// usage. In the usage text, the name of the value is quoted; if a colon follows,
+// it is removed there.
 func flagRow(f cli.Flag) [2]string {
 	about := ""
 	if d, ok := f.(cli.DocGenerationFlag); ok {

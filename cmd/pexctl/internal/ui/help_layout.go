@@ -40,8 +40,7 @@ func paragraph(b *strings.Builder, text string, width int) {
 
 var columnGap = text.Regexp(`^  (\S.*?) {2,}(\S.*)$`)
 
-// twoColumns splits lines into the columns they are written in; false = they are
-// not columns.
+// twoColumns splits lines into two columns; ok is false if they do not have two.
 func twoColumns(lines []string) (rows [][2]string, ok bool) {
 	for _, line := range lines {
 		m := columnGap().FindStringSubmatch(line)
@@ -53,7 +52,8 @@ func twoColumns(lines []string) (rows [][2]string, ok bool) {
 	return rows, true
 }
 
-// examples writes commands with their comments: beside them if all fit, else above.
+// examples writes commands with their comments: beside them if all fit, otherwise
+// above.
 func examples(b *strings.Builder, lines []string, width int) {
 	b.WriteString(examplesHeading + "\n")
 	commands, comments := make([]string, len(lines)), make([]string, len(lines))
@@ -81,11 +81,11 @@ func examples(b *strings.Builder, lines []string, width int) {
 	}
 }
 
-// columns writes rows of two columns, the second one wrapped.
+// columns writes rows of two columns and wraps the second one.
 func columns(b *strings.Builder, rows [][2]string, width int) { alignedColumns(b, rows, 0, width) }
 
-// alignedColumns is columns whose first column has at least a width. Where that
-// takes more than half of a line the second column goes below the first.
+// alignedColumns is like columns, with a minimum width of the first column. If it
+// takes more than half of a line, the second column goes below it.
 func alignedColumns(b *strings.Builder, rows [][2]string, first, width int) {
 	for _, r := range rows {
 		first = max(first, tty.Width(r[0]))
@@ -109,15 +109,15 @@ func alignedColumns(b *strings.Builder, rows [][2]string, first, width int) {
 	}
 }
 
-// wrap breaks a text at blanks into lines of at most so many columns; a longer
-// word stays whole.
+// wrap breaks a text at spaces into lines of at most width columns. Longer words
+// are not broken.
 func wrap(text string, width int) []string { return join(strings.Split(text, " "), width) }
 
-// commandWord is a word of a command line; blanks within quotes belong to it.
+// commandWord matches a word of a command line, including quoted spaces.
 var commandWord = text.Regexp(`(?:"[^"]*"|'[^']*'|[^\s"'])+`)
 
-// wrapCommand is wrap for a command line: it breaks between arguments only, and not
-// between a flag and its value.
+// wrapCommand is like wrap, for a command line: it breaks only between arguments,
+// and not between a flag and its value.
 func wrapCommand(command string, width int) []string {
 	var words []string
 	for _, word := range commandWord().FindAllString(command, -1) {

@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 )
 
-// PrintHints prints what to do next, in dim lines, if w is a terminal.
+// PrintHints prints the next steps in dim lines if w is a terminal.
 func PrintHints(w io.Writer, lines []string) {
 	if _, ok := Terminal(w); !ok {
 		return

@@ -6,8 +6,8 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// Nearest is the one of the names that was probably meant: a beginning of one
-// name only, or the one that is spelled nearly so; "" = none is near.
+// Nearest returns the name that was probably intended: the only one with this
+// prefix, or a similar one; "" if none is near.
 func Nearest(name string, names []string) string {
 	var begin []string
 	for _, n := range names {

@@ -21,13 +21,13 @@ type Person struct {
 	mu    sync.Mutex
 	In    *bufio.Reader
 	Out   io.Writer
-	Pause func(func()) // draws the current progress and leaves it unchanged meanwhile
+	Pause func(func()) // draws the current progress and pauses it during the call
 }
 
 var _ interrupt.Responder = (*Person)(nil)
 
-// Ask shows exactly what would happen and reads lines until one is an answer. At the
-// end of input, or when ctx ends, the question stays open.
+// Ask shows exactly what would happen and reads lines until one is a valid
+// answer. At the end of input, or when ctx ends, the question stays open.
 func (p *Person) Ask(ctx context.Context, q interrupt.Question) (answer json.RawMessage, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -41,7 +41,7 @@ func (p *Person) Ask(ctx context.Context, q interrupt.Question) (answer json.Raw
 	return answer, err
 }
 
-// decision reads lines until one is an answer to the question.
+// decision reads lines until one is a valid answer to the question.
 func (p *Person) decision(ctx context.Context, kind interrupt.Kind) (interrupt.Decision, error) {
 	for {
 		line, err := p.Line(ctx)
@@ -69,7 +69,7 @@ func (p *Person) show(q interrupt.Question) {
 	fmt.Fprint(p.Out, text+choices(q.Kind))
 }
 
-// arguments is the JSON of a call, on several lines where it is long.
+// arguments returns the JSON of a call, on several lines if it is long.
 func arguments(args json.RawMessage) string {
 	const short = 76
 	var b bytes.Buffer
@@ -79,8 +79,8 @@ func arguments(args json.RawMessage) string {
 	return b.String()
 }
 
-// planChoice lists the steps of a plan to approve; "" = it is none, or its steps have
-// more than ids and goals.
+// planChoice lists the steps of a plan to approve. It returns "" if it is not a
+// plan, or if its steps have more than ids and goals.
 func planChoice(q interrupt.Question) string {
 	var p struct {
 		Steps []struct {
@@ -100,8 +100,8 @@ func planChoice(q interrupt.Question) string {
 	return b.String()
 }
 
-// Line waits for a line or for the end of ctx. In the latter case the terminal is
-// still being read: the process is about to end.
+// Line waits for a line or for the end of ctx. In the latter case a read of the
+// terminal is still pending; the process is about to end.
 func (p *Person) Line(ctx context.Context) (string, error) {
 	type read struct {
 		line string
@@ -121,7 +121,7 @@ func (p *Person) Line(ctx context.Context) (string, error) {
 	}
 }
 
-// choices is the prompt for the answer to a question of a kind.
+// choices returns the prompt for the answer to a kind of question.
 func choices(kind interrupt.Kind) string {
 	switch kind {
 	case interrupt.Human, interrupt.User:

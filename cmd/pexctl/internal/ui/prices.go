@@ -8,14 +8,14 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// PricesFlag replaces the prices of well-known models.
+// PricesFlag returns --prices, which replaces the prices of well-known models.
 func PricesFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "prices", Category: GroupSpec, Usage: "Use the model prices in `FILE` (kind: Prices) instead of the built-in ones; a price in the spec takes precedence",
 	}
 }
 
-// readPrices reads the file that --prices names, and shows what is wrong with it.
+// readPrices reads the file of --prices, and shows its diagnostics.
 func (c *Call) readPrices() error {
 	file := c.String("prices")
 	if file == "" {
@@ -29,8 +29,8 @@ func (c *Call) readPrices() error {
 	return nil
 }
 
-// Prices returns the prices that the specs of a command are compiled with: each
-// price that a spec is given is noted in them.
+// Prices returns the prices for compiling the specs of a command. They record
+// each price that a spec uses.
 func (c *Call) Prices() *pricing.Table {
 	if c.prices == nil {
 		c.prices = pricing.Recorded(nil, pricing.Known())
@@ -38,8 +38,8 @@ func (c *Call) Prices() *pricing.Table {
 	return c.prices
 }
 
-// PinPrices makes the command use the prices of the run that it continues, unless
-// --prices names others.
+// PinPrices makes the command use the prices of the run that it resumes, unless
+// --prices is given.
 func (c *Call) PinPrices(recorded map[string]model.Cost) {
 	if len(recorded) > 0 && !c.IsSet("prices") {
 		c.prices = pricing.Recorded(recorded, c.Prices())

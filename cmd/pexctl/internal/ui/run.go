@@ -11,7 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// Started is a start time in a table: relative at a terminal, else RFC 3339.
+// Started formats a start time for a table: relative at a terminal, otherwise RFC
+// 3339.
 func Started(c *Call, at time.Time) string {
 	if at.IsZero() {
 		return "-"
@@ -22,7 +23,7 @@ func Started(c *Call, at time.Time) string {
 	return at.UTC().Format(time.RFC3339)
 }
 
-// Reason says in one line why a run ended.
+// Reason explains in one line why a run ended.
 func Reason(res *engine.Result) string {
 	r := res.StopReason
 	text := string(r.Code)

@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// Causes of a context that a signal other than SIGINT ended.
+// Causes of a context that a signal other than SIGINT canceled.
 var (
 	errTerminated = errors.New("terminated")
 	errHungUp     = errors.New("hung up")
 )
 
-// suspending lists the signals that suspend a command, with the cause that its
-// context then has and its exit code.
+// suspending lists the signals that suspend a command, with the cause of the
+// context and the exit code.
 var suspending = []struct {
 	signal os.Signal
 	cause  error
@@ -23,16 +23,16 @@ var suspending = []struct {
 }{
 	{os.Interrupt, context.Canceled, ExitInterrupted},
 	{syscall.SIGTERM, errTerminated, ExitTerminated},
-	{syscall.SIGHUP, errHungUp, ExitHungUp}, // the terminal was closed, or the connection lost
+	{syscall.SIGHUP, errHungUp, ExitHungUp}, // the terminal or connection was closed
 }
 
-// OnSignal cancels the context at the first signal that suspends, and calls tell;
-// the second one ends the process. stop restores the signals.
+// OnSignal cancels the context at the first signal that suspends, and calls tell.
+// The second signal ends the process. stop restores the signals.
 func OnSignal(parent context.Context, tell func()) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	for _, s := range suspending {
-		if !signal.Ignored(s.signal) || s.signal != syscall.SIGHUP { // nohup ignores it, and a detached run does
+		if !signal.Ignored(s.signal) || s.signal != syscall.SIGHUP { // nohup and detached runs ignore it
 			signal.Notify(signals, s.signal)
 		}
 	}
@@ -67,8 +67,8 @@ func causeOf(s os.Signal) error {
 	return context.Canceled
 }
 
-// SignalCode returns the exit code of a command whose context has this cause:
-// that of Ctrl-C where it is no other signal's.
+// SignalCode returns the exit code for the cause of a context. For other causes
+// it is that of Ctrl-C.
 func SignalCode(cause error) int {
 	for _, known := range suspending {
 		if errors.Is(cause, known.cause) {
@@ -78,13 +78,14 @@ func SignalCode(cause error) int {
 	return ExitInterrupted
 }
 
-// KeepPipes makes a write to a closed pipe an error like any other: a run goes
-// on, and is whole in its journal, when who reads its progress has gone.
+// KeepPipes makes a write to a closed pipe an ordinary error, so that a run
+// continues and completes its journal after the reader of its progress has
+// exited.
 func KeepPipes() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 }
 
-// StoppedBy is the end of a command that a signal stopped.
+// StoppedBy returns the error of a command that a signal stopped.
 func StoppedBy(ctx context.Context, err error) error {
 	return Exit(SignalCode(context.Cause(ctx)), err)
 }

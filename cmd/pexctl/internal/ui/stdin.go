@@ -8,18 +8,18 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// FromStdin is the name that means stdin where a file is wanted.
+// FromStdin is the file name that means stdin.
 const FromStdin = "-"
 
-// What is read at most of what a caller gives.
+// Maximum sizes of input from a user.
 const (
-	MaxMessages  = 4 << 20 // more than the longest context of a model holds
+	MaxMessages  = 4 << 20 // more than the largest context of a model
 	MaxArguments = 16 << 20
 	MaxForeign   = 8 << 20
 )
 
-// ReadGiven reads a file that a caller names, or stdin, of at most so many
-// bytes; what is the flag that names it, "" = an argument does.
+// ReadGiven reads a file that a user names, or stdin, up to most bytes. what is
+// the flag that names it, or "" for an argument.
 func ReadGiven(c *Call, what, name string, most int) ([]byte, error) {
 	shown := name
 	if name == FromStdin {
@@ -32,7 +32,7 @@ func ReadGiven(c *Call, what, name string, most int) ([]byte, error) {
 	switch {
 	case err != nil && name == FromStdin:
 		return nil, failure.Infra(fmt.Errorf("%s: %w", shown, err))
-	case err != nil && what == "": // it names the file
+	case err != nil && what == "": // err names the file
 		return nil, failure.Usagef("%w", err)
 	case err != nil:
 		return nil, failure.Usagef("%s: %w", what, err)
@@ -42,7 +42,7 @@ func ReadGiven(c *Call, what, name string, most int) ([]byte, error) {
 	return b, nil
 }
 
-// readName reads no more than so many bytes: what has no end is not waited for.
+// readName reads at most most bytes, so endless input ends.
 func readName(c *Call, name string, most int) ([]byte, error) {
 	from := c.Stdin
 	if name != FromStdin {
@@ -56,8 +56,8 @@ func readName(c *Call, name string, most int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(from, int64(most)))
 }
 
-// OnceFromStdin refuses what would read stdin twice: several flags, or a flag
-// and the argument in which - stands for the question.
+// OnceFromStdin rejects reading stdin twice: by several flags, or by a flag and
+// an argument - that is the question.
 func OnceFromStdin(c *Call, argument string, flags ...string) error {
 	first := ""
 	if argument == FromStdin {

@@ -13,11 +13,11 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 )
 
-// Output is stdout or stderr as commands get it. It escapes control characters in
-// what is written, since the text may come from models, tools and files. Styled,
-// ForPrograms and Verbatim return streams that escape less.
+// Output is stdout or stderr for commands. It escapes control characters, because
+// text may come from models, tools and files. Styled, ForPrograms and Verbatim
+// return streams that escape less.
 //
-// An Output keeps the first write error and drops what follows it, so that
+// An Output records the first write error and drops everything after it, so that
 // commands need not check each write.
 type Output struct {
 	Color ColorMode // of --color
@@ -37,7 +37,7 @@ func NewOutput(w io.Writer) *Output {
 	return &Output{raw: w, ci: ci, text: tty.NewWriter(w, ci)}
 }
 
-// underCI says whether a CI runner reads what is written, by the variables that
+// underCI reports whether a CI runner reads the output, by the variables that
 // runners set.
 func underCI() bool {
 	for _, name := range []string{"CI", "GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION", "GITLAB_CI", "BUILDKITE", "JENKINS_URL"} {
@@ -48,7 +48,7 @@ func underCI() bool {
 	return false
 }
 
-// Write writes safe text. It never fails.
+// Write writes text with control characters escaped. It never fails.
 func (o *Output) Write(b []byte) (int, error) { return o.writeWith(o.text.Write, b) }
 
 func (o *Output) writeWith(write func([]byte) (int, error), b []byte) (int, error) {
@@ -61,8 +61,8 @@ func (o *Output) writeWith(write func([]byte) (int, error), b []byte) (int, erro
 	return len(b), nil
 }
 
-// Failed says why not everything was written. A reader that stopped reading
-// (head, a pager) is no failure.
+// Failed returns the first write error. A reader that exited (head, a pager) is
+// not an error.
 func (o *Output) Failed() error {
 	if err := o.text.Flush(); o.err == nil {
 		o.err = err
@@ -73,7 +73,7 @@ func (o *Output) Failed() error {
 	return fmt.Errorf("stdout: %w", o.err)
 }
 
-// restyled is an Output that writes with another function.
+// restyled is an Output with another write function.
 type restyled struct {
 	*Output
 	write func([]byte) (int, error)
@@ -82,7 +82,7 @@ type restyled struct {
 // Write implements io.Writer.
 func (p restyled) Write(b []byte) (int, error) { return p.writeWith(p.write, b) }
 
-// outletOf returns the Output behind a stream of a command; nil = there is none.
+// outletOf returns the Output behind a stream of a command, or nil.
 func outletOf(stream any) *Output {
 	switch s := stream.(type) {
 	case *Output:
@@ -93,8 +93,8 @@ func outletOf(stream any) *Output {
 	return nil
 }
 
-// Styled is a stream for text with the colors of a Pen. Colors pass, so text of
-// others in it needs Safe.
+// Styled returns a stream for text with the colors of a Pen. It does not escape
+// colors, so text of others needs Safe.
 func Styled(stream io.Writer) io.Writer {
 	o := outletOf(stream)
 	if o == nil || !UsesColor(o) {
@@ -103,9 +103,9 @@ func Styled(stream io.Writer) io.Writer {
 	return restyled{o, o.text.WriteStyled}
 }
 
-// ForPrograms is a stream for JSON: each write is a whole value, or lines of them.
-// Where people or a CI runner read it, unsafe characters of its texts are escaped,
-// which keeps the values.
+// ForPrograms returns a stream for JSON: each write is a whole value, or lines of
+// them. For a terminal or a CI runner, unsafe characters in texts are
+// JSON-escaped, which does not change the values.
 func ForPrograms(stream io.Writer) io.Writer {
 	o := outletOf(stream)
 	if o == nil {
@@ -118,8 +118,8 @@ func ForPrograms(stream io.Writer) io.Writer {
 	return restyled{o, func(b []byte) (int, error) { return o.text.WriteVerbatim(tty.JSON(b, o.ci)) }}
 }
 
-// Verbatim is a stream that programs read: the answer of a run, a protocol, a
-// backup, workflow commands of our own. A terminal gets safe text all the same.
+// Verbatim returns a stream for programs: the answer of a run, a protocol, a
+// backup, workflow commands. Output to a terminal is still escaped.
 func Verbatim(stream io.Writer) io.Writer {
 	o := outletOf(stream)
 	if o == nil {
@@ -131,7 +131,7 @@ func Verbatim(stream io.Writer) io.Writer {
 	return restyled{o, o.text.WriteVerbatim}
 }
 
-// Terminal says whether a stream is one.
+// Terminal returns the file of a stream, and whether it is a terminal.
 func Terminal(stream any) (*os.File, bool) {
 	if o := outletOf(stream); o != nil {
 		stream = o.raw
@@ -140,9 +140,9 @@ func Terminal(stream any) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// SeparateStreams reports whether a program reads stdout and stderr, each on its own:
-// neither is a terminal, they are not one file, and the caller is not GitHub
-// Actions, which merges them in one log. Such a program finds diagnostics on both
+// SeparateStreams reports whether a program reads stdout and stderr separately:
+// neither is a terminal, they are not the same file, and the caller is not GitHub
+// Actions, which merges them in one log. Such a program gets diagnostics on both
 // streams (ADR 28).
 func SeparateStreams(stdout, stderr any) bool {
 	if o := outletOf(stdout); o != nil {
@@ -167,7 +167,7 @@ func SeparateStreams(stdout, stderr any) bool {
 	return aerr == nil && berr == nil && !os.SameFile(a, b)
 }
 
-// Safe makes text safe for a stream that lets colors pass; other streams do so
+// Safe escapes text for a stream that does not escape colors; other streams do so
 // themselves.
 func Safe(stream any, s string) string {
 	if _, ok := Terminal(stream); ok || UsesColor(stream) {

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// commandAliases are names that other programs have for commands of other depth.
-// Names for the same depth are Aliases of the command.
+// commandAliases are names of other programs for commands at another depth. Names
+// for the same depth are Aliases of the command.
 var commandAliases = map[string]string{"ls": "runs ls", "ps": "runs ls", "history": "runs ls", "logs": "runs show", "log": "runs show"}
 
 // expandAlias replaces a first word that is an alias.
@@ -19,7 +19,7 @@ func expandAlias(words []string) []string {
 	return slices.Concat(strings.Fields(commandAliases[words[0]]), words[1:])
 }
 
-// missingCommands are commands that people expect, each with what exists instead.
+// missingCommands are commands that users expect, with the equivalent.
 var missingCommands = map[string]string{
 	"chat":    `to continue a conversation, repeat its id: pexctl run spec.yaml "your question" --memory-id ID`,
 	"serve":   "there is no server yet; call pexctl run spec.yaml -o json from your own, or write events with --events -",
@@ -43,8 +43,8 @@ var missingCommands = map[string]string{
 	"ping":    "use pexctl models ping SPEC",
 }
 
-// flagSynonym is what a flag of similar programs is here, for commands that have
-// the flag needs ("" = all).
+// flagSynonym maps a flag of similar programs to the flag here, for commands that
+// have the flag needs ("" for all).
 type flagSynonym struct{ needs, here string }
 
 var flagSynonyms = map[string]flagSynonym{
@@ -70,8 +70,8 @@ var flagSynonyms = map[string]flagSynonym{
 	"filter":      {"run", "use --run REGEX"},
 }
 
-// flagHint says what to use instead of a flag that a command does not have; "" =
-// nothing is known.
+// flagHint returns the replacement for a flag that a command does not have, or
+// "".
 func flagHint(cmd *cli.Command, name string, known []string) string {
 	if s, ok := flagSynonyms[name]; ok && (s.needs == "" || FlagOf(cmd, s.needs) != nil) {
 		return s.here

@@ -11,10 +11,10 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 )
 
-// widest is how many columns a line may take where no terminal says so.
+// widest is the maximum width of a line without a terminal.
 const widest = 160
 
-// Columns is the width of the terminal that a stream is.
+// Columns returns the width of a terminal stream.
 func Columns(stream any) int {
 	f, ok := Terminal(stream)
 	if !ok {
@@ -27,9 +27,9 @@ func Columns(stream any) int {
 	return columns
 }
 
-// Table writes rows, the first of them the heading, in columns that are as wide
-// as what they hold; what does not fit into the line is cut off the last, which
-// has so much room.
+// Table writes rows, of which the first is the heading, in columns as wide as
+// their content. The last column gets the remaining room, which Table returns,
+// and is truncated to it.
 func Table(w io.Writer, rows [][]string) (room int) {
 	columns := Columns(w)
 	widths := widthsOf(rows, columns)
@@ -50,7 +50,7 @@ func Table(w io.Writer, rows [][]string) (room int) {
 	return room
 }
 
-// widthsOf are the widths of columns, each cell being cut to so many columns.
+// widthsOf returns the widths of columns, with each cell limited to most columns.
 func widthsOf(rows [][]string, most int) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -61,9 +61,9 @@ func widthsOf(rows [][]string, most int) []int {
 	return widths
 }
 
-// TableOrRecords writes a table where lines have room for it, else each row as a
-// record: its first cell, and below it the others that are not "-" by their
-// headings.
+// TableOrRecords writes a table if lines have room for it, otherwise each row as
+// a record: its first cell, and below it the other cells that are not "-" with
+// their headings.
 func TableOrRecords(w io.Writer, rows [][]string) {
 	columns, headings := Columns(w), rows[0]
 	widths := widthsOf(rows, columns+1)

@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// LiveFlags are the flags of commands that call models or tools.
+// LiveFlags returns the flags of commands that call models or tools.
 func LiveFlags() []cli.Flag {
 	return []cli.Flag{
 		EnvFileFlag(),
@@ -23,11 +23,12 @@ func LiveFlags() []cli.Flag {
 	}
 }
 
-// Tracing reports whether a trace goes to stderr, so that nothing can be redrawn in
-// place there.
+// Tracing reports whether a trace goes to stderr, so that nothing can be redrawn
+// in place there.
 func (c *Call) Tracing() bool { return c.Verbose || c.Debug }
 
-// startTrace starts what --verbose, --debug and --debug-file ask for. stop ends it.
+// startTrace starts the trace of --verbose, --debug and --debug-file. stop ends
+// it.
 func (c *Call) startTrace() (stop func() error, err error) {
 	if c.Quiet && c.Verbose {
 		return nil, failure.Usagef("--quiet and --verbose cannot be combined")
@@ -54,8 +55,8 @@ func (c *Call) startTrace() (stop func() error, err error) {
 	}, nil
 }
 
-// environmentSecrets are the values of the environment that may be secrets, whether a
-// spec names them or not.
+// environmentSecrets returns the values of the environment that may be secrets,
+// whether or not a spec names them.
 func environmentSecrets() *secret.Values {
 	values := map[string]string{}
 	for _, variable := range os.Environ() {

@@ -23,7 +23,7 @@ func OneOf(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// Cost is an amount of money for people; "-" = nothing.
+// Cost formats an amount in USD; zero is "-".
 func Cost(usd float64) string {
 	if usd == 0 {
 		return "-"
@@ -31,7 +31,7 @@ func Cost(usd float64) string {
 	return fmt.Sprintf("$%.4f", usd)
 }
 
-// Bytes is a size for people.
+// Bytes formats a size.
 func Bytes(n int64) string {
 	const k = 1000
 	switch {
@@ -45,7 +45,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/k/k/k)
 }
 
-// Count is a number of things: no files, 1 file, 2 files.
+// Count formats a number of things: no files, 1 file, 2 files.
 func Count(n int, word string) string {
 	switch n {
 	case 0:

@@ -19,7 +19,7 @@ type Files struct {
 	paths map[string]bool
 }
 
-// Add adds files, which need not exist, and folders with all that is below them.
+// Add adds files, which need not exist, and folders with everything in them.
 func (f *Files) Add(paths ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -31,13 +31,14 @@ func (f *Files) Add(paths ...string) {
 	}
 }
 
-// mostBelow bounds the files that are watched below one folder.
+// mostBelow is the maximum number of files watched below one folder.
 const mostBelow = 5000
 
-// stamps are files with what tells two versions of one apart; "" = there is none.
+// stamps maps files to values that differ between versions; "" if the file does
+// not exist.
 type stamps map[string]string
 
-// now looks at the files.
+// now returns the stamps of the files.
 func (f *Files) now() stamps {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -61,7 +62,7 @@ func (s stamps) folder(dir string) {
 	n := 0
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil: // it was removed meanwhile
+		case err != nil: // removed in the meantime
 			return nil
 		case path != dir && temporary(d.Name()):
 			if d.IsDir() {
@@ -85,12 +86,12 @@ func stamp(info fs.FileInfo) string {
 	return fmt.Sprint(info.Size(), info.ModTime().UnixNano(), info.Mode())
 }
 
-// temporary reports whether editors and tools keep such a name for themselves.
+// temporary reports whether a name is one of editors' temporary files.
 func temporary(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, "#")
 }
 
-// since lists the files that differ from an earlier look, sorted.
+// since returns the files that differ from earlier stamps, sorted.
 func (s stamps) since(before stamps) []string {
 	changed := map[string]bool{}
 	for path, at := range s {

@@ -7,17 +7,17 @@ import (
 
 // loop repeats work.
 type loop struct {
-	// pause waits until the files are looked at again; an error ends the loop.
+	// pause waits before the next check of the files; an error ends the loop.
 	pause func(context.Context) error
 }
 
 // run calls do, and again after each change of the files that do watched the last
-// time, until ctx ends. changed are those that did, none at first.
+// time, until ctx ends. changed are the changed files, none in the first call.
 func (l loop) run(ctx context.Context, do func(changed []string, files *Files)) {
 	var changed []string
 	files := &Files{}
 	for {
-		before := files.now() // what changes while do works counts
+		before := files.now() // changes during do count
 		files = &Files{}
 		do(changed, files)
 		seen := files.now()
@@ -32,8 +32,9 @@ func (l loop) run(ctx context.Context, do func(changed []string, files *Files)) 
 	}
 }
 
-// await waits until the files differ from what was seen, and then until they stay
-// as they are between two looks: editors write in several steps. nil = ctx ended.
+// await waits until the files differ from seen, and then until they are unchanged
+// between two checks, because editors write in several steps. It returns nil if
+// ctx ended.
 func (l loop) await(ctx context.Context, files *Files, seen stamps) []string {
 	last := seen
 	for ctx.Err() == nil && l.pause(ctx) == nil {

@@ -40,9 +40,9 @@ func (f *folder) remove(name string) {
 
 var errOver = errors.New("over")
 
-// watched runs a loop over spec.yaml, prompt.md and tests/, and returns what changed
-// before each run. pauses are what happens between the looks; work is what happens
-// during the n-th run.
+// watched runs a loop over spec.yaml, prompt.md and tests/, and returns the
+// changed files before each run. pauses are called between the checks; work is
+// called during the n-th run.
 func (f *folder) watched(work func(n int), pauses ...func()) (rounds [][]string) {
 	l := loop{pause: func(context.Context) error {
 		if len(pauses) == 0 {
@@ -96,7 +96,7 @@ func TestLoopSeesChangesDuringARunAndForgetsThoseTakenBack(t *testing.T) {
 			f.write("spec.yaml", "3")
 		}
 	},
-		func() { f.write("spec.yaml", "2") }, nil, // second run, which changes it again
+		func() { f.write("spec.yaml", "2") }, nil, // the second run changes it again
 		nil, nil, // third run
 		func() { f.write("prompt.md", "1") }, func() { f.remove("prompt.md") }, nil, nil,
 	)

@@ -14,15 +14,15 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// interval is the time between two looks at the files.
+// interval is the time between two checks of the files.
 const interval = 250 * time.Millisecond
 
-// Flag is --watch.
+// Flag returns --watch.
 func Flag() cli.Flag {
 	return &cli.BoolFlag{Name: "watch", Usage: "Run again whenever a file that was read changes, until Ctrl-C"}
 }
 
-// EndError is an error of a command after which it is not repeated.
+// EndError is an error of a command that ends the loop.
 type EndError struct{ Err error }
 
 // Error implements error.
@@ -31,9 +31,9 @@ func (e *EndError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *EndError) Unwrap() error { return e.Err }
 
-// Run repeats what a command does until Ctrl-C, which is its normal end, or an
-// EndError. The files are those that do notes by ui.Call.NoteRead. Other errors of do
-// are printed.
+// Run repeats do until Ctrl-C, which is its normal end, or an EndError. It
+// watches the files that do records with ui.Call.NoteRead, and prints other
+// errors of do.
 func Run(c *ui.Call, do func(changed []string) error) error {
 	if c.JSON {
 		return failure.Usagef("--watch cannot be combined with -o json: there would be more than one result")
@@ -63,7 +63,7 @@ func Run(c *ui.Call, do func(changed []string) error) error {
 	return nil
 }
 
-// pauseOf returns what waits between two looks.
+// pauseOf returns the function that waits between two checks.
 func pauseOf(c *ui.Call) func(context.Context) error {
 	if c.Pause != nil {
 		return c.Pause
@@ -71,7 +71,7 @@ func pauseOf(c *ui.Call) func(context.Context) error {
 	return tick
 }
 
-// tick waits for the next look.
+// tick waits for the next check.
 func tick(ctx context.Context) error {
 	t := time.NewTimer(interval)
 	defer t.Stop()
@@ -83,7 +83,7 @@ func tick(ctx context.Context) error {
 	}
 }
 
-// announce says what changed; a terminal is cleared first.
+// announce prints what changed, after clearing a terminal.
 func announce(c *ui.Call, changed []string) {
 	if len(changed) == 0 {
 		return
