@@ -158,10 +158,10 @@ func TestTrajectory(t *testing.T) {
 		{name: "none at all", tools: `[]`, edit: func(k *assertion.TrajectoryConfig) { k.Match = "exact" }, calls: two, want: expect{message: "2 not expected"}},
 		{name: "not compared", calls: two, want: expect{pass: true, message: "all bounds were kept"}},
 		{name: "forbidden", edit: func(k *assertion.TrajectoryConfig) { k.Forbidden = []string{"read_*"} }, calls: two, want: expect{message: "read_file is forbidden"}},
-		{name: "bounds", edit: func(k *assertion.TrajectoryConfig) { k.MaxSteps, k.MaxToolCalls = &one, &one }, calls: two, want: expect{message: "2 tool calls are more than 1"}},
+		{name: "bounds", edit: func(k *assertion.TrajectoryConfig) { k.MaxSteps, k.MaxToolCalls = &one, &one }, calls: two, want: expect{message: "2 tool calls exceed 1"}},
 		{name: "a bound of none", edit: func(k *assertion.TrajectoryConfig) { k.MaxReplans = &nothing }, calls: two, want: expect{pass: true, message: "all bounds were kept"}},
 		{name: "no such column", tools: `[{"tool":"a","args":{"x":"${case.x}"}}]`, want: expect{err: "there is no case.x"}},
-		{name: "a tool of the row", tools: `["${case.blank}"]`, want: expect{err: "no name or pattern"}},
+		{name: "a tool of the row", tools: `["${case.blank}"]`, want: expect{err: "not a tool name or pattern"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := made(t, assertion.Trajectory, none, func(k *assertion.TrajectoryConfig) {
@@ -176,9 +176,9 @@ func TestTrajectory(t *testing.T) {
 		})
 	}
 	for want, tools := range map[string]string{
-		"tools wants a list":   `"a"`,
-		`there is no key "ar"`: `[{"tool":"a","ar":{}}]`,
-		"no name or pattern":   `["a["]`,
+		"tools must be a list":       `"a"`,
+		`unknown key "ar"`:           `[{"tool":"a","ar":{}}]`,
+		"not a tool name or pattern": `["a["]`,
 	} {
 		refused(t, assertion.Trajectory, want, func(k *assertion.TrajectoryConfig) { k.Tools = anyValue(t, tools) })
 	}

@@ -88,7 +88,7 @@ func (t *trajectoryCheck) Check(_ context.Context, s *trial.Subject) (trial.Mark
 			return trial.Mark{}, err
 		}
 	}
-	r := expected.Hold(s.Result.Steps, &s.Trace)
+	r := expected.Compare(s.Result.Steps, &s.Trace)
 	m := scored(r.Pass, r.Score, expectedCalls(expected.Calls), actualCalls(s), cmp.Or(r.Summary(), "no forbidden tool was called, and all bounds were kept"))
 	if !r.Pass {
 		m.Diff = r.Diff()

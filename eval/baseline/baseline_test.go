@@ -39,7 +39,7 @@ func written(t testing.TB, f *baseline.File) string {
 	return buf.String()
 }
 
-func TestFileHasALineForEachCase(t *testing.T) {
+func TestFileHasLinePerCase(t *testing.T) {
 	goldentest.File(t, "shop.baseline.json", written(t, sample()))
 	empty := sample()
 	empty.Cases = nil
@@ -48,7 +48,7 @@ func TestFileHasALineForEachCase(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenIsRead(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	got, err := baseline.Read(strings.NewReader(written(t, sample())))
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 }
 
-func TestFiguresOfCasesAreShort(t *testing.T) {
+func TestValuesAreRounded(t *testing.T) {
 	f := sample()
 	f.Cases = []baseline.Case{{Case: "a", C: 1, N: 3, Score: 1.0 / 3, Cost: 0.00123456, Tokens: 1234.5678, LatencyMS: 1234.5678}}
 	want := `    {"case":"a","c":1,"n":3,"score":0.333333,"cost":0.001235,"tokens":1235,"latency_ms":1230}`
@@ -67,12 +67,12 @@ func TestFiguresOfCasesAreShort(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNoBaselines(t *testing.T) {
+func TestInvalidBaselines(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", "unexpected end of JSON input; to recreate it: pexctl eval bless"},
 		{"something else", `{"name": "x"}`, "no version and no cases"},
-		{"of a later version", `{"v": 9, "cases": []}`, "of version 9, this pexctl knows 1: use a later pexctl"},
-		{"a merge", "{\n<<<<<<< HEAD\n\"v\": 1}", "a merge left its marks in it"},
+		{"of a later version", `{"v": 9, "cases": []}`, "version 9, but this pexctl supports up to 1: use a later pexctl"},
+		{"a merge", "{\n<<<<<<< HEAD\n\"v\": 1}", "git conflict markers"},
 		{"a case twice", `{"v": 1, "cases": [{"case": "a", "c": 1, "n": 1}, {"case": "a", "c": 0, "n": 1}]}`, `duplicate case "a"`},
 		{"more passed than ran", `{"v": 1, "cases": [{"case": "a", "c": 2, "n": 1}]}`, `case "a" passed 2 of 1 trials`},
 		{"nothing ran", `{"v": 1, "cases": [{"case": "a", "c": 0, "n": 0}]}`, `case "a" passed 0 of 0 trials`},
@@ -86,25 +86,25 @@ func TestFilesThatAreNoBaselines(t *testing.T) {
 	}
 }
 
-func TestVariantsOfACaseAreNotTheSame(t *testing.T) {
+func TestVariantsOfCaseAreDistinct(t *testing.T) {
 	f, err := baseline.Read(strings.NewReader(`{"v": 1, "later": 1, "cases": [{"case": "a", "variant": "x", "c": 1, "n": 1}, {"case": "a", "c": 0, "n": 1}]}`))
 	if err != nil || len(f.Cases) != 2 {
 		t.Errorf("got %v, %v", f, err)
 	}
 }
 
-// full is a disk that takes nothing.
+// full is a writer for a full disk.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-func TestWritersFailureIsTold(t *testing.T) {
+func TestWriteErrorIsReturned(t *testing.T) {
 	if err := baseline.Write(full{}, sample()); err == nil || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestFiveThousandCasesStaySmall(t *testing.T) {
+func TestSizeOfFiveThousandCases(t *testing.T) {
 	f := sample()
 	f.Cases = nil
 	for i := range 5000 {
@@ -118,7 +118,7 @@ func TestFiveThousandCasesStaySmall(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	// Short ones: long ones would be made shorter most of the time.
+	// Short seeds: the fuzzer would spend most of its time minimizing long ones.
 	f.Add(`{"v":1,"cases":[{"case":"a","c":1,"n":2,"cost":0.1}]}`)
 	f.Add(`{"v":1,"at":"2026-01-02T15:04:05Z","stats":{"pass_at":{"1":1}},"cases":[]}`)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -129,7 +129,7 @@ func FuzzRead(f *testing.F) {
 		once := written(t, b)
 		again, err := baseline.Read(strings.NewReader(once))
 		if err != nil {
-			t.Fatalf("what was written is not read: %v\n%s", err, once)
+			t.Fatalf("cannot read what was written: %v\n%s", err, once)
 		}
 		if twice := written(t, again); twice != once {
 			t.Errorf("written once:\n%s\ntwice:\n%s", once, twice)

@@ -6,7 +6,7 @@ import (
 	"github.com/pexctl/pex/eval/batch"
 )
 
-// // BenchmarkTrial measures one trial with two calls and three checks each: engine, journal, checks and row
+// BenchmarkTrial measures one trial with two calls and three checks each: engine, journal, checks and row
 // together, with 64 in flight.
 func BenchmarkTrial(b *testing.B) {
 	p := planOf(b.TempDir(), b.N, &oracle{}, capitals, capitals, capitals)
@@ -17,7 +17,7 @@ func BenchmarkTrial(b *testing.B) {
 	}
 }
 
-// // BenchmarkGoingOn measures opening a finished evaluation of a thousand trials.
+// BenchmarkResume measures opening a finished evaluation of a thousand trials.
 func BenchmarkResume(b *testing.B) {
 	p := planOf(b.TempDir(), 1000, &oracle{}, capitals)
 	if _, err := batch.Run(b.Context(), p); err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// // breaksOff returns a model whose calls fail with an error of this kind.
+// failingModel returns a model whose calls fail with an error of this kind.
 func failingModel(kind model.ErrorKind) *oracle {
 	return &oracle{reply: func(context.Context, string, int) (*model.Reply, error) {
 		return nil, &model.Error{Kind: kind, Message: "as the test says"}
@@ -275,7 +275,7 @@ func TestFailedGraderRunsAgainWithoutAgent(t *testing.T) {
 	}
 }
 
-// // Resuming does not repeat a write with an unknown outcome.
+// Resuming does not repeat a write with an unknown outcome.
 func TestUnknownOutcomeIsNotRepeated(t *testing.T) {
 	writes := 0
 	one := tool.Binding{Spec: &tool.Spec{Name: "pay"}, Tool: pay{&writes}}

@@ -56,7 +56,7 @@ func openStore(p *Plan) (*store, error) {
 	return s, nil
 }
 
-// // load runs under the lock. It writes or compares the manifest and reads the rows.
+// load runs under the lock. It writes or compares the manifest and reads the rows.
 func (s *store) load(p *Plan) (err error) {
 	if err := s.manifest(p); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (s *store) load(p *Plan) (err error) {
 	return withRecovery(p.Dir, err)
 }
 
-// // wayOut adds recovery instructions to an error about damaged rows. The rows of trials can be rebuilt from their
+// withRecovery adds recovery instructions to an error about damaged rows. The rows of trials can be rebuilt from their
 // journals, but rows graded by Regrade have none.
 func withRecovery(dir string, err error) error {
 	if !errors.Is(err, journal.ErrCorrupt) {
@@ -84,7 +84,7 @@ func withRecovery(dir string, err error) error {
 		err, trialsFile, path)
 }
 
-// // ErrOther is returned if the evaluation to resume has another suite, dataset or spec.
+// ErrOther is returned if the evaluation to resume has another suite, dataset or spec.
 var ErrOther = errors.New("has other inputs")
 
 // manifest writes or compares the manifest.

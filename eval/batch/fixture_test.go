@@ -21,12 +21,12 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// // does is a node implemented by a function.
+// nodeFunc is a node implemented by a function.
 type nodeFunc func(engine.Scope) error
 
 func (f nodeFunc) Run(s engine.Scope) error { return f(s) }
 
-// // program returns a graph with one node.
+// program returns a graph with one node.
 func program(run nodeFunc) *engine.Program {
 	return &engine.Program{
 		Name: "p", Digest: "sha256:p", Source: json.RawMessage(`{"name":"p"}`), Nodes: map[string]engine.Node{"a": run},
@@ -38,7 +38,7 @@ func program(run nodeFunc) *engine.Program {
 	}
 }
 
-// // twice calls the model two times; the second reply is the answer.
+// twice calls the model two times; the second reply is the answer.
 var twice = program(func(s engine.Scope) error {
 	text := ""
 	for i := range 2 {
@@ -54,12 +54,12 @@ var twice = program(func(s engine.Scope) error {
 	return nil
 })
 
-// // oracle is a model that replies with the question in capitals and counts calls.
+// oracle is a model that replies with the question in capitals and counts calls.
 type oracle struct {
 	mu    sync.Mutex
 	calls map[string]int // by question
 	keys  map[string]int // by idempotency key
-	// // reply is called first; if it returns nothing, the reply is the question in capitals.
+	// reply is called first; if it returns nothing, the reply is the question in capitals.
 	reply func(ctx context.Context, question string, nth int) (*model.Reply, error)
 }
 
@@ -81,14 +81,14 @@ func (o *oracle) Generate(ctx context.Context, req *model.Request, _ func(model.
 	return &model.Reply{Text: strings.ToUpper(question), Stop: model.EndTurn, Usage: model.Tokens{Input: 4, Output: 1}}, nil
 }
 
-// // replies sets reply, also while calls are in flight.
+// replies sets reply, also while calls are in flight.
 func (o *oracle) replies(f func(ctx context.Context, question string, nth int) (*model.Reply, error)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.reply = f
 }
 
-// // asked returns how often a question was asked.
+// asked returns how often a question was asked.
 func (o *oracle) asked(question string) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -104,7 +104,7 @@ func (o *oracle) total() (n int) {
 	return n
 }
 
-// // cases returns the cases c0 to c(n-1); case ci asks qi.
+// cases returns the cases c0 to c(n-1); case ci asks qi.
 func cases(n int) dataset.Cases {
 	return func() iter.Seq2[dataset.Case, error] {
 		return func(yield func(dataset.Case, error) bool) {
@@ -127,7 +127,7 @@ func variant(name string, p *engine.Program, m model.Model, tools ...tool.Bindin
 	}
 }
 
-// // planOf returns a plan of n cases for a model, graded by checks.
+// planOf returns a plan of n cases for a model, graded by checks.
 func planOf(dir string, n int, m model.Model, checks ...batch.Graded) batch.Plan {
 	return batch.Plan{
 		Dir: dir, Manifest: report.Manifest{V: 1, ID: "e-1", Suite: "s", Digest: "sha256:s"},
@@ -136,7 +136,7 @@ func planOf(dir string, n int, m model.Model, checks ...batch.Graded) batch.Plan
 	}
 }
 
-// // checks is a check implemented by a function.
+// checkFunc is a check implemented by a function.
 type checkFunc func(s *trial.Subject) (trial.Mark, error)
 
 func (f checkFunc) Check(_ context.Context, s *trial.Subject) (trial.Mark, error) { return f(s) }
@@ -145,7 +145,7 @@ func graded(name string, weight float64, f checkFunc) batch.Graded {
 	return batch.Graded{Spec: testspec.Check{Type: "test", Name: name, Weight: weight, Position: testspec.Position{Line: 7}}, Check: f}
 }
 
-// // capitals passes if the answer is the question in capitals.
+// capitals passes if the answer is the question in capitals.
 var capitals = graded("capitals", 1, func(s *trial.Subject) (trial.Mark, error) {
 	want := strings.ToUpper(s.Case["q"].(string))
 	return mark(s.Result.Response == want), nil
@@ -167,7 +167,7 @@ func run(t testing.TB, p batch.Plan) batch.Stop {
 	return stop
 }
 
-// // rows returns the current rows of an evaluation, by key.
+// rows returns the current rows of an evaluation, by key.
 func rows(t testing.TB, dir string) map[trial.Key]*trial.Row {
 	t.Helper()
 	all, err := batch.OpenRows(dir)
@@ -187,7 +187,7 @@ func rows(t testing.TB, dir string) map[trial.Key]*trial.Row {
 	return out
 }
 
-// // timeless removes the fields of rows that differ between sessions.
+// timeless removes the fields of rows that differ between sessions.
 func timeless(all map[trial.Key]*trial.Row) map[trial.Key]*trial.Row {
 	for _, row := range all {
 		row.At, row.Run.LatencyMS = row.At.Truncate(1<<62), 0
@@ -198,7 +198,7 @@ func timeless(all map[trial.Key]*trial.Row) map[trial.Key]*trial.Row {
 
 func first(c string) trial.Key { return trial.Key{Case: c, Repeat: 1} }
 
-// // outcomes counts rows by outcome.
+// outcomes counts rows by outcome.
 func outcomes(t testing.TB, dir string) map[trial.Outcome]int {
 	n := map[trial.Outcome]int{}
 	for _, row := range rows(t, dir) {

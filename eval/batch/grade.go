@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// // gradeAll grades the groups as they end. If a trial of a group is suspended, the others wait for it.
+// gradeAll grades the groups as they end. If a trial of a group is suspended, the others wait for it.
 func (s *session) gradeAll() {
 	for g := range s.ended {
 		waits := slices.ContainsFunc(g.jobs, func(j *job) bool { return j.noRow })
@@ -52,7 +52,7 @@ func (s *session) finish(g *group, j *job) {
 	s.ledger.recordRow(row, j.usage)
 }
 
-// // keep appends a row to the file.
+// appendRow appends a row to the file.
 func (s *session) appendRow(row *trial.Row) error {
 	row.At = time.Now().UTC().Round(time.Millisecond)
 	if s.plan.Mask != nil {
@@ -70,7 +70,7 @@ func appendRow(log *journal.Log, row *trial.Row) error {
 	return err
 }
 
-// // rival returns the same trial under another variant, or nil if there is none.
+// rival returns the same trial under another variant, or nil if there is none.
 func (s *session) rival(g *group, j *job, variant string) (*trial.Subject, error) {
 	for _, o := range g.jobs {
 		if o.key.Variant == variant {
@@ -100,10 +100,10 @@ func consumption(marks, before []trial.Mark) (c usage) {
 	return c
 }
 
-// // rivals looks up the same trial under another variant; see session.rival.
+// rivals looks up the same trial under another variant; see session.rival.
 type rivals func(variant string) (*trial.Subject, error)
 
-// // grade runs the checks and adds their marks to the row, except those it already has. onCheck, if not nil, is
+// grade runs the checks and adds their marks to the row, except those it already has. onCheck, if not nil, is
 // called after each check. An error means that ctx has ended.
 func grade(ctx context.Context, checks []Graded, row *trial.Row, s *trial.Subject, other rivals, onCheck func(*Graded, error)) error {
 	marks := make([]trial.Mark, 0, len(checks))

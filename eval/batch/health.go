@@ -8,7 +8,7 @@ import (
 // maxConsecutiveErrors is how many permanent errors in a row stop the evaluation.
 const maxConsecutiveErrors = 3
 
-// // health distinguishes an unavailable provider from trials that fail on their own.
+// health distinguishes an unavailable provider from trials that fail on their own.
 type health struct {
 	maxFailures    int  // stop after this many failures without any success
 	earlierReplies bool // earlier sessions got replies, so a rejected request may be the case's own fault
@@ -18,7 +18,7 @@ type health struct {
 	failures       int  // runs that ended with a provider error before one completed
 }
 
-// // record records how a run ended. It returns why further runs would fail too, or "". answered reports that a call
+// record records how a run ended. It returns why further runs would fail too, or "". answered reports that a call
 // of the run got a reply.
 func (h *health) record(fault *trial.Fault, failure *model.Error, answered bool) string {
 	if fault == nil {
@@ -41,10 +41,10 @@ func (h *health) record(fault *trial.Fault, failure *model.Error, answered bool)
 	return ""
 }
 
-// // graders counts, by check, the consecutive failures because its model was unavailable.
+// graders counts, by check, the consecutive failures because its model was unavailable.
 type graders map[string]int
 
-// // record records the result of a check. It returns why the check cannot grade further trials, or "".
+// record records the result of a check. It returns why the check cannot grade further trials, or "".
 func (g graders) record(check string, err error) string {
 	if err == nil {
 		delete(g, check)

@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// // cutLines truncates a file to its first n lines.
+// cutLines truncates a file to its first n lines.
 func cutLines(t *testing.T, dir, name string, n int) {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -30,7 +30,7 @@ func cutLines(t *testing.T, dir, name string, n int) {
 	}
 }
 
-// // A kill leaves a prefix of each file. For every prefix: trials with a row, or with a finished run, make no more
+// A kill leaves a prefix of each file. For every prefix: trials with a row, or with a finished run, make no more
 // model calls; interrupted ones make only the missing calls; and the final rows equal those of an undisturbed
 // evaluation.
 func TestKilledEvaluationResumesAnywhere(t *testing.T) {
@@ -82,7 +82,7 @@ func TestKilledEvaluationResumesAnywhere(t *testing.T) {
 	}
 }
 
-// // lacks returns how many replies of a trial were missing when it was killed.
+// lacks returns how many replies of a trial were missing when it was killed.
 func lacks(left map[string][]byte, key trial.Key, id string) int {
 	row := fmt.Sprintf(`{"v":1,"case":%q,"repeat":%d,`, key.Case, key.Repeat)
 	for line := range bytes.Lines(left["rows.jsonl"]) {
@@ -94,7 +94,7 @@ func lacks(left map[string][]byte, key trial.Key, id string) int {
 		bytes.Count(whole(left["trials.jsonl"]), []byte(`{"run":"`+id+`","v":1,"seq":5,"kind":"result"`))
 }
 
-// // whole returns the complete lines of a file.
+// whole returns the complete lines of a file.
 func whole(b []byte) []byte { return b[:bytes.LastIndexByte(b, '\n')+1] }
 
 func TestDamageIsReportedWithRecovery(t *testing.T) {

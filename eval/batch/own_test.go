@@ -67,7 +67,7 @@ func TestRunWithOtherParametersStartsOver(t *testing.T) {
 	}
 }
 
-// // refuses returns a model that fails for some questions.
+// refuses returns a model that fails for some questions.
 func refuses(kind model.ErrorKind, questions ...string) *oracle {
 	return &oracle{reply: func(_ context.Context, q string, _ int) (*model.Reply, error) {
 		if slices.Contains(questions, q) {
@@ -139,7 +139,7 @@ func TestBudgetIsExceededByAtMostOneTrial(t *testing.T) {
 	}
 }
 
-// // The first trial runs alone to measure its cost; then many run concurrently.
+// The first trial runs alone to measure its cost; then many run concurrently.
 func TestFirstTrialOfBudgetRunsAlone(t *testing.T) {
 	var inFlight, most atomic.Int64
 	var once sync.Once
@@ -164,7 +164,7 @@ func TestFirstTrialOfBudgetRunsAlone(t *testing.T) {
 	}
 }
 
-// // Trials that failed before they cost anything do not measure the cost of a trial. In the next session the first
+// Trials that failed before they cost anything do not measure the cost of a trial. In the next session the first
 // one runs alone again, so a budget smaller than a trial is exceeded by that one only.
 func TestFreeFailuresDoNotMeasureCost(t *testing.T) {
 	dir, m := t.TempDir(), &oracle{}
@@ -220,7 +220,7 @@ func TestUnavailableJudgeStopsEvaluation(t *testing.T) {
 	}
 }
 
-// // Following the message about damaged rows restores all of them.
+// Following the message about damaged rows restores all of them.
 func TestDamagedRowsAreRebuiltFromJournals(t *testing.T) {
 	dir, m := t.TempDir(), &oracle{}
 	p := planOf(dir, 6, m, capitals)

@@ -56,7 +56,7 @@ func ReadRows(path string) (trial.Rows, error) {
 	}, nil
 }
 
-// // counted has the number of rows and the superseded ones.
+// lineIndex has the number of rows and the superseded ones.
 type lineIndex struct {
 	lines int
 	older map[int]bool
@@ -120,7 +120,7 @@ func headEnd(line []byte) int {
 	return 0
 }
 
-// // digits reports whether b ends with the number of the repeat.
+// endsWithRepeat reports whether b ends with the number of the repeat.
 func endsWithRepeat(b []byte) bool {
 	n := len(b)
 	for n > 0 && '0' <= b[n-1] && b[n-1] <= '9' {

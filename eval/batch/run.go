@@ -200,7 +200,7 @@ const (
 	rateSamples      = 20 // samples that the rate is computed from
 )
 
-// // watch reports progress periodically until over is closed, and then a last time.
+// watch reports progress periodically until over is closed, and then a last time.
 func (s *session) watch(over <-chan struct{}) {
 	if s.plan.Progress == nil {
 		<-over

@@ -220,7 +220,7 @@ func TestRunIDsAreSafeAndUnique(t *testing.T) {
 	}
 }
 
-// // renamed replaces the ids of cases.
+// renamed replaces the ids of cases.
 func renamed(all dataset.Cases, ids []string) dataset.Cases {
 	return func() iter.Seq2[dataset.Case, error] {
 		return func(yield func(dataset.Case, error) bool) {

@@ -18,7 +18,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// // rivalry passes if the answer is longer than that of the other variant.
+// rivalry passes if the answer is longer than that of the other variant.
 type rivalry struct{ against string }
 
 func better(than string) batch.Graded {
@@ -35,7 +35,7 @@ func (r rivalry) Check(_ context.Context, s *trial.Subject) (trial.Mark, error) 
 	return m, nil
 }
 
-// // longer returns a model that answers with more words.
+// longer returns a model that answers with more words.
 func longer() *oracle {
 	return &oracle{reply: func(_ context.Context, q string, _ int) (*model.Reply, error) {
 		return &model.Reply{Text: q + " and more", Stop: model.EndTurn}, nil
@@ -74,7 +74,7 @@ func TestComparisonWaitsForOtherVariant(t *testing.T) {
 	}
 }
 
-// // If the other variant ended in an earlier session, its row is used.
+// If the other variant ended in an earlier session, its row is used.
 func TestComparisonReadsRowOfEarlierSession(t *testing.T) {
 	dir := t.TempDir()
 	small, large := &oracle{}, failingModel(model.ServerError)
@@ -94,7 +94,7 @@ func TestDecidedCaseRunsNoMoreTrials(t *testing.T) {
 	p.Decided = func(c exprenv.Case) bool { return c.Passed >= 2 && c.ID != "c1" && c.PassRate == 1 && c.Group != "" }
 	stop := run(t, p)
 	got := outcomes(t, dir)
-	// // One more trial may run, because trials start while earlier ones are graded.
+	// One more trial may run, because trials start while earlier ones are graded.
 	if stop.Why != batch.Done || stop.Trials != 15 || got[trial.Skipped] < 4 || got[trial.Passed]+got[trial.Skipped] != 15 || !strings.HasPrefix(stop.Note, "curtailed ") {
 		t.Fatalf("%+v %v", stop, got)
 	}
@@ -172,7 +172,7 @@ func TestRescoreGradesStoredAnswers(t *testing.T) {
 	}
 }
 
-// // Rows written during a reading are left out, since one that replaces an earlier row would come twice.
+// Rows written during a reading are left out, since one that replaces an earlier row would come twice.
 func TestRowsWrittenWhileReadingAreSkipped(t *testing.T) {
 	dir := t.TempDir()
 	run(t, planOf(dir, 3, &oracle{}, capitals))

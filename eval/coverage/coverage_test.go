@@ -38,7 +38,7 @@ func program() *engine.Program {
 	}
 }
 
-// tools are those of the program's runs.
+// tools are the tools of the program's runs.
 var tools = []string{"search", "write"}
 
 func names(items []coverage.Item, kind coverage.Kind) []string {
@@ -51,9 +51,9 @@ func names(items []coverage.Item, kind coverage.Kind) []string {
 	return out
 }
 
-// Nothing run: everything there is to exercise is listed, each thing once.
-func TestAnEmptyMapListsWhatThereIs(t *testing.T) {
-	never := coverage.New("spec", program(), tools).Report().Never()
+// Without runs, every item is listed once.
+func TestEmptyMapListsAllItems(t *testing.T) {
+	never := coverage.New("spec", program(), tools).Report().Uncovered()
 	for kind, want := range map[coverage.Kind][]string{
 		coverage.Edges:  {"planner -> end", "planner -> executor", "executor -> end (a)", "executor -> end (else)"},
 		coverage.Guards: {"never delete", "guards[1]"},
@@ -71,7 +71,7 @@ func TestAnEmptyMapListsWhatThereIs(t *testing.T) {
 	}
 }
 
-func TestAMapIsFilledByWhatRunsTell(t *testing.T) {
+func TestTraceEventsFillMap(t *testing.T) {
 	recorded := func(f engine.Fact) runtime.TraceEvent { return runtime.Recorded{Fact: f} }
 	called := func(one string, status tool.CallStatus) runtime.TraceEvent {
 		return recorded(engine.ToolCalled{Record: tool.Record{Tool: one, Status: status}})
@@ -107,7 +107,7 @@ func TestAMapIsFilledByWhatRunsTell(t *testing.T) {
 			p := program()
 			m := coverage.New("spec", p, tools)
 			m.Trace(p, tt.way)
-			m.Trace(program(), runtime.EdgeTaken{From: "planner", To: "end"}) // of an agent within the agent
+			m.Trace(program(), runtime.EdgeTaken{From: "planner", To: "end"}) // of a sub-agent
 			var hit []string
 			for _, it := range m.Report().Items {
 				if it.Kind == tt.kind && it.Hits > 0 {

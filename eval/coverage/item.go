@@ -8,7 +8,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// Kind is a kind of things that tests can exercise.
+// Kind is a kind of item that tests can cover.
 type Kind string
 
 // The kinds, in the order of reports.
@@ -21,15 +21,15 @@ const (
 	Paths  Kind = "ways out" // repairs, failed steps, replans
 )
 
-// Kinds lists them.
+// Kinds returns the kinds in the order of reports.
 func Kinds() []Kind { return []Kind{Edges, Guards, Tools, Faults, Stops, Paths} }
 
-// Item is one thing that tests can exercise.
+// Item is something that tests can cover.
 type Item struct {
 	Kind Kind   `json:"kind"`
 	Name string `json:"name"`
 	Hits int    `json:"hits"`
-	// Evaluations counts looks at a guard, fired or not.
+	// Evaluations counts the evaluations of a guard, fired or not.
 	Evaluations int `json:"tried,omitempty"`
 }
 
@@ -38,7 +38,7 @@ type key struct {
 	name string
 }
 
-// items is all that can be exercised of a program whose runs have these tools.
+// items returns everything that runs of a program with these tools can cover.
 func items(p *engine.Program, tools []string) []key {
 	var out []key
 	add := func(k Kind, name string) { out = append(out, key{k, name}) }
@@ -61,24 +61,23 @@ func items(p *engine.Program, tools []string) []key {
 	for _, code := range stops(p) {
 		add(Stops, string(code))
 	}
-	for _, way := range ways(p) {
+	for _, way := range paths(p) {
 		add(Paths, way)
 	}
 	return out
 }
 
-// edge is what an edge is called: by its ends, and by its label where others
-// have the same ones.
+// edge returns the name of an edge: its ends, and its label if there are parallel edges.
 func edge(p *engine.Program, from, to, label string) string {
 	name := from + " -> " + to
-	alike := 0
+	parallel := 0
 	for _, e := range p.Graph.From(from) {
 		if e.To == to {
-			alike++
+			parallel++
 		}
 	}
 	switch {
-	case alike < 2:
+	case parallel < 2:
 		return name
 	case label == "":
 		return name + " (else)"
@@ -93,8 +92,7 @@ func guard(g *engine.Guard) string {
 	return fmt.Sprintf("guards[%d]", g.Index)
 }
 
-// stops are the stop reasons that a run of the program can end by, short of
-// the machine's own trouble.
+// stops returns the stop reasons that runs of the program can end with, except for failures of the machine.
 func stops(p *engine.Program) []stop.Code {
 	out := []stop.Code{stop.Answered, stop.PlannerInvalid, stop.Refused, stop.ProviderError}
 	l := p.Limits
@@ -118,19 +116,19 @@ func stops(p *engine.Program) []stop.Code {
 	return out
 }
 
-// The ways out that are no repair of the engine's.
+// The paths that are not repairs by the engine.
 const (
-	stepFailed  = "step_failed"
-	stepLimit   = "step_limit"
-	replanned   = "replanned"
-	answerAlone = "answered_without_steps"
+	stepFailed       = "step_failed"
+	stepLimit        = "step_limit"
+	replanned        = "replanned"
+	answeredDirectly = "answered_without_steps"
 )
 
-// ways are the ways out that runs of the program can take.
-func ways(p *engine.Program) []string {
+// paths returns the recovery paths that runs of the program can take.
+func paths(p *engine.Program) []string {
 	out := []string{
 		string(engine.ReplyRepaired), string(engine.PlannerRetried), string(engine.ExecutorRetried),
-		replanned, stepFailed, stepLimit, answerAlone,
+		replanned, stepFailed, stepLimit, answeredDirectly,
 	}
 	if p.Output != nil {
 		out = append(out, string(engine.FinalizerRetried))

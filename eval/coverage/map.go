@@ -10,27 +10,25 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Map is what runs exercised of a program. It is safe for concurrent use.
+// Map records what runs cover of a program. It is safe for concurrent use.
 type Map struct {
 	name    string
 	program *engine.Program
 	order   []key
 
-	mu    sync.Mutex
-	hits  map[key]int
-	tried map[key]int
+	mu          sync.Mutex
+	hits        map[key]int
+	evaluations map[key]int
 }
 
 var _ runtime.Tracer = (*Map)(nil)
 
-// New is the empty map of a program whose runs have these tools; name is what
-// reports call it.
+// New returns the empty map of a program whose runs have these tools. name is its name in reports.
 func New(name string, p *engine.Program, tools []string) *Map {
-	return &Map{name: name, program: p, order: items(p, tools), hits: map[key]int{}, tried: map[key]int{}}
+	return &Map{name: name, program: p, order: items(p, tools), hits: map[key]int{}, evaluations: map[key]int{}}
 }
 
-// Trace implements runtime.Tracer. Agents within the agent are other programs,
-// with tests of their own.
+// Trace implements runtime.Tracer. It ignores sub-agents, which have tests of their own.
 func (m *Map) Trace(p *engine.Program, w runtime.TraceEvent) {
 	if p != m.program {
 		return
@@ -42,7 +40,7 @@ func (m *Map) Trace(p *engine.Program, w runtime.TraceEvent) {
 		m.hits[key{Edges, edge(p, w.From, w.To, w.When)}]++
 	case runtime.GuardEvaluated:
 		k := key{Guards, guard(&p.Guards[w.Index])}
-		m.tried[k]++
+		m.evaluations[k]++
 		if w.Fired {
 			m.hits[k]++
 		}
@@ -69,13 +67,13 @@ func (m *Map) fact(f engine.Fact) {
 		}
 	case engine.NodeReplied:
 		if f.Reply.Result != "" && m.planner(f.By) {
-			m.hits[key{Paths, answerAlone}]++
+			m.hits[key{Paths, answeredDirectly}]++
 		}
 	case engine.WarningAdded:
 		if f.Repair != "" {
 			m.hits[key{Paths, string(f.Repair)}]++
 		}
-	default: // tells of no way
+	default: // covers no path
 	}
 }
 
@@ -85,7 +83,7 @@ func (m *Map) step(status plan.Status) {
 		m.hits[key{Paths, stepFailed}]++
 	case plan.Limit, plan.Loop:
 		m.hits[key{Paths, stepLimit}]++
-	default: // went well, or is not the step's own doing
+	default: // succeeded, or did not fail by itself
 	}
 }
 
@@ -94,27 +92,27 @@ func (m *Map) planner(id string) bool {
 	return at == id
 }
 
-// Report is what the tests of a program exercised.
+// Report is the coverage of a program.
 type Report struct {
 	Spec  string  `json:"spec"`
 	Hit   int     `json:"hit"`
 	All   int     `json:"all"`
-	Share float64 `json:"share"` // Hit / All, 1 where there is nothing
+	Share float64 `json:"share"` // Hit / All, or 1 if All is 0
 	Items []Item  `json:"items"` // by kind
 }
 
-// Report is how far the map is filled.
+// Report returns the coverage so far.
 func (m *Map) Report() Report {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := Report{Spec: m.name}
 	for _, k := range m.order {
-		r.Items = append(r.Items, Item{Kind: k.kind, Name: k.name, Hits: m.hits[k], Evaluations: m.tried[k]})
+		r.Items = append(r.Items, Item{Kind: k.kind, Name: k.name, Hits: m.hits[k], Evaluations: m.evaluations[k]})
 	}
-	return r.counted()
+	return r.withTotals()
 }
 
-// Of counts what was hit of a kind.
+// Of counts the covered and all items of a kind.
 func (r Report) Of(kind Kind) (hit, all int) {
 	for _, it := range r.Items {
 		if it.Kind == kind {
@@ -127,8 +125,8 @@ func (r Report) Of(kind Kind) (hit, all int) {
 	return hit, all
 }
 
-// Never lists what was not exercised.
-func (r Report) Never() []Item {
+// Uncovered returns the items that were not covered.
+func (r Report) Uncovered() []Item {
 	var out []Item
 	for _, it := range r.Items {
 		if it.Hits == 0 {
@@ -138,8 +136,8 @@ func (r Report) Never() []Item {
 	return out
 }
 
-// Join makes one report of those of the same spec: a spec is tested under
-// several overrides. They come in the order of the first of each.
+// Join merges the reports of the same spec, which may be tested under several overrides. The result is in the
+// order of each spec's first report.
 func Join(all []Report) []Report {
 	var out []Report
 	at := map[string]int{}
@@ -150,12 +148,12 @@ func Join(all []Report) []Report {
 			out = append(out, r)
 			continue
 		}
-		out[i] = joined(out[i], r)
+		out[i] = merge(out[i], r)
 	}
 	return out
 }
 
-func joined(a, b Report) Report {
+func merge(a, b Report) Report {
 	r := Report{Spec: a.Spec, Items: append([]Item(nil), a.Items...)}
 	for _, it := range b.Items {
 		i := slices.IndexFunc(r.Items, func(o Item) bool { return o.Kind == it.Kind && o.Name == it.Name })
@@ -167,11 +165,11 @@ func joined(a, b Report) Report {
 		r.Items[i].Evaluations += it.Evaluations
 	}
 	slices.SortStableFunc(r.Items, func(a, b Item) int { return slices.Index(Kinds(), a.Kind) - slices.Index(Kinds(), b.Kind) })
-	return r.counted()
+	return r.withTotals()
 }
 
-// counted is the report with its figures.
-func (r Report) counted() Report {
+// withTotals returns the report with its totals.
+func (r Report) withTotals() Report {
 	r.All, r.Hit, r.Share = len(r.Items), 0, 1
 	for _, it := range r.Items {
 		if it.Hits > 0 {

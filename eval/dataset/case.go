@@ -18,43 +18,41 @@ import (
 // Case is one row of a dataset.
 type Case struct {
 	ID     string
-	Line   int    // where it begins in its file; 0 = not known
-	Group  string // "" = it is a cluster of its own
+	Line   int    // first line in its file; 0 = unknown
+	Group  string // "" = a cluster of its own
 	Tags   []string
 	Weight float64        // 0 = 1
-	Row    map[string]any // by column, numbers as jsonvalue.Plain has them; of CSV all are text
+	Row    map[string]any // by column, numbers as jsonvalue.Plain has them; strings only, in CSV
 }
 
-// Cases gives cases one after another, and may be ranged over several times. An
-// error ends it.
+// Cases iterates over cases. It may be used several times. An error ends the iteration.
 type Cases func() iter.Seq2[Case, error]
 
-// Source is where the cases of a suite are.
+// Source is the dataset of a suite.
 type Source struct {
 	Dataset *suitespec.Dataset
 	Name    string // of the file in messages; "" = its base name
 }
 
-// maxID bounds the id of a case, in bytes.
+// maxID is the maximum length of a case's id in bytes.
 const maxID = 256
 
-// The bounds of weights: what is further apart is a slip, and no sum of such
-// weights says anything.
+// The range of weights. Values outside of it are mistakes, since sums of such weights are meaningless.
 const (
 	minWeight = 1e-6
 	maxWeight = 1e6
 )
 
-// row is what a file holds of a case.
+// row is a row of a file.
 type row struct {
 	line   int
 	values map[string]any
 }
 
-// Cases reads the dataset from its beginning.
+// Cases reads the dataset from its start.
 func (s Source) Cases() iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
-		seen := seenIDs{seed: maphash.MakeSeed(), lines: map[uint64]int{}}
+		ids := idSet{seed: maphash.MakeSeed(), lines: map[uint64]int{}}
 		n := 0
 		for r, err := range s.rows() {
 			var c Case
@@ -64,10 +62,10 @@ func (s Source) Cases() iter.Seq2[Case, error] {
 				c, named, err = s.caseOf(r)
 			}
 			if err == nil {
-				err = seen.add(&c, named, n)
+				err = ids.add(&c, named, n)
 			}
 			if err != nil {
-				yield(Case{}, s.wrong(r.line, err))
+				yield(Case{}, s.at(r.line, err))
 				return
 			}
 			if !yield(c, nil) {
@@ -91,8 +89,8 @@ func (s Source) rows() iter.Seq2[row, error] {
 	}
 }
 
-// wrong says where an error is.
-func (s Source) wrong(line int, err error) error {
+// at adds the position to an error.
+func (s Source) at(line int, err error) error {
 	name := s.name()
 	if line > 0 {
 		return fmt.Errorf("%s:%d: %w", name, line, err)
@@ -124,14 +122,13 @@ func inline(d *suitespec.Dataset) iter.Seq2[row, error] {
 	}
 }
 
-// caseOf takes from a row what names and sorts a case; named says that the row
-// holds its id.
+// caseOf builds a case from a row. named reports whether the row has an id.
 func (s Source) caseOf(r row) (c Case, named bool, err error) {
 	d := s.Dataset
 	c = Case{Line: r.line, Row: r.values}
-	for _, said := range []string{d.ID, d.Group, d.Weight, d.Tags} {
-		if _, there := r.values[said]; said != "" && !there {
-			return c, false, fmt.Errorf("the row has no column %s", said)
+	for _, column := range []string{d.ID, d.Group, d.Weight, d.Tags} {
+		if _, there := r.values[column]; column != "" && !there {
+			return c, false, fmt.Errorf("the row has no column %s", column)
 		}
 	}
 	if c.ID, err = word(r, cmp.Or(d.ID, "id")); err != nil {
@@ -148,17 +145,17 @@ func (s Source) caseOf(r row) (c Case, named bool, err error) {
 	}
 	switch {
 	case c.ID == "" && d.ID != "":
-		return c, false, fmt.Errorf("column %s is empty: it is what the case is known by", d.ID)
+		return c, false, fmt.Errorf("column %s is empty, but it is the id of the case", d.ID)
 	case len(c.ID) > maxID:
-		return c, false, fmt.Errorf("the id has %d bytes, %d are the most", len(c.ID), maxID)
+		return c, false, fmt.Errorf("the id has %d bytes; the maximum is %d", len(c.ID), maxID)
 	case c.ID == "":
-		c.ID, err = hashed(r.values)
+		c.ID, err = hashID(r.values)
 		return c, false, err
 	}
 	return c, true, nil
 }
 
-// word is a value that is one word or a number.
+// word returns a scalar value as text.
 func word(r row, name string) (string, error) {
 	switch v := r.values[name].(type) {
 	case nil:
@@ -172,7 +169,7 @@ func word(r row, name string) (string, error) {
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64), nil
 	}
-	return "", fmt.Errorf("column %s: a text is wanted, not a list or a mapping", name)
+	return "", fmt.Errorf("column %s must be text, not a list or a mapping", name)
 }
 
 func weight(r row, name string) (float64, error) {
@@ -190,19 +187,19 @@ func weight(r row, name string) (float64, error) {
 		}
 		f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
 		if err != nil {
-			return 0, fmt.Errorf("column %s: %q is no number", name, v)
+			return 0, fmt.Errorf("column %s: %q is not a number", name, v)
 		}
 		w = f
 	default:
-		return 0, fmt.Errorf("column %s is no number", name)
+		return 0, fmt.Errorf("column %s is not a number", name)
 	}
 	if !(w >= minWeight && w <= maxWeight) {
-		return 0, fmt.Errorf("column %s: a weight is a number from %g to %g, this is %v", name, minWeight, maxWeight, v)
+		return 0, fmt.Errorf("column %s: a weight must be from %g to %g, not %v", name, minWeight, maxWeight, v)
 	}
 	return w, nil
 }
 
-// tags are a list of words, or words divided by commas.
+// tags parses a list of words, or words separated by commas.
 func tags(r row, name string) (out []string, err error) {
 	switch v := r.values[name].(type) {
 	case nil:
@@ -218,34 +215,33 @@ func tags(r row, name string) (out []string, err error) {
 		for _, e := range v {
 			w, ok := e.(string)
 			if !ok {
-				return nil, fmt.Errorf("column %s: a tag is a word", name)
+				return nil, fmt.Errorf("column %s: each tag must be text", name)
 			}
 			out = append(out, w)
 		}
 		return out, nil
 	}
-	return nil, fmt.Errorf("column %s: tags are a list, or words divided by commas", name)
+	return nil, fmt.Errorf("column %s: tags must be a list, or words separated by commas", name)
 }
 
-// hashed is the name of a row that has none: the same for the same values.
-func hashed(values map[string]any) (string, error) {
+// hashID returns the id of a row without one, derived from its values.
+func hashID(values map[string]any) (string, error) {
 	b, err := json.Marshal(values) // keys are sorted
 	if err != nil {
-		return "", fmt.Errorf("the row has no JSON form: %w", err)
+		return "", fmt.Errorf("cannot encode the row as JSON: %w", err)
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:6]), nil
 }
 
-// seenIDs finds ids that stand twice: it keeps hashes of them, for a dataset
-// may be long.
-type seenIDs struct {
+// idSet finds duplicate ids. It stores only hashes, since datasets may be long.
+type idSet struct {
 	seed  maphash.Seed
 	lines map[uint64]int
 }
 
-// add notes the n-th case.
-func (s *seenIDs) add(c *Case, named bool, n int) error {
+// add records the n-th case.
+func (s *idSet) add(c *Case, named bool, n int) error {
 	h, here, unit := maphash.String(s.seed, c.ID), c.Line, "line"
 	if here == 0 {
 		here, unit = n, "row"
@@ -256,7 +252,7 @@ func (s *seenIDs) add(c *Case, named bool, n int) error {
 		s.lines[h] = here
 		return nil
 	case named:
-		return fmt.Errorf("the id %q is that of %s %d already", c.ID, unit, before)
+		return fmt.Errorf("duplicate id %q, first used in %s %d", c.ID, unit, before)
 	}
 	return fmt.Errorf("duplicate of %s %d: remove one, or give each an id", unit, before)
 }

@@ -10,15 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// csvRows reads a header and, below it, one record a row: RFC 4180, values are
-// text.
+// csvRows reads a header and then one row per record: RFC 4180, all values are strings.
 func csvRows(r *bufio.Reader, yield func(row, error) bool) {
 	bounded := &bounded{r: r}
 	in := csv.NewReader(bounded)
 	in.ReuseRecord = true
 	head, err := in.Read()
 	if errors.Is(err, io.EOF) {
-		yield(row{}, errors.New("the file is empty: the first line of CSV names its columns"))
+		yield(row{}, errors.New("the file is empty: the first line of a CSV file must name its columns"))
 		return
 	}
 	names, err := header(head, err)
@@ -53,17 +52,17 @@ func header(head []string, err error) ([]string, error) {
 		case !utf8.ValidString(name):
 			return nil, errors.New("the header is not UTF-8 text")
 		case seen[name]:
-			return nil, fmt.Errorf("two columns are named %s", name)
+			return nil, fmt.Errorf("duplicate column %s", name)
 		}
 		names[i], seen[name] = name, true
 	}
 	if len(names) == 1 && strings.ContainsAny(names[0], ";\t") {
-		return nil, fmt.Errorf("there is one column, %q: columns are divided by commas", names[0])
+		return nil, fmt.Errorf("only one column, %q: separate columns by commas", names[0])
 	}
 	return names, nil
 }
 
-// lineOf is where the last record begins.
+// lineOf returns the first line of the last record.
 func lineOf(in *csv.Reader, err error) int {
 	if p, ok := errors.AsType[*csv.ParseError](err); ok {
 		return p.StartLine
@@ -84,12 +83,12 @@ func valuesOf(names, record []string, err error) (map[string]any, error) {
 		if !utf8.ValidString(v) {
 			return nil, fmt.Errorf("column %s is not UTF-8 text", names[i])
 		}
-		values[names[i]] = strings.Clone(v) // the record is one text, and used again
+		values[names[i]] = strings.Clone(v) // the record is reused
 	}
 	return values, nil
 }
 
-// csvError says in words what is wrong with a record.
+// csvError describes what is wrong with a record.
 func csvError(err error, fields, columns int) error {
 	p, ok := errors.AsType[*csv.ParseError](err)
 	switch {
@@ -98,19 +97,18 @@ func csvError(err error, fields, columns int) error {
 	case errors.Is(p.Err, csv.ErrFieldCount):
 		return fmt.Errorf("the row has %d values, the header has %d (quote values that contain commas)", fields, columns)
 	case errors.Is(p.Err, csv.ErrQuote):
-		return fmt.Errorf("a quoted value does not end where it should (line %d, column %d): a quote within it is written twice", p.Line, p.Column)
+		return fmt.Errorf("invalid quoted value (line %d, column %d): double the quotes inside it", p.Line, p.Column)
 	case errors.Is(p.Err, csv.ErrBareQuote):
-		return fmt.Errorf("a quote stands within a value that is not quoted (line %d, column %d)", p.Line, p.Column)
+		return fmt.Errorf("quote in an unquoted value (line %d, column %d)", p.Line, p.Column)
 	}
 	return p.Err
 }
 
-// bounded stops reading where a record is too long: one whose quote is not
-// closed goes on to the end of the file.
+// bounded fails if a record is too long. A record with an unclosed quote extends to the end of the file.
 type bounded struct {
 	r     io.Reader
 	n     int64 // bytes read
-	start int64 // of the record that is being read
+	start int64 // offset of the current record
 }
 
 func (b *bounded) begin(at int64) { b.start = at }

@@ -16,22 +16,22 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// maxLine bounds one line of JSONL, and one record of CSV.
+// maxLine is the maximum size of a JSONL line or CSV record in bytes.
 const maxLine = 8 << 20
 
-var errLong = fmt.Errorf("the row is longer than %d MiB: put what is long into files, and their names here", maxLine>>20)
+var errLong = fmt.Errorf("the row is longer than %d MiB: store long values in files, and put their names here", maxLine>>20)
 
 // fromFile reads the rows of a file.
 func fromFile(path string, read func(*bufio.Reader, func(row, error) bool)) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
 		f, err := os.Open(path)
 		if err != nil {
-			yield(row{}, unwrapped(err))
+			yield(row{}, withoutPath(err))
 			return
 		}
 		defer f.Close()
 		r := bufio.NewReaderSize(f, 64<<10)
-		if err := skipMark(r); err != nil {
+		if err := skipBOM(r); err != nil {
 			yield(row{}, err)
 			return
 		}
@@ -39,17 +39,17 @@ func fromFile(path string, read func(*bufio.Reader, func(row, error) bool)) iter
 	}
 }
 
-// unwrapped is an error of a file without the name that stands before it anyway.
-func unwrapped(err error) error {
+// withoutPath returns a file error without the path, which the caller's message has.
+func withoutPath(err error) error {
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err
 	}
 	return err
 }
 
-// skipMark skips the byte order mark that some editors put before UTF-8.
-func skipMark(r *bufio.Reader) error {
-	b, _ := r.Peek(3) // a file may be shorter
+// skipBOM skips a UTF-8 byte order mark.
+func skipBOM(r *bufio.Reader) error {
+	b, _ := r.Peek(3) // a short file returns fewer bytes
 	switch {
 	case bytes.Equal(b, []byte("\xef\xbb\xbf")):
 		_, err := r.Discard(3)
@@ -60,7 +60,7 @@ func skipMark(r *bufio.Reader) error {
 	return nil
 }
 
-// jsonlRows reads one JSON object a line; empty lines are none.
+// jsonlRows reads one JSON object per line. Empty lines are skipped.
 func jsonlRows(r *bufio.Reader, yield func(row, error) bool) {
 	var buf []byte
 	for n := 1; ; n++ {
@@ -81,7 +81,7 @@ func jsonlRows(r *bufio.Reader, yield func(row, error) bool) {
 	}
 }
 
-// readLine reads a line into buf, if the reader's own buffer does not hold it.
+// readLine returns the next line. It uses buf if the line exceeds the reader's buffer.
 func readLine(r *bufio.Reader, buf *[]byte) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -98,7 +98,7 @@ func readLine(r *bufio.Reader, buf *[]byte) ([]byte, error) {
 	return *buf, err
 }
 
-// object reads a row that is JSON.
+// object decodes a JSON row.
 func object(b []byte) (map[string]any, error) {
 	if !utf8.Valid(b) {
 		return nil, errors.New("the row is not UTF-8 text")
@@ -109,20 +109,20 @@ func object(b []byte) (map[string]any, error) {
 	}
 	values, ok := jsonvalue.Plain(b).(map[string]any)
 	if !ok {
-		return nil, errors.New(`a row is a JSON object, {"column": value, ...}`)
+		return nil, errors.New(`a row must be a JSON object, {"column": value, ...}`)
 	}
-	return values, inQuotes(jsonvalue.CheckPrecision(b))
+	return values, withQuoteHint(jsonvalue.CheckPrecision(b))
 }
 
-// inQuotes adds the way out to what is wrong with a number.
-func inQuotes(err error) error {
+// withQuoteHint adds a hint to an error about an imprecise number.
+func withQuoteHint(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: write it in quotes, as a text", err)
+	return fmt.Errorf("%w: write it in quotes, as text", err)
 }
 
-// Digest is "sha256:" and the hash of a file.
+// Digest returns "sha256:" and the hash of a file.
 func Digest(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

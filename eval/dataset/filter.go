@@ -12,20 +12,19 @@ import (
 	"strings"
 )
 
-// Filter says which cases are run. What is not set lets all through. Tags, ids
-// and names come first, then the sample of what is left, then the first of
-// those, then the shard: shards that are put together are the whole.
+// Filter selects cases. Zero fields select all. Tags, ids and names apply first, then Sample, then First, then the
+// shard. All shards together are all selected cases.
 type Filter struct {
-	Tags  []string             // it has one of them
-	Match *regexp.Regexp       // its id does
-	Only  func(id string) bool // one of a set, such as the cases that failed
-	Why   string               // what Only picks, in words
+	Tags  []string             // the case has one of them
+	Match *regexp.Regexp       // matches its id
+	Only  func(id string) bool // a set of ids, such as those of failed cases
+	Why   string               // description of Only
 
-	Sample int   // so many, picked by chance
-	Seed   int64 // of that chance: the same seed picks the same cases
-	First  int   // no more than so many
+	Sample int   // size of a random sample; 0 = all
+	Seed   int64 // of the sample: the same seed selects the same cases
+	First  int   // maximum number of cases; 0 = all
 
-	Shard, Shards int // the i-th of n parts, from 1; 0 = not parted
+	Shard, Shards int // the i-th of n shards, from 1; 0 = no shards
 }
 
 // ParseShard reads "2/5".
@@ -43,7 +42,7 @@ func ParseShard(s string) (shard, shards int, err error) {
 	return shard, shards, nil
 }
 
-// Of gives the cases that the filter lets through, in their order.
+// Of returns the selected cases in their order.
 func (f Filter) Of(all Cases) Cases {
 	return func() iter.Seq2[Case, error] {
 		return func(yield func(Case, error) bool) {
@@ -77,8 +76,7 @@ func (f Filter) picks(c *Case) bool {
 		(f.Match == nil || f.Match.MatchString(c.ID)) && (f.Only == nil || f.Only(c.ID))
 }
 
-// threshold is the highest chance within the sample: the cases of the lowest
-// ones are taken.
+// threshold returns the highest chance within the sample, which has the cases with the lowest ones.
 func (f Filter) threshold(all Cases) (uint64, error) {
 	if f.Sample <= 0 {
 		return 0, nil
@@ -101,8 +99,8 @@ func (f Filter) threshold(all Cases) (uint64, error) {
 	return lowest[0], nil
 }
 
-// chance is a number that depends on the id and the seed alone: a case that is
-// added to a dataset changes little of a sample.
+// chance returns a pseudorandom number that depends only on the id and the seed, so that adding a case to a
+// dataset changes a sample little.
 func (f Filter) chance(id string) uint64 {
 	return hash("sample", strconv.FormatInt(f.Seed, 10), id)
 }
@@ -116,7 +114,7 @@ func hash(parts ...string) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// String is the filter in words; "" lets all through.
+// String describes the filter; "" selects all.
 func (f Filter) String() string {
 	var out []string
 	add := func(is bool, format string, args ...any) {
@@ -135,7 +133,7 @@ func (f Filter) String() string {
 	return strings.Join(out, ", ")
 }
 
-// highestFirst is a heap.
+// highestFirst is a max heap.
 type highestFirst []uint64
 
 func (h highestFirst) Len() int           { return len(h) }

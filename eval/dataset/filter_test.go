@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/eval/dataset"
 )
 
-// numbered are cases c0 to c(n-1), every third tagged.
+// numbered returns the cases c0 to c(n-1), every third tagged.
 func numbered(n int) dataset.Cases {
 	return func() iter.Seq2[dataset.Case, error] {
 		return func(yield func(dataset.Case, error) bool) {
@@ -53,7 +53,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-func TestASampleIsTheSameForItsSeed(t *testing.T) {
+func TestSampleIsReproducible(t *testing.T) {
 	pick := func(n int, seed int64, of int) []string {
 		return ids(t, dataset.Filter{Sample: n, Seed: seed}.Of(numbered(of)))
 	}
@@ -61,18 +61,18 @@ func TestASampleIsTheSameForItsSeed(t *testing.T) {
 	if len(one) != 50 || !cmp.Equal(one, pick(50, 1, 1000)) || cmp.Equal(one, pick(50, 2, 1000)) {
 		t.Fatal(one)
 	}
-	kept := 0
+	common := 0
 	for _, id := range pick(50, 1, 1100) { // a hundred cases more
 		if slices.Contains(one, id) {
-			kept++
+			common++
 		}
 	}
-	if kept < 35 {
-		t.Fatalf("of 50 only %d are left", kept)
+	if common < 35 {
+		t.Fatalf("only %d of 50 are still selected", common)
 	}
 }
 
-func TestShardsTogetherAreTheWhole(t *testing.T) {
+func TestShardsCoverAllCases(t *testing.T) {
 	whole := dataset.Filter{Sample: 100, Seed: 3, First: 80}
 	want := ids(t, whole.Of(numbered(1000)))
 	var got []string
@@ -92,7 +92,7 @@ func TestShardsTogetherAreTheWhole(t *testing.T) {
 	}
 }
 
-func TestAFilterPassesErrorsOn(t *testing.T) {
+func TestFilterReturnsErrors(t *testing.T) {
 	broken := errors.New("broken")
 	cases := func() iter.Seq2[dataset.Case, error] {
 		return func(yield func(dataset.Case, error) bool) { yield(dataset.Case{}, broken) }
@@ -110,7 +110,7 @@ func TestParseShard(t *testing.T) {
 	}
 	for _, s := range []string{"", "2", "0/2", "3/2", "a/2", "1/b", "1/2/3"} {
 		if _, _, err := dataset.ParseShard(s); err == nil {
-			t.Errorf("%q is a shard", s)
+			t.Errorf("%q was accepted", s)
 		}
 	}
 }

@@ -15,7 +15,7 @@ var program = &engine.Program{Parameters: []engine.Parameter{
 	{Name: "deep", Schema: []byte(`{"type":"boolean"}`)},
 }}
 
-func TestInputsAreTheColumnsOfTheirNames(t *testing.T) {
+func TestInputsFromColumns(t *testing.T) {
 	type m = map[string]any
 	for _, row := range []struct {
 		name, format, text string
@@ -39,7 +39,7 @@ func TestInputsAreTheColumnsOfTheirNames(t *testing.T) {
 	}
 }
 
-func TestInputsAreThoseOfTheSuite(t *testing.T) {
+func TestInputsFromSuite(t *testing.T) {
 	filled := func(ns, name string) component.Value {
 		var v component.Value
 		v.Bind(func(l component.Lookup) any { got, _ := l(ns, name); return got })
@@ -80,11 +80,11 @@ func TestInputsAreThoseOfTheSuite(t *testing.T) {
 		},
 		{"a text with a hole", "jsonl", `{"id":"a"}`, map[string]component.Value{"question": within("topic", "")}, nil, "case a: parameter question: the row has no column topic"},
 		{"a text with a default", "jsonl", `{"id":"a"}`, map[string]component.Value{"question": within("topic", ":-tea")}, map[string]any{"question": "on ", "limit": 5.0}, ""},
-		{"none", "jsonl", `{"id":"a","question":"x"}`, map[string]component.Value{}, nil, "case a: parameter question is required: dataset.parameters does not name it: add question: ${case.COLUMN}"},
-		{"no column", "jsonl", `{"id":"a"}`, nil, nil, "case a: parameter question is required: the row has no column question, and dataset.parameters names none"},
+		{"none", "jsonl", `{"id":"a","question":"x"}`, map[string]component.Value{}, nil, "case a: parameter question is required: dataset.parameters does not set it: add question: ${case.COLUMN}"},
+		{"no column", "jsonl", `{"id":"a"}`, nil, nil, "case a: parameter question is required: the row has no column question, and dataset.parameters does not set it"},
 		{"an empty column", "jsonl", `{"id":"a","question":null}`, nil, nil, "case a: parameter question is required: column question is empty"},
 		{"unknown", "jsonl", `{"id":"a"}`, map[string]component.Value{"speed": {JSON: []byte("1")}}, nil, `case a: unknown parameter "speed"`},
-		{"only the case is seen", "jsonl", `{"id":"a"}`, map[string]component.Value{"question": filled("parameters", "id")}, nil, "parameter question is required: dataset.parameters.question gives nothing for this row"},
+		{"only the case is seen", "jsonl", `{"id":"a"}`, map[string]component.Value{"question": filled("parameters", "id")}, nil, "parameter question is required: dataset.parameters.question has no value for this row"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := source(t, row.format, row.text)
@@ -101,7 +101,7 @@ func TestInputsAreThoseOfTheSuite(t *testing.T) {
 	}
 }
 
-func TestParametersAreMadeOfColumnsThereAre(t *testing.T) {
+func TestCheckColumns(t *testing.T) {
 	of := func(columns ...string) component.Value {
 		var v component.Value
 		v.Bind(func(l component.Lookup) any {
@@ -119,7 +119,7 @@ func TestParametersAreMadeOfColumnsThereAre(t *testing.T) {
 	}{
 		{"in the first row", `{"topic":1}`, of("topic"), ""},
 		{"in a later row", "{\"id\":1}\n{\"topic\":1}", of("topic"), ""},
-		{"in none", "{\"id\":1}\n{\"topic\":1}", of("tropic"), "dataset.parameters.question refers to case.tropic: no row has this column; there are id, topic"},
+		{"in none", "{\"id\":1}\n{\"topic\":1}", of("tropic"), "dataset.parameters.question refers to case.tropic, but no row has this column; the columns are id, topic"},
 		{"one of two", `{"topic":1}`, of("topic", "lang"), "case.lang"},
 		{"a field of one", `{"topic":{"lang":"de"}}`, of("topic.lang", "topic"), ""},
 		{"a row that cannot be read", "{\"id\":1}\n{", of("topic"), ""},
@@ -128,7 +128,7 @@ func TestParametersAreMadeOfColumnsThereAre(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			s := source(t, "jsonl", row.text)
 			s.Dataset.Parameters = map[string]component.Value{"question": row.of}
-			if err := s.Referred(); (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
+			if err := s.CheckColumns(); (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
 				t.Error(err)
 			}
 		})

@@ -13,27 +13,27 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// maxYAML bounds a file that is read as a whole.
+// maxYAML is the maximum size of a YAML file in bytes, since it is read as a whole.
 const maxYAML = 32 << 20
 
 // yamlRows reads a list of mappings.
 func (s Source) yamlRows(r *bufio.Reader, yield func(row, error) bool) {
 	text, err := io.ReadAll(io.LimitReader(r, maxYAML+1))
 	if err == nil && len(text) > maxYAML {
-		err = fmt.Errorf("a dataset in YAML may have %d MiB: use JSONL", maxYAML>>20)
+		err = fmt.Errorf("a YAML dataset must not exceed %d MiB: use JSONL", maxYAML>>20)
 	}
 	if err != nil {
-		yield(row{}, unwrapped(err))
+		yield(row{}, withoutPath(err))
 		return
 	}
 	b, found := dsl.JSON(s.name(), text)
 	if found.Failed() {
-		yield(row{}, errors.New("it cannot be read:\n"+strings.TrimRight(found.String(), "\n")))
+		yield(row{}, errors.New("invalid YAML:\n"+strings.TrimRight(found.String(), "\n")))
 		return
 	}
 	items, ok := jsonvalue.Plain(b).([]any)
 	if !ok {
-		yield(row{}, errors.New("a dataset is a list of rows: - {column: value, ...}"))
+		yield(row{}, errors.New("a dataset must be a list of rows: - {column: value, ...}"))
 		return
 	}
 	var raw []json.RawMessage
@@ -45,9 +45,9 @@ func (s Source) yamlRows(r *bufio.Reader, yield func(row, error) bool) {
 		values, ok := item.(map[string]any)
 		switch {
 		case !ok:
-			err = fmt.Errorf("row %d is no mapping, {column: value, ...}", i+1)
+			err = fmt.Errorf("row %d must be a mapping, {column: value, ...}", i+1)
 		case raw != nil:
-			err = inQuotes(jsonvalue.CheckPrecision(raw[i]))
+			err = withQuoteHint(jsonvalue.CheckPrecision(raw[i]))
 		}
 		if !yield(row{lines[i], values}, err) || err != nil {
 			return
@@ -55,8 +55,7 @@ func (s Source) yamlRows(r *bufio.Reader, yield func(row, error) bool) {
 	}
 }
 
-// itemLines is where the items of a list begin that is written one below the
-// other; 0 where it is not.
+// itemLines returns the first line of each item of a block list, or zeros for other lists.
 func itemLines(text []byte, n int) []int {
 	lines := make([]int, 0, n)
 	indent, at := -1, 0

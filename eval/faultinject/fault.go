@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// // Validate returns an error if an injection has an unknown fault, or one that does not fit its call.
+// Validate returns an error if an injection has an unknown fault, or one that does not fit its call.
 func Validate(in testspec.Inject) error {
 	switch in.Error {
 	case testspec.InjectTimeout, testspec.Inject429, testspec.Inject500, testspec.InjectBadJSON:
@@ -24,7 +24,7 @@ func Validate(in testspec.Inject) error {
 	return fmt.Errorf("inject: unknown error %q: use timeout, 429, 500, bad_json, truncated or refusal", string(in.Error))
 }
 
-// // modelError returns the error of a failed model call, or nil for faults that modify the reply instead.
+// modelError returns the error of a failed model call, or nil for faults that modify the reply instead.
 func modelError(kind testspec.InjectedError) *model.Error {
 	switch kind {
 	case testspec.InjectTimeout:
@@ -38,10 +38,10 @@ func modelError(kind testspec.InjectedError) *model.Error {
 	return nil
 }
 
-// // badJSON is a reply or result that is not JSON.
+// badJSON is a reply or result that is not JSON.
 const badJSON = "injected: this is no JSON }{"
 
-// // spoiled returns a reply with a fault. It is idempotent, so a recording made with the same fault replays.
+// applyFault returns a reply with a fault. It is idempotent, so a recording made with the same fault replays.
 func applyFault(kind testspec.InjectedError, r *model.Reply) *model.Reply {
 	out := *r
 	switch kind {
@@ -60,7 +60,7 @@ func applyFault(kind testspec.InjectedError, r *model.Reply) *model.Reply {
 
 func half(s string) string { return strings.ToValidUTF8(s[:len(s)/2], "") }
 
-// // toolFault returns the output or error of a tool call with a fault.
+// toolFault returns the output or error of a tool call with a fault.
 func toolFault(kind testspec.InjectedError) (*tool.Output, error) {
 	switch kind {
 	case testspec.InjectTimeout:

@@ -24,7 +24,7 @@ import (
 	"github.com/pexctl/pex/eval/faultinject"
 )
 
-// // agent is a node that calls the planner until it gets a plan, then makes two parallel tool calls and records the
+// agent is a node that calls the planner until it gets a plan, then makes two parallel tool calls and records the
 // results.
 type agent struct{ results *[]string }
 
@@ -52,7 +52,7 @@ func (a agent) Run(s engine.Scope) error {
 	return err
 }
 
-// // look is a read tool that returns its arguments.
+// look is a read tool that returns its arguments.
 type look struct{}
 
 func (look) Info() tool.Info { return tool.Info{Name: "look", Effect: tool.ReadEffect} }
@@ -61,7 +61,7 @@ func (look) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	return &tool.Output{Text: "saw " + string(c.Args)}, nil
 }
 
-// // script is a sequenced model with the replies "plan one of the best" and "plan two of the best".
+// script is a sequenced model with the replies "plan one of the best" and "plan two of the best".
 type script struct{ replies []string }
 
 func (s *script) ForRun(string) model.Model {
@@ -166,7 +166,7 @@ func TestFaultsHitTheirCalls(t *testing.T) {
 	}
 }
 
-// // A recording made with faults replays with the same faults.
+// A recording made with faults replays with the same faults.
 func TestRecordingWithFaultsReplays(t *testing.T) {
 	faults := []testspec.Inject{
 		{Role: "planner", Call: 1, Error: testspec.InjectTruncated},

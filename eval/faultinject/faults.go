@@ -11,13 +11,13 @@ import (
 	"github.com/pexctl/pex/engine/runtime/replay"
 )
 
-// // Faults holds the injections of one run and counts its calls.
+// Faults holds the injections of one run and counts its calls.
 type Faults struct {
 	injections []testspec.Inject
 	recording  *replay.Recording // replaces models and tools; nil = no recording
 	live       map[string]bool   // tools that are called even with a recording
 
-	// // Used only on the run's own goroutine, as it issues calls.
+	// Used only on the run's own goroutine, as it issues calls.
 	models  map[string]int // calls so far, by role
 	tools   map[string]int // by name
 	chosen  map[*model.Request]*call
@@ -28,10 +28,10 @@ type Faults struct {
 	next    map[string]testspec.InjectedError // faults of tool calls in flight, by path
 }
 
-// // purpose identifies what a model is called for. A retry or fallback has the same purpose.
+// purpose identifies what a model is called for. A retry or fallback has the same purpose.
 type purpose struct{ role, step string }
 
-// // New returns the faults of one run. The error names the invalid injections.
+// New returns the faults of one run. The error names the invalid injections.
 func New(injections []testspec.Inject) (*Faults, error) {
 	var errs []error
 	for _, in := range injections {
@@ -47,11 +47,11 @@ func New(injections []testspec.Inject) (*Faults, error) {
 	}, nil
 }
 
-// // Replay sets the recording that replaces models and all tools except the live ones. Call it before the run; the
+// Replay sets the recording that replaces models and all tools except the live ones. Call it before the run; the
 // recording must have Passthrough as its option.
 func (f *Faults) Replay(r *replay.Recording, live map[string]bool) { f.recording, f.live = r, live }
 
-// // Unmatched returns the injections that matched no call of the run.
+// Unmatched returns the injections that matched no call of the run.
 func (f *Faults) Unmatched() []testspec.Inject {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -64,7 +64,7 @@ func (f *Faults) Unmatched() []testspec.Inject {
 	return out
 }
 
-// // Passthrough is the replay.Options.Passthrough of the run's recording. A run without a recording needs an empty
+// Passthrough is the replay.Options.Passthrough of the run's recording. A run without a recording needs an empty
 // one with Live set, so that its tool calls are counted when they are issued.
 func (f *Faults) Passthrough(a kernel.EffectQuery) bool {
 	switch a.Layer {
@@ -76,7 +76,7 @@ func (f *Faults) Passthrough(a kernel.EffectQuery) bool {
 	return false
 }
 
-// // modelAside reports whether a model call bypasses the recording: it fails, or it gets the reply of an earlier
+// bypassModel reports whether a model call bypasses the recording: it fails, or it gets the reply of an earlier
 // failed call.
 func (f *Faults) bypassModel(a kernel.EffectQuery) bool {
 	req, _ := a.Detail.(*model.Request)
@@ -99,7 +99,7 @@ func (f *Faults) bypassModel(a kernel.EffectQuery) bool {
 	return c.from != nil || c.fault != ""
 }
 
-// // toolAside counts a tool call and reports whether it fails and so bypasses the recording.
+// bypassTool counts a tool call and reports whether it fails and so bypasses the recording.
 func (f *Faults) bypassTool(a kernel.EffectQuery) bool {
 	var request struct {
 		Tool string `json:"tool"`
@@ -118,7 +118,7 @@ func (f *Faults) bypassTool(a kernel.EffectQuery) bool {
 	return true
 }
 
-// // find returns the fault of the nth call of its kind, or "". Injections for this call take precedence over those
+// find returns the fault of the nth call of its kind, or "". Injections for this call take precedence over those
 // for every call.
 func (f *Faults) find(of func(*testspec.Inject) bool, nth int) testspec.InjectedError {
 	for _, call := range []int{nth, 0} {
@@ -134,7 +134,7 @@ func (f *Faults) find(of func(*testspec.Inject) bool, nth int) testspec.Injected
 	return ""
 }
 
-// // left returns the oldest unused reply of a failed call of this purpose, or nil. If this call fails too, the reply
+// pendingReply returns the oldest unused reply of a failed call of this purpose, or nil. If this call fails too, the reply
 // remains for the next one.
 func (f *Faults) pendingReply(p purpose, fails bool) source {
 	all := f.pending[p]

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// // Host returns a host for one run whose models and tools fail as configured. Calls of sub-agents count too. It has
+// Host returns a host for one run whose models and tools fail as configured. Calls of sub-agents count too. It has
 // a model for each LLM of p, connected or not.
 func (f *Faults) Host(p *engine.Program, h engine.Host) engine.Host {
 	models := make(map[string]model.Model, len(p.Models))
@@ -40,7 +40,7 @@ func nameOf(t tool.Binding) string {
 	return t.Tool.Info().Name
 }
 
-// // failing wraps a tool so that it may fail. A fault for one call hits only its first attempt, so that the tool's
+// wrapTool wraps a tool so that it may fail. A fault for one call hits only its first attempt, so that the tool's
 // retries can be tested.
 func (f *Faults) wrapTool(name string, t tool.Tool) tool.Tool {
 	switch t := t.(type) {
@@ -61,7 +61,7 @@ func (f *Faults) wrapTool(name string, t tool.Tool) tool.Tool {
 	})
 }
 
-// // attempt returns the fault of this attempt of a call, or "". aside reports that an earlier attempt had one.
+// attempt returns the fault of this attempt of a call, or "". aside reports that an earlier attempt had one.
 func (f *Faults) attempt(name, path string) (fault testspec.InjectedError, aside bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,7 +72,7 @@ func (f *Faults) attempt(name, path string) (fault testspec.InjectedError, aside
 	return fault, aside
 }
 
-// // always reports whether every attempt of a tool fails.
+// always reports whether every attempt of a tool fails.
 func (f *Faults) always(name string) bool {
 	for _, in := range f.injections {
 		if in.Tool == name && in.Call == 0 {

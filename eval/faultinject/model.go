@@ -9,12 +9,12 @@ import (
 	"github.com/pexctl/pex/engine/runtime/replay"
 )
 
-// // source provides a reply.
+// source provides a reply.
 type source interface {
 	Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error)
 }
 
-// // recordedReply is the reply at a path of a recording.
+// recordedReply is the reply at a path of a recording.
 type recordedReply struct {
 	recording *replay.Recording
 	path      string
@@ -24,7 +24,7 @@ func (r recordedReply) Generate(context.Context, *model.Request, func(model.Delt
 	return r.recording.Reply(r.path)
 }
 
-// // trialModel is a model that may fail.
+// trialModel is a model that may fail.
 type trialModel struct {
 	faults *Faults
 	inner  model.Model // nil = not connected
@@ -46,7 +46,7 @@ func (m *trialModel) ForRun(id string) model.Model {
 	return &trialModel{m.faults, inner}
 }
 
-// // Generate implements model.Model. The engine calls the model that Choose returns.
+// Generate implements model.Model. The engine calls the model that Choose returns.
 func (m *trialModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	return m.Choose(req).Generate(ctx, req, stream)
 }
@@ -58,7 +58,7 @@ type call struct {
 	from    source                 // nil = no model
 }
 
-// // Choose implements model.Sequenced. It counts the call and selects its fault.
+// Choose implements model.Sequenced. It counts the call and selects its fault.
 func (m *trialModel) Choose(req *model.Request) model.Model {
 	f := m.faults
 	f.models[req.Role]++

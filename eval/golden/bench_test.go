@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/eval/golden"
 )
 
-// // BenchmarkCompareTwoHundredCases measures 200 cases with five prompts, their parameters, tools and a trajectory,
+// BenchmarkCompareTwoHundredCases measures 200 cases with five prompts, their parameters, tools and a trajectory,
 // when nothing changed.
 func BenchmarkCompareTwoHundredCases(b *testing.B) {
 	const cases, prompts = 200, 5

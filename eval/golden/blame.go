@@ -62,7 +62,7 @@ type blamer struct {
 	causes []Cause
 }
 
-// // change finds the causes of the changed lines from..to-1.
+// change finds the causes of the changed lines from..to-1.
 func (b *blamer) change(lines []textdiff.Line, from, to int) {
 	searched := 0
 	for _, l := range lines[from:to] {
@@ -85,7 +85,7 @@ func (b *blamer) change(lines []textdiff.Line, from, to int) {
 	}
 }
 
-// // add records the source of p unless it is recorded already. It reports whether p is non-nil.
+// add records the source of p unless it is recorded already. It reports whether p is non-nil.
 func (b *blamer) add(p *piece) bool {
 	if p == nil {
 		return false
@@ -99,7 +99,7 @@ func (b *blamer) add(p *piece) bool {
 	return true
 }
 
-// // best returns the piece that explains most of what changed in a line. Ties go to the piece that covers more of
+// best returns the piece that explains most of what changed in a line. Ties go to the piece that covers more of
 // the line, then to one of the node itself, then to the first. If only the value of a reference changed, best returns
 // that value.
 func (b *blamer) best(l textdiff.Line) *piece {
@@ -126,7 +126,7 @@ func (b *blamer) best(l textdiff.Line) *piece {
 	return best
 }
 
-// // value returns the line of a parameter's value that appears in l with a changed word, for one of the referenced
+// value returns the line of a parameter's value that appears in l with a changed word, for one of the referenced
 // parameters.
 func (b *blamer) value(l textdiff.Line, refs []string) *piece {
 	for i := range b.pieces {
@@ -142,7 +142,7 @@ func (b *blamer) value(l textdiff.Line, refs []string) *piece {
 	return nil
 }
 
-// // changedTo reports whether l contains text and at least one word of it is new.
+// changedTo reports whether l contains text and at least one word of it is new.
 func changedTo(l textdiff.Line, text string) bool {
 	words := l.Words
 	if len(words) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
-// // spec has the texts of an example spec.
+// spec has the texts of an example spec.
 var spec = []dsl.Source{
 	{Path: "parameters.style.default", File: "spec.yaml", Line: 5, Text: "Answer in verse."},
 	{Path: "parameters.style.type", File: "spec.yaml", Line: 4, Text: "string"},

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// // Case gives access to the golden files of one test case. It must be used by one goroutine.
+// Case gives access to the golden files of one test case. It must be used by one goroutine.
 type Case struct {
-	// // Mask hides values that vary between runs. Nil means the default mask.
+	// Mask hides values that vary between runs. Nil means the default mask.
 	Mask *Mask
 
 	tree   *Tree
@@ -23,7 +23,7 @@ type Case struct {
 // Compare compares the artefacts of a run with the goldens, all at once, because masks
 // number values across artefacts. Changes are in the order prompts, parameters, tools,
 // trajectory, output. It never writes.
-// // partial reports that the case did not complete: goldens missing from got then do not count as unused.
+// partial reports that the case did not complete: goldens missing from got then do not count as unused.
 func (c *Case) Compare(got []Artifact, partial bool) ([]Change, error) {
 	c.turn.wait()
 	mask := c.Mask
@@ -54,7 +54,7 @@ func (c *Case) Compare(got []Artifact, partial bool) ([]Change, error) {
 	return out, nil
 }
 
-// // Update is like Compare, and accepts every change.
+// Update is like Compare, and accepts every change.
 func (c *Case) Update(got []Artifact, partial bool) ([]Change, error) {
 	if c.tree.strict {
 		return nil, ErrStrict
@@ -71,17 +71,17 @@ func (c *Case) Update(got []Artifact, partial bool) ([]Change, error) {
 	return changes, nil
 }
 
-// // Close ends the comparisons of the case and unblocks the next one.
+// Close ends the comparisons of the case and unblocks the next one.
 func (c *Case) Close() { c.turn.release() }
 
-// // wait blocks until the earlier cases of the folder are closed.
+// wait blocks until the earlier cases of the folder are closed.
 func (t *turn) wait() {
 	if t != nil && t.prev != nil {
 		<-t.prev.done
 	}
 }
 
-// // pass lets the next case start. It first waits for this one's turn.
+// release lets the next case start. It first waits for this one's turn.
 func (t *turn) release() {
 	if t != nil {
 		t.wait()
@@ -89,7 +89,7 @@ func (t *turn) release() {
 	}
 }
 
-// // end records that the case has requested all its goldens.
+// end records that the case has requested all its goldens.
 func (c *Case) end() {
 	if c.ended {
 		return
@@ -100,7 +100,7 @@ func (c *Case) end() {
 	c.folder.open--
 }
 
-// // onlyPrompts returns the prompts of all, the only artefacts that a single file can hold.
+// onlyPrompts returns the prompts of all, the only artefacts that a single file can hold.
 func onlyPrompts(all []Artifact) []Artifact {
 	var out []Artifact
 	for _, a := range all {
@@ -111,7 +111,7 @@ func onlyPrompts(all []Artifact) []Artifact {
 	return out
 }
 
-// // files claims the golden files of the artefacts and returns their paths relative to the root.
+// files claims the golden files of the artefacts and returns their paths relative to the root.
 func (c *Case) files(got []Artifact) ([]string, error) {
 	out := make([]string, len(got))
 	for i, a := range got {
@@ -135,7 +135,7 @@ func (c *Case) files(got []Artifact) ([]string, error) {
 	return out, nil
 }
 
-// // compare compares an artefact with its golden. The returned Change has no Kind if they are equal.
+// compare compares an artefact with its golden. The returned Change has no Kind if they are equal.
 func (c *Case) compare(rel string, a Artifact) (Change, error) {
 	ch := Change{Case: c.owner, Name: a.Name, File: filepath.Join(c.tree.dir, rel), Got: plainText(a.Text), tree: c.tree, rel: rel}
 	var err error

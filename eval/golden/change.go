@@ -15,10 +15,10 @@ type Artifact struct {
 	Text string
 }
 
-// // Kind classifies a difference between an artefact and its golden file.
+// Kind classifies a difference between an artefact and its golden file.
 type Kind string
 
-// // The kinds of changes.
+// The kinds of changes.
 const (
 	Changed Kind = "changed"
 	Missing Kind = "missing" // the golden file does not exist
@@ -33,14 +33,14 @@ type Change struct {
 	Kind Kind
 	Want string // content of the golden file; "" if Missing
 	Got  string // masked output of the run; "" if Unused
-	// // Causes lists the spec texts that changed it. The caller, who has the spec, sets it with Blame.
+	// Causes lists the spec texts that changed it. The caller, who has the spec, sets it with Blame.
 	Causes []Cause
 
 	tree *Tree
 	rel  string // File, relative to the tree's root
 }
 
-// // ErrStrict is returned instead of writing golden files in CI, where no human reads the diff.
+// ErrStrict is returned instead of writing golden files in CI, where no human reads the diff.
 var ErrStrict = errors.New("golden files are not written here (CI is set): run pexctl test --update on your machine, read the diff and commit it")
 
 // Accept writes the run's output to the golden file atomically or, if it is Unused,
@@ -63,14 +63,14 @@ func (c Change) Node() string {
 	return ""
 }
 
-// // File names of artefacts, in the order in which they are compared and numbered. Results come last, so that a
+// File names of artefacts, in the order in which they are compared and numbered. Results come last, so that a
 // failed run does not renumber prompts. Other files in the folder are ignored.
 var (
 	nodeSuffixes = []string{".prompt.md", ".params.json"} // follow the id of a node
 	fileNames    = []string{"tools.json", "trajectory.json", "output.md", "output.json"}
 )
 
-// // rank returns the position of an artefact in that order and its node ("" = none). place is -1 if the name is
+// rank returns the position of an artefact in that order and its node ("" = none). place is -1 if the name is
 // unknown.
 func rank(name string) (place int, node string) {
 	if i := slices.Index(fileNames, name); i >= 0 {
@@ -84,7 +84,7 @@ func rank(name string) (place int, node string) {
 	return -1, ""
 }
 
-// // isName reports whether s can be the id of a node or the name of a rule.
+// isName reports whether s can be the id of a node or the name of a rule.
 func isName(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -97,16 +97,16 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// // isPromptFile reports whether a path is the file of one prompt rather than a folder.
+// isPromptFile reports whether a path is the file of one prompt rather than a folder.
 func isPromptFile(path string) bool { return filepath.Ext(path) == ".md" }
 
-// // isResult reports whether an artefact is a result of the run rather than an input of its models.
+// isResult reports whether an artefact is a result of the run rather than an input of its models.
 func isResult(name string) bool {
 	place, _ := rank(name)
 	return place > len(nodeSuffixes)
 }
 
-// // plainText converts line endings to
+// plainText converts line endings to
 //
 //	and adds a missing one at the end.
 func plainText(s string) string {

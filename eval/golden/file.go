@@ -11,10 +11,10 @@ import (
 	"syscall"
 )
 
-// // maxFile is the maximum size of a golden file in bytes.
+// maxFile is the maximum size of a golden file in bytes.
 const maxFile = 16 << 20
 
-// // read returns a golden with normalized line endings. It does not block if the file is a pipe.
+// read returns a golden with normalized line endings. It does not block if the file is a pipe.
 func (t *Tree) read(rel string) (string, error) {
 	f, err := t.root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -38,7 +38,7 @@ func (t *Tree) read(rel string) (string, error) {
 	return plainText(string(text[:n])), nil
 }
 
-// // write replaces a file atomically.
+// write replaces a file atomically.
 func (t *Tree) write(rel, text string) error {
 	if t.strict {
 		return ErrStrict
@@ -68,14 +68,14 @@ func (t *Tree) replace(rel, text string) error {
 	return err
 }
 
-// // tempName returns a unique file name in the folder of rel.
+// tempName returns a unique file name in the folder of rel.
 func tempName(rel string) string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return filepath.Join(filepath.Dir(rel), "."+filepath.Base(rel)+"."+hex.EncodeToString(b[:])+".next")
 }
 
-// // remove removes an unused golden, and its folders if they are empty then.
+// remove removes an unused golden, and its folders if they are empty then.
 func (t *Tree) remove(rel string) error {
 	if t.strict {
 		return ErrStrict

@@ -24,7 +24,7 @@ type FolderAlias struct {
 // artefacts, so equal values stay equal. It is safe for concurrent use; the zero Mask
 // hides the default patterns.
 //
-// // It replaces folders and applies the case's own rules in every artefact. In results (trajectory, output) it also
+// It replaces folders and applies the case's own rules in every artefact. In results (trajectory, output) it also
 // hides UUIDs, ids of runs and memories, durations in JSON, and local ports; in prompts, parameters and tools these
 // were written by the author and stay.
 type Mask struct {
@@ -34,7 +34,7 @@ type Mask struct {
 	names   map[string]bool
 }
 
-// // rule is a redact pattern of a case.
+// rule is a redact pattern of a case.
 type rule struct {
 	name    string
 	pattern *regexp.Regexp
@@ -43,7 +43,7 @@ type rule struct {
 
 const longestName = 64
 
-// // NewMask returns a mask with a case's own rules and folders. The error names the invalid rule.
+// NewMask returns a mask with a case's own rules and folders. The error names the invalid rule.
 func NewMask(rules []testspec.Redact, places ...FolderAlias) (*Mask, error) {
 	m := &Mask{names: map[string]bool{}}
 	for _, r := range rules {
@@ -77,10 +77,10 @@ func NewMask(rules []testspec.Redact, places ...FolderAlias) (*Mask, error) {
 	return m, nil
 }
 
-// // isKnown reports whether name can be in a placeholder of this mask.
+// isKnown reports whether name can be in a placeholder of this mask.
 func (m *Mask) isKnown(name string) bool { return m.names[name] || volatileNames[name] }
 
-// // hit is a span of a text to hide.
+// hit is a span of a text to hide.
 type hit struct {
 	from, to   int
 	name       string // "" = an existing placeholder, which stays
@@ -120,11 +120,11 @@ func (m *Mask) Apply(all []Artifact) []Artifact {
 	return out
 }
 
-// // maxRounds is how often a text is searched at most. Hiding one value can expose another to a different rule, so
+// maxRounds is how often a text is searched at most. Hiding one value can expose another to a different rule, so
 // the search repeats until it finds nothing. This makes masking idempotent.
 const maxRounds = 20
 
-// // find returns the hits in a text, in order. If hits overlap, the case's own rules win, in their order. Existing
+// find returns the hits in a text, in order. If hits overlap, the case's own rules win, in their order. Existing
 // placeholders are never changed.
 func (m *Mask) find(a Artifact, round int) []hit {
 	found := m.placeholders(a.Text)
@@ -151,7 +151,7 @@ func (r rule) find(text string) []hit {
 	return out
 }
 
-// // merge merges two ordered lists of hits without overlaps. If a hit of b overlaps one of a, it is dropped.
+// merge merges two ordered lists of hits without overlaps. If a hit of b overlaps one of a, it is dropped.
 func merge(a, b []hit) []hit {
 	if len(b) == 0 {
 		return a
@@ -168,7 +168,7 @@ func merge(a, b []hit) []hit {
 	return append(out, a...)
 }
 
-// // placeholders finds existing placeholders, <name> or <name:1>.
+// placeholders finds existing placeholders, <name> or <name:1>.
 func (m *Mask) placeholders(text string) []hit {
 	var out []hit
 	for at := 0; ; {
@@ -190,22 +190,22 @@ func (m *Mask) placeholders(text string) []hit {
 	}
 }
 
-// // longestAlias is the maximum length of a placeholder in bytes.
+// longestPlaceholder is the maximum length of a placeholder in bytes.
 const longestPlaceholder = 100
 
-// // isNumber reports whether s is a number as used in placeholders: positive, without leading zeros.
+// isNumber reports whether s is a number as used in placeholders: positive, without leading zeros.
 func isNumber(s string) bool {
 	return s != "" && s[0] != '0' && strings.Trim(s, "0123456789") == ""
 }
 
-// // numbers assigns the numbers of placeholders within one case.
+// numbers assigns the numbers of placeholders within one case.
 type numbers struct {
 	byValue  map[string]int // number by name and value
 	last     map[string]int // last number by name
 	reserved map[string]bool
 }
 
-// // reserve marks the placeholders in text as used, so that their numbers are not assigned again.
+// reserve marks the placeholders in text as used, so that their numbers are not assigned again.
 func (n *numbers) reserve(text string, hits []hit) {
 	for _, h := range hits {
 		n.reserved[text[h.from:h.to]] = true
@@ -234,7 +234,7 @@ func (n *numbers) rewrite(text string, hits []hit) string {
 	return b.String()
 }
 
-// // placeholder returns the replacement for a hit.
+// placeholder returns the replacement for a hit.
 func (n *numbers) placeholder(h hit) string {
 	if h.unnumbered {
 		return "<" + h.name + ">"

@@ -24,7 +24,7 @@ func mask(t testing.TB, rules []testspec.Redact, places ...golden.FolderAlias) *
 	return m
 }
 
-// // hidden masks one artefact.
+// hidden masks one artefact.
 func hidden(m *golden.Mask, name, text string) string {
 	return m.Apply([]golden.Artifact{{Name: name, Text: text}})[0].Text
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
-// // piece is one line of a source, split into literal texts and references, or the name of a tool.
+// piece is one line of a source, split into literal texts and references, or the name of a tool.
 type piece struct {
 	source              *dsl.Source
 	tool                string // "" for a line
@@ -21,10 +21,10 @@ type piece struct {
 	key                 string   // last element of the source's path
 }
 
-// // shortest is the minimum length of a literal that identifies its source on its own.
+// shortest is the minimum length of a literal that identifies its source on its own.
 const shortest = 4
 
-// // covers returns how many bytes of a line the piece explains: of the changed part, and of the whole line. all is 0
+// covers returns how many bytes of a line the piece explains: of the changed part, and of the whole line. all is 0
 // if the line does not come from the piece.
 func (p *piece) covers(l textdiff.Line) (changed, all int) {
 	switch {
@@ -56,7 +56,7 @@ func (p *piece) covers(l textdiff.Line) (changed, all int) {
 	return changed, all
 }
 
-// // coversTool is covers for the name of a tool, at the start of a list item or in JSON. The name represents the
+// coversTool is covers for the name of a tool, at the start of a list item or in JSON. The name represents the
 // whole description of the tool.
 func (p *piece) coversTool(l textdiff.Line) (changed, all int) {
 	shown := strings.TrimRight(strings.TrimSpace(l.Text), ",")
@@ -72,7 +72,7 @@ func (p *piece) coversTool(l textdiff.Line) (changed, all int) {
 	return 0, 0
 }
 
-// // isOrigin reports whether a line that contains the piece's texts comes from the piece, rather than containing a
+// isOrigin reports whether a line that contains the piece's texts comes from the piece, rather than containing a
 // common word by chance.
 func (p *piece) isOrigin(l textdiff.Line, shown string, changed, all, longest int) bool {
 	value := strings.HasPrefix(p.source.Path, "parameters.") && (p.key == "default" || strings.Count(p.source.Path, ".") == 1)
@@ -93,10 +93,10 @@ func (p *piece) isOrigin(l textdiff.Line, shown string, changed, all, longest in
 	return longest >= shortest && most*changed >= overlap(l, 0, len(l.Text)) && (value || most*all >= len(shown))
 }
 
-// // isProviderOption reports whether the text is an option of a provider. These do not appear in prompts.
+// isProviderOption reports whether the text is an option of a provider. These do not appear in prompts.
 func (p *piece) isProviderOption() bool { return strings.Contains(p.source.Path, ".options.") }
 
-// // coversBuiltIn is covers for built-in texts, of which only the beginning, on one line, is known.
+// coversBuiltIn is covers for built-in texts, of which only the beginning, on one line, is known.
 func (p *piece) coversBuiltIn(l textdiff.Line) (changed, all int) {
 	text, shown := p.texts[0], text.OneLine(l.Text)
 	if n := min(len(text), len(shown)); n >= leastBuiltIn && text[:n] == shown[:n] {
@@ -105,10 +105,10 @@ func (p *piece) coversBuiltIn(l textdiff.Line) (changed, all int) {
 	return 0, 0
 }
 
-// // leastBuiltIn is the minimum number of matching bytes that identifies a built-in text.
+// leastBuiltIn is the minimum number of matching bytes that identifies a built-in text.
 const leastBuiltIn = 16
 
-// // overlap returns how many changed bytes of a line are in from..to. If the line has no marked words, all bytes
+// overlap returns how many changed bytes of a line are in from..to. If the line has no marked words, all bytes
 // count.
 func overlap(l textdiff.Line, from, to int) int {
 	if len(l.Words) == 0 {
@@ -121,7 +121,7 @@ func overlap(l textdiff.Line, from, to int) int {
 	return n
 }
 
-// // near returns 1 if the text belongs to the node, or to the tools if node is "".
+// near returns 1 if the text belongs to the node, or to the tools if node is "".
 func (p *piece) near(node string) int {
 	if strings.HasPrefix(p.source.Path, cmp.Or(node, "tools")+".") {
 		return 1
@@ -129,7 +129,7 @@ func (p *piece) near(node string) int {
 	return 0
 }
 
-// // piecesOf splits sources into lines, and lines at references.
+// piecesOf splits sources into lines, and lines at references.
 func piecesOf(sources []dsl.Source) []piece {
 	var out []piece
 	for i := range sources {
@@ -158,7 +158,7 @@ func newPiece(s *dsl.Source, at int, line string, texts, refs []string) piece {
 	return p
 }
 
-// // literals splits a line of a template into its literal texts and the names of its references.
+// literals splits a line of a template into its literal texts and the names of its references.
 func literals(line string) (texts, refs []string) {
 	rest := strings.TrimSpace(line)
 	for rest != "" {

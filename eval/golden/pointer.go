@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// // pointer is a JSON pointer whose parts may be *, as in /steps/*/started.
+// pointer is a JSON pointer whose parts may be *, as in /steps/*/started.
 type pointer struct {
 	name  string
 	parts []string
@@ -26,7 +26,7 @@ func parsePointer(name, path string) (pointer, error) {
 	return pointer{name, parts}, nil
 }
 
-// // values returns the values in a JSON text that the pointers select, or none if the text is not JSON.
+// values returns the values in a JSON text that the pointers select, or none if the text is not JSON.
 func values(text string, pointers []pointer) []hit {
 	w := &jsonWalk{text: text, d: json.NewDecoder(strings.NewReader(text))}
 	if w.value(pointers) != nil {
@@ -35,14 +35,14 @@ func values(text string, pointers []pointer) []hit {
 	return w.hits
 }
 
-// // jsonWalk reads a JSON text and records the positions of selected values.
+// jsonWalk reads a JSON text and records the positions of selected values.
 type jsonWalk struct {
 	text string
 	d    *json.Decoder
 	hits []hit
 }
 
-// // value reads one value. The pointers are relative to it.
+// value reads one value. The pointers are relative to it.
 func (w *jsonWalk) value(pointers []pointer) error {
 	for _, p := range pointers {
 		if len(p.parts) == 0 {
@@ -90,7 +90,7 @@ func (w *jsonWalk) items(pointers []pointer) error {
 	return err
 }
 
-// // descend returns the pointers that match key, without their first part.
+// descend returns the pointers that match key, without their first part.
 func descend(pointers []pointer, key string) []pointer {
 	var out []pointer
 	for _, p := range pointers {
@@ -101,7 +101,7 @@ func descend(pointers []pointer, key string) []pointer {
 	return out
 }
 
-// // take records a whole value.
+// record records a whole value.
 func (w *jsonWalk) record(name string) error {
 	var raw json.RawMessage
 	if err := w.d.Decode(&raw); err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// // volatile lists the placeholder names of the default patterns.
+// volatileNames lists the placeholder names of the default patterns.
 var volatileNames = map[string]bool{"uuid": true, "run": true, "duration": true, "memory": true, "interaction": true, "port": true}
 
-// // sign is a pattern of volatile text. may is a cheap test of the text's start that avoids most matches of the
+// volatilePattern is a pattern of volatile text. may is a cheap test of the text's start that avoids most matches of the
 // regular expression.
 type volatilePattern struct {
 	name       string
@@ -49,7 +49,7 @@ var volatilePatterns = []volatilePattern{
 	},
 }
 
-// // key returns a function that reports whether a text starts with one of the keys of a JSON object.
+// startsWithKey returns a function that reports whether a text starts with one of the keys of a JSON object.
 func startsWithKey(names ...string) func(string) bool {
 	return func(s string) bool {
 		if s[0] != '"' {
@@ -64,7 +64,7 @@ func startsWithKey(names ...string) func(string) bool {
 	}
 }
 
-// // scan returns the hits of the default patterns.
+// scan returns the hits of the default patterns.
 func scan(text string) []hit {
 	var out []hit
 	for i := 0; i < len(text); i++ {
@@ -79,7 +79,7 @@ func scan(text string) []hit {
 	return out
 }
 
-// // signAt tries every pattern at offset i.
+// matchAt tries every pattern at offset i.
 func matchAt(text string, i int) (hit, bool) {
 	rest := text[i:]
 	for _, s := range volatilePatterns {
@@ -94,7 +94,7 @@ func matchAt(text string, i int) (hit, bool) {
 	return hit{}, false
 }
 
-// // mayBegin is the set of bytes with which volatile texts start.
+// mayBegin is the set of bytes with which volatile texts start.
 var mayBegin = func() (set [256]bool) {
 	for _, c := range []byte(`0123456789abcdefABCDEFrl["`) {
 		set[c] = true
@@ -102,7 +102,7 @@ var mayBegin = func() (set [256]bool) {
 	return set
 }()
 
-// // begins reports whether a word can start at offset i. The letters of JSON escapes such as
+// atWordStart reports whether a word can start at offset i. The letters of JSON escapes such as
 //
 //	do not count as part of a word.
 func atWordStart(text string, i int) bool {
@@ -117,7 +117,7 @@ func isWord(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= utf8.RuneSelf
 }
 
-// // folderHits returns the occurrences of the mask's folders. A path that only continues another name does not
+// folderHits returns the occurrences of the mask's folders. A path that only continues another name does not
 // match.
 func (m *Mask) folderHits(text string) []hit {
 	var found []hit
@@ -139,7 +139,7 @@ func (m *Mask) folderHits(text string) []hit {
 	return found
 }
 
-// // endsName reports whether a file name ends before rest.
+// endsName reports whether a file name ends before rest.
 func endsName(rest string) bool {
 	r, size := utf8.DecodeRuneInString(rest)
 	if r == '.' || r == '-' {

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// // Tree gives access to the golden files below a project's root. It never reads or writes outside of the root, not
+// Tree gives access to the golden files below a project's root. It never reads or writes outside of the root, not
 // even through symbolic links. It is safe for concurrent use.
 type Tree struct {
 	dir    string
@@ -23,10 +23,10 @@ type Tree struct {
 	inputs  map[string]bool // files that specs and tests read, by path below the root
 }
 
-// // claim records the first case that uses a golden file and the text it expects.
+// claim records the first case that uses a golden file and the text it expects.
 type claim struct{ owner, text string }
 
-// // folder is the state of a folder that contains goldens.
+// folder is the state of a folder that contains goldens.
 type folder struct {
 	shared bool             // all files in it may be goldens of a case
 	open   int              // cases that have not completed
@@ -34,14 +34,14 @@ type folder struct {
 	last   *turn
 }
 
-// // turn is the position of an announced case in its folder.
+// turn is the position of an announced case in its folder.
 type turn struct {
 	prev *turn // nil for the first
 	done chan struct{}
 	once sync.Once
 }
 
-// // Open opens the golden files below root. In a strict tree, Update and Accept return ErrStrict. The caller must
+// Open opens the golden files below root. In a strict tree, Update and Accept return ErrStrict. The caller must
 // call Close.
 func Open(root string, strict bool) (*Tree, error) {
 	dir, err := filepath.Abs(root)
@@ -55,10 +55,10 @@ func Open(root string, strict bool) (*Tree, error) {
 	return &Tree{dir: dir, root: r, strict: strict, owners: map[string]claim{}, folders: map[string]*folder{}, inputs: map[string]bool{}}, nil
 }
 
-// // Close closes the tree. Its changes become invalid.
+// Close closes the tree. Its changes become invalid.
 func (t *Tree) Close() error { return t.root.Close() }
 
-// // ExcludeInputs marks files that specs and tests read. They are never goldens, and other files in their folders
+// ExcludeInputs marks files that specs and tests read. They are never goldens, and other files in their folders
 // never count as unused.
 func (t *Tree) ExcludeInputs(paths ...string) {
 	t.mu.Lock()
@@ -70,7 +70,7 @@ func (t *Tree) ExcludeInputs(paths ...string) {
 	}
 }
 
-// // Announce declares that a case will be compared. Goldens of a folder count as unused only after all its announced
+// Announce declares that a case will be compared. Goldens of a folder count as unused only after all its announced
 // cases have completed. The cases of a folder are compared in the order of their announcement, so that conflicts
 // between cases that share a golden are reported deterministically.
 func (t *Tree) Announce(owner, path string) error {
@@ -89,7 +89,7 @@ func (t *Tree) Announce(owner, path string) error {
 	return nil
 }
 
-// // Case returns the goldens of one case. path is absolute: a folder, or a .md file for the only prompt of the case
+// Case returns the goldens of one case. path is absolute: a folder, or a .md file for the only prompt of the case
 // (its other artefacts are then not compared). owner names the case and must be unique within the tree. Cases may
 // share a golden if their texts are equal. The caller must call Close.
 func (t *Tree) Case(owner, path string) (*Case, error) {
@@ -107,7 +107,7 @@ func (t *Tree) Case(owner, path string) (*Case, error) {
 	return c, nil
 }
 
-// // folder returns the folder at rel, or the one that contains the prompt file rel.
+// folder returns the folder at rel, or the one that contains the prompt file rel.
 func (t *Tree) folder(rel string) *folder {
 	dir := rel
 	if isPromptFile(rel) {
@@ -122,7 +122,7 @@ func (t *Tree) folder(rel string) *folder {
 	return f
 }
 
-// // below returns a path relative to the root, or an error if the path is outside of it.
+// relPath returns a path relative to the root, or an error if the path is outside of it.
 func (t *Tree) relPath(path string) (string, error) {
 	rel, err := filepath.Rel(t.dir, path)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -131,7 +131,7 @@ func (t *Tree) relPath(path string) (string, error) {
 	return rel, nil
 }
 
-// // claim records that a file is the golden of a case with a text. It returns an error if the file is an input, or
+// claim records that a file is the golden of a case with a text. It returns an error if the file is an input, or
 // the golden of another case with a different text.
 func (t *Tree) claim(rel, owner, text string) error {
 	t.mu.Lock()
@@ -149,7 +149,7 @@ func (t *Tree) claim(rel, owner, text string) error {
 	return nil
 }
 
-// // withoutPath returns err without its path, which the caller's message contains.
+// withoutPath returns err without its path, which the caller's message contains.
 func withoutPath(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		if strings.Contains(pe.Err.Error(), "escapes") {

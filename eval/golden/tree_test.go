@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/eval/golden"
 )
 
-// // project creates a root with files.
+// project creates a root with files.
 func project(t testing.TB, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -31,7 +31,7 @@ func project(t testing.TB, files map[string]string) string {
 	return root
 }
 
-// // contents returns all files below a root.
+// contents returns all files below a root.
 func contents(t *testing.T, root string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -69,7 +69,7 @@ func caseOf(t testing.TB, tree *golden.Tree, owner, path string) *golden.Case {
 	return c
 }
 
-// // summaries lists changes as "kind name".
+// summaries lists changes as "kind name".
 func summaries(changes []golden.Change) []string {
 	var out []string
 	for _, c := range changes {
@@ -231,7 +231,7 @@ func TestCasesShareEqualGolden(t *testing.T) {
 	}
 }
 
-// // Cases of a folder are compared in the order of their announcement, whatever the order of their goroutines.
+// Cases of a folder are compared in the order of their announcement, whatever the order of their goroutines.
 func TestGoldenOwnerIsDeterministic(t *testing.T) {
 	for range 20 {
 		root := project(t, nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// // Unused returns the goldens in the given folders (absolute paths) that no case used. It skips folders with cases
+// Unused returns the goldens in the given folders (absolute paths) that no case used. It skips folders with cases
 // that have not completed, with files that specs or tests read, and folders behind a symbolic link. Call it only
 // after all cases of these folders have run. Accepting a returned change removes the file.
 func (t *Tree) Unused(folders ...string) ([]Change, error) {
@@ -31,7 +31,7 @@ func (t *Tree) Unused(folders ...string) ([]Change, error) {
 	return out, nil
 }
 
-// // Folders returns the absolute, sorted paths of the folders with goldens.
+// Folders returns the absolute, sorted paths of the folders with goldens.
 func (t *Tree) Folders() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -45,7 +45,7 @@ func (t *Tree) Folders() []string {
 	return out
 }
 
-// // finished returns those of the folders that no case can still use, sorted and relative to the root.
+// finished returns those of the folders that no case can still use, sorted and relative to the root.
 func (t *Tree) finished(folders []string) ([]string, error) {
 	var out []string
 	for _, path := range folders {
@@ -64,7 +64,7 @@ func (t *Tree) finished(folders []string) ([]string, error) {
 	}), nil
 }
 
-// // hasInput reports whether a folder contains a file that specs or tests read.
+// hasInput reports whether a folder contains a file that specs or tests read.
 func (t *Tree) hasInput(dir string) bool {
 	for rel := range t.inputs {
 		if filepath.Dir(rel) == dir {
@@ -74,7 +74,7 @@ func (t *Tree) hasInput(dir string) bool {
 	return false
 }
 
-// // unusedIn returns the unused goldens of one folder. Symbolic links are skipped, because Accept writes regular
+// unusedIn returns the unused goldens of one folder. Symbolic links are skipped, because Accept writes regular
 // files only.
 func (t *Tree) unusedIn(rel string) ([]Change, error) {
 	if t.hasSymlink(rel) {
@@ -105,7 +105,7 @@ func (t *Tree) unusedIn(rel string) ([]Change, error) {
 	return out, nil
 }
 
-// // linked reports whether the path of a folder contains a symbolic link. Cases may use such files by another path.
+// hasSymlink reports whether the path of a folder contains a symbolic link. Cases may use such files by another path.
 func (t *Tree) hasSymlink(rel string) bool {
 	for ; rel != "."; rel = filepath.Dir(rel) {
 		if info, err := t.root.Lstat(rel); err == nil && info.Mode()&os.ModeSymlink != 0 {
@@ -115,7 +115,7 @@ func (t *Tree) hasSymlink(rel string) bool {
 	return false
 }
 
-// // tempNames matches the temporary files that a killed process leaves behind; see tempName.
+// tempNames matches the temporary files that a killed process leaves behind; see tempName.
 var tempNames = text.Regexp(`^\.(.+)\.[0-9a-f]{16}\.next$`)
 
 func isTempFile(name string) bool {

@@ -64,7 +64,7 @@ func TestUnusedGoldens(t *testing.T) {
 	}
 }
 
-// // An announced case may still use any golden of its folder.
+// An announced case may still use any golden of its folder.
 func TestNothingIsUnusedBeforeAnnouncedCasesComplete(t *testing.T) {
 	root := project(t, map[string]string{"golden/tools.json": "[]\n", "golden/output.md": "a\n", "golden/planner.prompt.md": "p\n"})
 	tree := open(t, root, false)
@@ -96,7 +96,7 @@ func TestNothingIsUnusedBeforeAnnouncedCasesComplete(t *testing.T) {
 	}
 }
 
-// // Files in a folder behind a symbolic link have another path, by which other cases may use them.
+// Files in a folder behind a symbolic link have another path, by which other cases may use them.
 func TestNothingIsUnusedBehindSymlink(t *testing.T) {
 	root := project(t, map[string]string{"x/golden/tools.json": "[]\n", "y/z": ""})
 	link(t, "../x/golden", filepath.Join(root, "y/golden"))
@@ -107,7 +107,7 @@ func TestNothingIsUnusedBehindSymlink(t *testing.T) {
 	}
 }
 
-// // Files that a spec reads are not goldens, and their folders may contain other files.
+// Files that a spec reads are not goldens, and their folders may contain other files.
 func TestInputsAreNotGoldens(t *testing.T) {
 	files := map[string]string{"prompts/planner.prompt.md": "You plan ${parameters.question}.\n", "prompts/output.md": "mine\n"}
 	root := project(t, files)
@@ -131,7 +131,7 @@ func TestInputsAreNotGoldens(t *testing.T) {
 	}
 }
 
-// // Temporary files of a killed update are removed too, and folders that become empty.
+// Temporary files of a killed update are removed too, and folders that become empty.
 func TestAcceptingUnusedRemovesFilesAndFolders(t *testing.T) {
 	root := project(t, map[string]string{
 		"tests/old/golden/.planner.prompt.md.0123456789abcdef.next": "ha",

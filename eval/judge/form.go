@@ -10,10 +10,10 @@ import (
 	"github.com/pexctl/pex/dsl/schema"
 )
 
-// form is what a reply must look like; nil = text.
+// form is the required format of a reply; nil means any text.
 type form struct{ schema *schema.Schema }
 
-// forms are the compiled schemas of questions, of which there are few.
+// forms caches the compiled schemas of questions, of which there are few.
 type forms struct {
 	mu    sync.Mutex
 	known map[string]*form
@@ -40,22 +40,22 @@ func (f *forms) of(src []byte) (*form, error) {
 	return out, nil
 }
 
-// The bounds of a reply that is searched.
+// Limits of the search in a reply.
 const (
 	maxReply = 256 << 10
-	maxTries = 200 // braces that begin nothing
+	maxTries = 200 // braces that do not start a JSON value
 )
 
-// find gives the last JSON object in a reply that fits: models reason before
-// they judge, and may quote what they judge.
-func (f *form) find(reply string) (string, error) {
+// extract returns the last JSON object in a reply that matches the schema, since models reason before they judge and
+// may quote what they judge.
+func (f *form) extract(reply string) (string, error) {
 	if f == nil {
 		return reply, nil
 	}
 	if len(reply) > maxReply {
-		return "", fmt.Errorf("it has %d bytes", len(reply))
+		return "", fmt.Errorf("it is too long (%d bytes)", len(reply))
 	}
-	found, wrong := "", errors.New("there is no JSON object in it")
+	found, wrong := "", errors.New("it contains no JSON object")
 	tries := 0
 	for at := 0; tries < maxTries; {
 		open := strings.IndexByte(reply[at:], '{')
@@ -85,7 +85,7 @@ func (f *form) find(reply string) (string, error) {
 	return found, nil
 }
 
-// first decodes the JSON value that a text begins with; n is its length.
+// first decodes the JSON value at the start of a text. n is its length.
 func first(text string) (v any, n int, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()

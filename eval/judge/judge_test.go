@@ -19,7 +19,7 @@ import (
 
 const schema = `{"type":"object","properties":{"pass":{"type":"boolean"}},"required":["pass"]}`
 
-// model answers with what answer gives, and keeps what it was asked.
+// fakeModel replies with the result of answer and records its requests.
 type fakeModel struct {
 	answer func(n int, req *model.Request) (*model.Reply, error)
 
@@ -35,7 +35,7 @@ func (m *fakeModel) Generate(_ context.Context, req *model.Request, _ func(model
 	return m.answer(n, req)
 }
 
-// says is a model with one reply after the other, the last for ever.
+// says returns a model with these replies in order. The last one repeats.
 func says(texts ...string) *fakeModel {
 	return &fakeModel{answer: func(n int, _ *model.Request) (*model.Reply, error) {
 		text := texts[min(n, len(texts))-1]
@@ -43,7 +43,7 @@ func says(texts ...string) *fakeModel {
 	}}
 }
 
-func TestTheVerdictIsFound(t *testing.T) {
+func TestJudgementIsExtracted(t *testing.T) {
 	const deep = `{"a":`
 	for _, c := range []struct{ name, reply, want string }{
 		{"bare", `{"pass":true}`, `{"pass":true}`},
@@ -64,16 +64,16 @@ func TestTheVerdictIsFound(t *testing.T) {
 	}
 }
 
-func TestTextIsTakenAsItIs(t *testing.T) {
+func TestTextWithoutSchema(t *testing.T) {
 	got, err := judge.New(says("fine"), nil).Grade(t.Context(), trial.Question{Prompt: "?"})
 	if err != nil || got.Text != "fine" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
-func TestAReplyThatCannotBeReadIsAskedForAgain(t *testing.T) {
+func TestInvalidReplyIsRequestedAgain(t *testing.T) {
 	for _, c := range []struct{ name, reply, says string }{
-		{"prose", "it passes", "there is no JSON object in it"},
+		{"prose", "it passes", "it contains no JSON object"},
 		{"other fields", `{"verdict":true}`, "pass"},
 		{"other type", `{"pass":"yes"}`, "pass"},
 		{"broken", `{"pass":`, "unexpected EOF"},
@@ -98,7 +98,7 @@ func TestAReplyThatCannotBeReadIsAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestWhatNoJudgementIs(t *testing.T) {
+func TestFailedJudgements(t *testing.T) {
 	boom := &model.Error{Kind: model.RateLimited, Status: 429, Message: "slow down"}
 	for _, c := range []struct {
 		name  string
@@ -121,7 +121,7 @@ func TestWhatNoJudgementIs(t *testing.T) {
 			}
 			got, err := judge.New(m, &engine.ModelSpec{Name: "strict", Cost: &model.Cost{Input: 1e6}}).Grade(t.Context(), trial.Question{Prompt: "?", Schema: []byte(schema)})
 			if n := c.asked; c.reply != nil && (got.Tokens != n*110 || got.Cost != float64(n*100)) || got.Text != "" {
-				t.Errorf("it took %d tokens and %g USD in vain: %q", got.Tokens, got.Cost, got.Text)
+				t.Errorf("wasted %d tokens and %g USD: %q", got.Tokens, got.Cost, got.Text)
 			}
 			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(err.Error(), c.says) || len(m.asked) != c.asked {
@@ -131,14 +131,14 @@ func TestWhatNoJudgementIs(t *testing.T) {
 	}
 }
 
-func TestASchemaThatIsNoneIsAnError(t *testing.T) {
+func TestInvalidSchemaIsError(t *testing.T) {
 	_, err := judge.New(says("{}"), nil).Grade(t.Context(), trial.Question{Schema: []byte(`{"type":"objekt"}`)})
 	if err == nil || !strings.Contains(err.Error(), "schema of the reply") {
 		t.Error(err)
 	}
 }
 
-func TestHowItIsAsked(t *testing.T) {
+func TestRequestOfJudge(t *testing.T) {
 	half, seed := 0.5, int64(7)
 	for _, c := range []struct {
 		name string
@@ -182,7 +182,7 @@ func TestHowItIsAsked(t *testing.T) {
 	}
 }
 
-func TestTheSameQuestionIsAskedOnce(t *testing.T) {
+func TestSameQuestionIsAskedOnce(t *testing.T) {
 	release := make(chan struct{})
 	m := &fakeModel{}
 	m.answer = func(int, *model.Request) (*model.Reply, error) {
@@ -212,11 +212,11 @@ func TestTheSameQuestionIsAskedOnce(t *testing.T) {
 		t.Errorf("%d requests and %d tokens for 2 questions of 5", len(m.asked), sum)
 	}
 	if _, err := j.Grade(t.Context(), trial.Question{Prompt: "q0", Vote: 1}); err != nil || len(m.asked) != 3 {
-		t.Errorf("a vote is a question of its own: %v, %d requests", err, len(m.asked))
+		t.Errorf("each vote must be asked: %v, %d requests", err, len(m.asked))
 	}
 }
 
-func TestAFailureIsNotRemembered(t *testing.T) {
+func TestFailureIsNotCached(t *testing.T) {
 	m := &fakeModel{answer: func(n int, _ *model.Request) (*model.Reply, error) {
 		if n == 1 {
 			return nil, &model.Error{Kind: model.NetworkError, Message: "gone"}
@@ -232,7 +232,7 @@ func TestAFailureIsNotRemembered(t *testing.T) {
 	}
 }
 
-func TestOneThatIsCalledOffTakesNobodyWithIt(t *testing.T) {
+func TestCancelledCallerDoesNotCancelOthers(t *testing.T) {
 	asked, release := make(chan struct{}), make(chan struct{})
 	first, cancel := context.WithCancel(t.Context())
 	m := &fakeModel{}
@@ -261,13 +261,13 @@ func TestOneThatIsCalledOffTakesNobodyWithIt(t *testing.T) {
 	late, stop := context.WithCancel(t.Context())
 	stop()
 	if _, err := j.Grade(late, trial.Question{Prompt: "q"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("who is called off waits for nobody: %v", err)
+		t.Errorf("a cancelled caller must not wait: %v", err)
 	}
 	close(release)
 	all.Wait()
 }
 
-// Whatever a model replies: what is taken for a verdict is one.
+// Whatever the model replies, an accepted judgement matches the schema.
 func FuzzVerdict(f *testing.F) {
 	f.Add(`{"pass":true}`)
 	f.Add("I think {so}. ```json\n{\"pass\": false}\n``` {")

@@ -13,10 +13,10 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// WithHistory is the planner in a conversation that has earlier turns.
+// WithHistory is the planner in a conversation with earlier turns.
 const WithHistory = "planner_with_history"
 
-// Nodes lists the nodes that have prompts, by name, WithHistory last.
+// Nodes returns the sorted names of the nodes with prompts, and WithHistory last.
 func Nodes(p *engine.Program) []string {
 	var names []string
 	for id, n := range p.Nodes {
@@ -28,11 +28,11 @@ func Nodes(p *engine.Program) []string {
 	return append(names, WithHistory)
 }
 
-// Call is the call that a node would make in a view. name is an id of the
-// graph, a role, or WithHistory; an error lists those that there are. A node
-// whose work another spec does makes none, which is an error, too.
+// Call returns the call that a node would make in a view. name is an id of the graph, a role, or WithHistory; the
+// error for an unknown name lists the valid ones. A node whose steps are carried out by another spec makes no call,
+// which is an error too.
 func Call(v engine.View, name string) (model.Call, error) {
-	p, asked := v.Program, name
+	p, requested := v.Program, name
 	if name == WithHistory {
 		name, _ = engine.NodeWith[engine.Planner](p)
 		if len(v.State.History) == 0 {
@@ -43,20 +43,20 @@ func Call(v engine.View, name string) (model.Call, error) {
 	}
 	node, ok := p.Nodes[name].(engine.Prompter)
 	if !ok {
-		return model.Call{}, fmt.Errorf("%s: the nodes with prompts are %s", asked, text.List(Nodes(p)))
+		return model.Call{}, fmt.Errorf("%s: the nodes with prompts are %s", requested, text.List(Nodes(p)))
 	}
-	call, err := rendered(node, v)
+	call, err := renderCall(node, v)
 	if err != nil {
-		return model.Call{}, fmt.Errorf("%s: %w", asked, err)
+		return model.Call{}, fmt.Errorf("%s: %w", requested, err)
 	}
 	if len(call.Messages) == 0 {
-		return model.Call{}, fmt.Errorf("%s: it asks no model, since another spec carries out its steps (agent): render that one", asked)
+		return model.Call{}, fmt.Errorf("%s: it calls no model, because another spec carries out its steps (agent): render that spec", requested)
 	}
 	return call, nil
 }
 
-// rendered is the call of a node, or why a template of it is too large.
-func rendered(node engine.Prompter, v engine.View) (call model.Call, err error) {
+// renderCall returns the call of a node, or an error if one of its templates is too large.
+func renderCall(node engine.Prompter, v engine.View) (call model.Call, err error) {
 	defer component.CatchTooLarge(&err)
 	if c, ok := node.(engine.Requester); ok {
 		return c.Call(v), nil
@@ -64,7 +64,7 @@ func rendered(node engine.Prompter, v engine.View) (call model.Call, err error) 
 	return model.Call{Messages: node.Prompt(v)}, nil
 }
 
-// Markdown is messages as people read them: a heading for each role.
+// Markdown formats messages with a heading for each role.
 func Markdown(messages []model.Message) string {
 	var b strings.Builder
 	for i, m := range messages {

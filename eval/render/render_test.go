@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/eval/render"
 )
 
-// node shows what it sees of a state.
+// node renders parts of its view.
 type node struct{}
 
 func (*node) Run(engine.Scope) error { return nil }
@@ -31,7 +31,7 @@ func history(v engine.View) string {
 	return v.State.History[0].Question
 }
 
-// caller also knows which llm it asks.
+// caller also sets the LLM of its call.
 type caller struct{ node }
 
 func (c *caller) Call(v engine.View) model.Call {
@@ -41,14 +41,14 @@ func (c *caller) Call(v engine.View) model.Call {
 // PlanRules implements engine.Planner.
 func (*caller) PlanRules() engine.PlanRules { return engine.PlanRules{} }
 
-// deaf has no prompt.
-type deaf struct{}
+// noPrompt has no prompt.
+type noPrompt struct{}
 
-func (deaf) Run(engine.Scope) error { return nil }
+func (noPrompt) Run(engine.Scope) error { return nil }
 
 func program() *engine.Program {
 	return &engine.Program{
-		Nodes:      map[string]engine.Node{"first": &caller{}, "router": &node{}, "human": deaf{}},
+		Nodes:      map[string]engine.Node{"first": &caller{}, "router": &node{}, "human": noPrompt{}},
 		Graph:      &graph.Graph[engine.Condition]{Start: "first", Nodes: []graph.Node{{ID: "first", Type: "planner"}}},
 		Parameters: []engine.Parameter{{Name: "question", Required: true}, {Name: "n", Schema: []byte(`{"type":"integer"}`)}},
 	}
@@ -85,7 +85,7 @@ func TestPromptsOfAState(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeRendered(t *testing.T) {
+func TestRenderErrors(t *testing.T) {
 	s, err := render.Read(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -102,16 +102,16 @@ func TestWhatCannotBeRendered(t *testing.T) {
 	if _, err := render.Read([]byte(`{"plan": 3}`)); err == nil || !strings.HasPrefix(err.Error(), "the given state: ") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := render.Read([]byte(`{"steps": [{"satus": "ok"}]}`)); err == nil || err.Error() != `the given state: there is no key "satus"` {
+	if _, err := render.Read([]byte(`{"steps": [{"satus": "ok"}]}`)); err == nil || err.Error() != `the given state: unknown key "satus"` {
 		t.Errorf("error %v", err)
 	}
 	if _, err := s.View(program(), "", []string{"m=3"}); err == nil {
-		t.Error("a parameter that there is not is taken")
+		t.Error("an unknown parameter was accepted")
 	}
 }
 
-// A view is the caller's: what it fills in is not seen by the next.
-func TestAStateMayBeLookedAtTwice(t *testing.T) {
+// Views do not share state.
+func TestViewDoesNotChangeState(t *testing.T) {
 	s, err := render.Read([]byte(`{"steps":[{"goal":"look"}],"plan":{"steps":[{"goal":"look"}]}}`))
 	if err != nil {
 		t.Fatal(err)

@@ -12,8 +12,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// many streams one trial each of n cases, none of which is kept by the stream.
-// at is called after the last.
+// many streams one trial each of n cases without retaining them. It calls at after the last.
 func many(n int, at func()) trial.Rows {
 	return func() iter.Seq2[*trial.Row, error] {
 		return func(yield func(*trial.Row, error) bool) {
@@ -32,15 +31,15 @@ func many(n int, at func()) trial.Rows {
 
 func heap() uint64 {
 	runtime.GC()
-	runtime.GC() // what a pool held goes with the second
+	runtime.GC() // the second call frees pooled memory
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
-func TestCasesAreKeptSmall(t *testing.T) {
+func TestMemoryPerCase(t *testing.T) {
 	if raced {
-		t.Skip("the race detector's memory is not ours")
+		t.Skip("the race detector changes memory use")
 	}
 	const n = 50_000
 	m := manifest(1)
@@ -49,15 +48,15 @@ func TestCasesAreKeptSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := heap() - before
-	t.Logf("a case: %d bytes while rows stream by, %d of them failing; %d in the report", most/n, r.Stats.Failed, kept/n)
-	if most/n > 150 || kept/n > 150 || most > 10<<20 {
-		t.Errorf("a case takes %d bytes, then %d", most/n, kept/n)
+	retained := heap() - before
+	t.Logf("%d bytes per case while reading rows, %d cases failed; %d bytes in the report", most/n, r.Stats.Failed, retained/n)
+	if most/n > 150 || retained/n > 150 || most > 10<<20 {
+		t.Errorf("%d bytes per case, then %d", most/n, retained/n)
 	}
 	runtime.KeepAlive(r)
 }
 
-func BenchmarkFold(b *testing.B) {
+func BenchmarkNew(b *testing.B) {
 	for _, n := range []int{5_000, 50_000} {
 		m := manifest(1)
 		rows := make([]*trial.Row, 0, n)
@@ -67,7 +66,7 @@ func BenchmarkFold(b *testing.B) {
 		b.Run(fmt.Sprintf("cases=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				foldKept(b, rows, m, report.Options{Total: n})
+				benchmarkNew(b, rows, m, report.Options{Total: n})
 			}
 		})
 		f := report.Baseline(foldRows(b, rows, m, report.Options{}))
@@ -76,21 +75,21 @@ func BenchmarkFold(b *testing.B) {
 		b.Run(fmt.Sprintf("cases=%d/baseline and gates", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				foldKept(b, rows, m, report.Options{Suite: s, Total: n, Baseline: f})
+				benchmarkNew(b, rows, m, report.Options{Suite: s, Total: n, Baseline: f})
 			}
 		})
 		shifted := shift(f)
 		b.Run(fmt.Sprintf("cases=%d/changed baseline", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				foldKept(b, rows, m, report.Options{Suite: s, Total: n, Baseline: shifted})
+				benchmarkNew(b, rows, m, report.Options{Suite: s, Total: n, Baseline: shifted})
 			}
 		})
 	}
 }
 
-// foldKept folds rows that stay where they are, so that only fold is measured.
-func foldKept(b *testing.B, rows []*trial.Row, m report.Manifest, o report.Options) {
+// benchmarkNew computes reports from rows in memory, so that only New is measured.
+func benchmarkNew(b *testing.B, rows []*trial.Row, m report.Manifest, o report.Options) {
 	b.Helper()
 	_, err := report.New(func() iter.Seq2[*trial.Row, error] {
 		return func(yield func(*trial.Row, error) bool) {
@@ -106,7 +105,7 @@ func foldKept(b *testing.B, rows []*trial.Row, m report.Manifest, o report.Optio
 	}
 }
 
-// shift makes every tenth case of a baseline different, in many trials.
+// shift changes every tenth case of a baseline.
 func shift(f *baseline.File) *baseline.File {
 	out := *f
 	out.Cases = append([]baseline.Case(nil), f.Cases...)

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-func TestMissingTrialsAreThoseOfEachVariantAndRepeat(t *testing.T) {
+func TestMissingCountsVariantsAndRepeats(t *testing.T) {
 	rows := func() []*trial.Row {
 		return numbered([]*trial.Row{row("a", "x", 1, true), row("b", "x", 1, true), row("c", "x", 1, true)})
 	}
@@ -31,11 +31,11 @@ func TestMissingTrialsAreThoseOfEachVariantAndRepeat(t *testing.T) {
 	}
 }
 
-// Intervals are called rough below thirty independent cases or groups, and not
-// where there is none, or where each case is one trial: that interval is exact.
-func TestFewIndependentCasesAreWarnedOf(t *testing.T) {
+// Intervals are called rough with fewer than thirty independent cases or groups, except with none, or if each case
+// is one trial, where the interval is exact.
+func TestFewClustersAreWarnedAbout(t *testing.T) {
 	for _, c := range []struct {
-		cases, groups, trials int // groups 0 = each case is its own
+		cases, groups, trials int // groups 0 = each case is independent
 		rough                 bool
 	}{{0, 0, 2, false}, {1, 0, 2, true}, {29, 0, 2, true}, {30, 0, 2, false}, {29, 0, 1, false}, {60, 29, 1, true}, {60, 30, 1, false}} {
 		var rows []*trial.Row

@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/eval/baseline"
 )
 
-// byCase fills in the figures case by case where a gate names them. Nothing else
-// looks at them, and a large suite has no room for two copies of its cases.
+// byCase sets the statistics per case if a gate uses them. Otherwise they are omitted, since large suites would
+// need a second copy of their cases.
 func (r *Report) byCase(o Options, q *quarantine) {
 	named := func(g suitespec.Gate) bool { return mentions(g.When.Source, "by_case") }
 	if !slices.ContainsFunc(gatesOf(o.Suite), named) {
@@ -18,7 +18,7 @@ func (r *Report) byCase(o Options, q *quarantine) {
 	}
 	all := joined{}
 	for _, c := range r.Cases.All() {
-		if q.holds(c.ID) {
+		if q.contains(c.ID) {
 			all.add(exprenv.Case{ID: c.ID, Group: c.Group})
 			continue
 		}
@@ -30,7 +30,7 @@ func (r *Report) byCase(o Options, q *quarantine) {
 	}
 }
 
-// casesOf is a baseline case by case: of errors and groups it says nothing.
+// casesOf returns the statistics per case of a baseline, which has no errors or groups.
 func casesOf(b *baseline.File) joined {
 	all := joined{}
 	for i := range b.Cases {
@@ -40,10 +40,10 @@ func casesOf(b *baseline.File) joined {
 	return all
 }
 
-// joined is cases by their ids, the trials of all variants taken together.
+// joined has cases by id, with the trials of all variants combined.
 type joined map[string]exprenv.Case
 
-// add takes in a case under one variant.
+// add adds a case under one variant.
 func (j joined) add(c exprenv.Case) {
 	was, there := j[c.ID]
 	if n := was.N + c.N; there && n > 0 {
@@ -51,11 +51,11 @@ func (j joined) add(c exprenv.Case) {
 	}
 	c.Variant = ""
 	c.N, c.Passed, c.Errors = was.N+c.N, was.Passed+c.Passed, was.Errors+c.Errors
-	rated(&c)
+	setRates(&c)
 	j[c.ID] = c
 }
 
-// keysOf are the keys of a part of the figures, sorted.
+// keysOf returns the sorted keys of a part of the statistics.
 func keysOf(s *exprenv.Stats, kind string) []string {
 	switch kind {
 	case "by_group":

@@ -9,16 +9,16 @@ import (
 
 // The kinds of changes of a case.
 const (
-	ChangeRegressed = "regressed" // its rate fell, and chance is no explanation
+	ChangeRegressed = "regressed" // its rate fell significantly
 	ChangeImproved  = "improved"
-	ChangeFlaky     = "flaky"   // it always passed or always failed, and does so no more
-	ChangeOther     = "changed" // it may be chance
+	ChangeFlaky     = "flaky"   // it always passed or always failed before, and no longer does
+	ChangeOther     = "changed" // not significant
 )
 
-// Direction says how a case changed, in words for people.
+// Direction describes how a case changed, for display.
 type Direction string
 
-// The directions. They say nothing about significance; see CaseChange.P.
+// The directions. They do not imply significance; see CaseChange.P.
 const (
 	NewlyFailing   Direction = "newly failing"    // it passed every trial of the baseline
 	NewlyPassing   Direction = "newly passing"    // it passes every trial now
@@ -40,13 +40,12 @@ func (c *CaseChange) Direction() Direction {
 	return FailsLessOften
 }
 
-// falseShare is the share of false ones among the changes called regressed or
-// improved.
+// falseShare is the false discovery rate of changes classified as regressed or improved.
 const falseShare = 0.05
 
 // changes lists the cases whose rate changed, worst first.
-func (g *gathering) changes(pairs []pair) []CaseChange {
-	adjusted := stat.Adjust(fishers(pairs))
+func (g *gatherer) changes(pairs []pair) []CaseChange {
+	adjusted := stat.Adjust(fisherPValues(pairs))
 	for i := range adjusted {
 		adjusted[i] = figure(adjusted[i])
 	}
@@ -70,8 +69,8 @@ func (g *gathering) changes(pairs []pair) []CaseChange {
 	return out
 }
 
-// fishers is the p of each pair. Few kinds of pairs come again and again.
-func fishers(pairs []pair) []float64 {
+// fisherPValues returns the p-value of each pair. It caches results, since few distinct pairs occur.
+func fisherPValues(pairs []pair) []float64 {
 	type table struct{ before, after PassCount }
 	known := map[table]float64{}
 	out := make([]float64, len(pairs))
@@ -99,5 +98,5 @@ func (p *pair) kind(adjusted float64) string {
 	return ChangeOther
 }
 
-// mixed says that some trials passed and some did not.
+// mixed reports whether some trials passed and some did not.
 func (t PassCount) mixed() bool { return t.C > 0 && t.C < t.N }

@@ -10,14 +10,14 @@ import (
 	"github.com/pexctl/pex/eval/stat"
 )
 
-// What a comparison comes to.
+// The verdicts of a comparison.
 const (
 	Regressed    = "regressed"
 	NonInferior  = "non-inferior"
 	Inconclusive = "inconclusive"
 )
 
-// defaultMargin is a drop of the pass rate that is no harm.
+// defaultMargin is the drop of the pass rate that counts as non-inferior.
 const defaultMargin = 0.02
 
 // pair is a case under a variant that is in both evaluations.
@@ -33,8 +33,8 @@ func (p *pair) change() float64 { return p.after.rate() - p.before.rate() }
 
 func (t PassCount) rate() float64 { return float64(t.C) / float64(t.N) }
 
-// compare holds what was gathered against a baseline, case by case.
-func (g *gathering) compare(r *Report, o Options) *Comparison {
+// compare compares the evaluation with a baseline, case by case.
+func (g *gatherer) compare(r *Report, o Options) *Comparison {
 	b := o.Baseline
 	c := &Comparison{Ref: o.Ref, Commit: b.Commit, Margin: marginOf(o.Suite), Baseline: b.Stats, GradingChange: b.Grading != r.Manifest.Grading}
 	if o.Suite != nil {
@@ -42,7 +42,7 @@ func (g *gathering) compare(r *Report, o Options) *Comparison {
 	}
 	pairs, held := g.pairs(c, b)
 	if r.Manifest.Filter != "" || r.Missing > 0 && o.Total > 0 {
-		c.Removed = nil // they were not to run, or have not yet
+		c.Removed = nil // not selected, or not run yet
 	}
 	if n := g.len() - len(pairs) - len(c.Added) - held; n > 0 {
 		r.warning("%s no graded trial and cannot be compared with the baseline", have(n, "case"))
@@ -50,7 +50,7 @@ func (g *gathering) compare(r *Report, o Options) *Comparison {
 	if b.Suite != "" && b.Suite != r.Manifest.Suite {
 		r.warning("the baseline belongs to the suite %s", b.Suite)
 	}
-	c.paired(pairs)
+	c.computePaired(pairs)
 	c.Verdict = c.verdict()
 	if c.ByVariant = g.byVariant(pairs, c.Margin); c.worseVariant() != nil {
 		c.Verdict = Regressed
@@ -63,9 +63,9 @@ func (g *gathering) compare(r *Report, o Options) *Comparison {
 	return c
 }
 
-// pairs finds the cases that are in both, in order, and lists those that are
-// not. Those in quarantine are neither; held is how many they are.
-func (g *gathering) pairs(c *Comparison, b *baseline.File) (pairs []pair, held int) {
+// pairs returns the cases that are in both evaluations, in order, and records the others in c. Quarantined cases
+// are in neither; held is their number.
+func (g *gatherer) pairs(c *Comparison, b *baseline.File) (pairs []pair, held int) {
 	index := make([]int32, len(b.Cases))
 	for i := range index {
 		index[i] = int32(i)
@@ -81,7 +81,7 @@ func (g *gathering) pairs(c *Comparison, b *baseline.File) (pairs []pair, held i
 		k++
 		variant := g.variants.list[t.variant]
 		at, ok := slices.BinarySearchFunc(index, t.id, func(i int32, id string) int { return order(i, id, variant) })
-		if t.held {
+		if t.quarantined {
 			held++
 			if ok {
 				found[index[at]] = true
@@ -106,8 +106,8 @@ func (g *gathering) pairs(c *Comparison, b *baseline.File) (pairs []pair, held i
 	return pairs, held
 }
 
-// paired fills in the figures of the pairs.
-func (c *Comparison) paired(pairs []pair) {
+// computePaired computes the statistics of the pairs.
+func (c *Comparison) computePaired(pairs []pair) {
 	ds, plain := differences(pairs)
 	var worse, better int
 	sums := stat.Sums(ds)
@@ -136,8 +136,8 @@ func (c *Comparison) paired(pairs []pair) {
 	}
 }
 
-// differences joins the pairs that belong together. plain says that none do,
-// and that each is one trial against one.
+// differences combines pairs of the same cluster. plain reports that there were none, and that each pair compares
+// one trial with one trial.
 func differences(pairs []pair) (ds []stat.Difference, plain bool) {
 	plain = true
 	groups := map[int32]int{}
@@ -167,9 +167,8 @@ func differences(pairs []pair) (ds []stat.Difference, plain bool) {
 	return ds, plain
 }
 
-// verdict is what the interval says. A drop that is surely smaller than the
-// margin is no harm, even if it is surely a drop. To call it a regression the
-// test has to agree with the interval: intervals of few changes are rough.
+// verdict interprets the interval. A drop that is certainly smaller than the margin is non-inferior, even if it is
+// significant. A regression also needs a significant test, because intervals based on few changes are imprecise.
 func (c *Comparison) verdict() string {
 	switch {
 	case c.Paired == 0:
@@ -182,7 +181,7 @@ func (c *Comparison) verdict() string {
 	return Inconclusive
 }
 
-// sentence is the comparison in words.
+// sentence describes the comparison.
 func (c *Comparison) sentence() string {
 	against := "the baseline"
 	if c.Ref != "" {
@@ -211,7 +210,7 @@ func (c *Comparison) sentence() string {
 	return text
 }
 
-// marginOf is the margin of a suite.
+// marginOf returns the margin of a suite.
 func marginOf(s *suitespec.Suite) float64 {
 	if s == nil {
 		return defaultMargin
@@ -219,9 +218,9 @@ func marginOf(s *suitespec.Suite) float64 {
 	return s.Baseline.Margin
 }
 
-// byVariant holds each variant against the baseline for itself, in the order of
-// the manifest; nil where there is only one.
-func (g *gathering) byVariant(pairs []pair, margin float64) []VariantChange {
+// byVariant compares each variant with the baseline, in the order of the manifest. It returns nil if there is only
+// one.
+func (g *gatherer) byVariant(pairs []pair, margin float64) []VariantChange {
 	parts, order := map[uint16][]pair{}, []uint16(nil)
 	for i := range pairs {
 		v := g.at(int(g.order[pairs[i].order])).variant
@@ -236,7 +235,7 @@ func (g *gathering) byVariant(pairs []pair, margin float64) []VariantChange {
 	out := make([]VariantChange, 0, len(order))
 	for _, v := range order {
 		var c Comparison
-		c.paired(parts[v])
+		c.computePaired(parts[v])
 		c.P = min(1, c.P*float64(len(order)))
 		out = append(out, VariantChange{
 			Variant: g.variants.list[v], Paired: c.Paired, Difference: c.Difference, CILow: c.CILow, CIHigh: c.CIHigh,
@@ -246,20 +245,20 @@ func (g *gathering) byVariant(pairs []pair, margin float64) []VariantChange {
 	return out
 }
 
-// worseVariant is the variant that lost most of those that surely lost, or nil.
-// A drop that is surely within the margin is none.
+// worseVariant returns the regressed variant with the largest drop, or nil. A drop that is certainly within the
+// margin is not a regression.
 func (c *Comparison) worseVariant() *VariantChange {
 	i := slices.IndexFunc(c.ByVariant, func(v VariantChange) bool { return v.Regressed })
 	if i < 0 {
 		return nil
 	}
 	worst := slices.MinFunc(c.ByVariant, func(a, b VariantChange) int {
-		return cmp.Compare(lost(a), lost(b))
+		return cmp.Compare(regression(a), regression(b))
 	})
 	return &worst
 }
 
-func lost(v VariantChange) float64 {
+func regression(v VariantChange) float64 {
 	if !v.Regressed {
 		return 0
 	}

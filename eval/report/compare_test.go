@@ -14,10 +14,9 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// held folds an evaluation of one trial a case against another: the letters are
-// cases that passed before and after (=), fell (-), rose (+), failed both times
-// (0).
-func held(t testing.TB, letters string, edit func(*baseline.File, *report.Options)) *report.Report {
+// compared compares two evaluations with one trial per case. Each letter is a case that passed before and after (=),
+// fell (-), rose (+), or failed both times (0).
+func compared(t testing.TB, letters string, edit func(*baseline.File, *report.Options)) *report.Report {
 	t.Helper()
 	var was, is []*trial.Row
 	for i, l := range letters {
@@ -45,7 +44,7 @@ func TestVerdictsAgainstABaseline(t *testing.T) {
 		edit    func(*baseline.File, *report.Options)
 		verdict report.Verdict
 		exit    int
-		said    string
+		reason  string
 	}{
 		{"many cases, no change", cases(300, 0, 0, 20), nil, report.VerdictPassed, 0, "non-inferior to git:main: the pass rate changed by 0.0 points"},
 		{"many cases, a few each way", cases(900, 6, 6, 20), nil, report.VerdictPassed, 0, "non-inferior"},
@@ -94,8 +93,8 @@ func TestVerdictsAgainstABaseline(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := held(t, c.letters, c.edit)
-			if r.Verdict != c.verdict || r.ExitCode != c.exit || !strings.Contains(r.Reason, c.said) {
+			r := compared(t, c.letters, c.edit)
+			if r.Verdict != c.verdict || r.ExitCode != c.exit || !strings.Contains(r.Reason, c.reason) {
 				t.Errorf("%s, exit %d: %s", r.Verdict, r.ExitCode, r.Reason)
 			}
 		})
@@ -111,11 +110,11 @@ func TestFilteredEvaluationLosesNoCoverage(t *testing.T) {
 		t.Errorf("%s: %s, lost %q", r.Verdict, r.Reason, r.Comparison.Removed)
 	}
 	if r := foldRows(t, tally("a", "", 1, 1), manifest(1), report.Options{Baseline: f, Total: 2}); len(r.Comparison.Removed) != 0 {
-		t.Errorf("what is yet to run is not lost: %q", r.Comparison.Removed)
+		t.Errorf("cases not run yet count as removed: %q", r.Comparison.Removed)
 	}
 }
 
-func TestWhichTest(t *testing.T) {
+func TestChoiceOfSignificanceTest(t *testing.T) {
 	twice := func(rows []*trial.Row) []*trial.Row {
 		for _, r := range rows {
 			r.CaseWeight = 1 + float64(len(r.Case)%2)
@@ -180,11 +179,10 @@ func TestChangesOfCases(t *testing.T) {
 	}
 }
 
-// rounds is how many evaluations are simulated, each of small cases.
+// rounds is the number of simulated evaluations.
 const rounds = 150
 
-// simulate counts the verdicts of evaluations whose cases pass with a chance of
-// their own, lowered by a share.
+// simulate counts the verdicts of evaluations whose cases have individual pass probabilities, lowered by drop.
 func simulate(t *testing.T, n, repeat int, drop, margin float64) map[string]int {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(n), uint64(repeat)))
@@ -193,7 +191,7 @@ func simulate(t *testing.T, n, repeat int, drop, margin float64) map[string]int 
 		var was, is []*trial.Row
 		for i := range n {
 			id := fmt.Sprint(i)
-			p := 0.6 + 0.4*r.Float64() // 0.8 in the mean
+			p := 0.6 + 0.4*r.Float64() // mean 0.8
 			for k := range repeat {
 				was = append(was, row(id, "", k+1, r.Float64() < p))
 				is = append(is, row(id, "", k+1, r.Float64() < p*(1-drop/0.8)))
@@ -206,11 +204,11 @@ func simulate(t *testing.T, n, repeat int, drop, margin float64) map[string]int 
 	return got
 }
 
-// A 95 % interval that lies below zero, or above the margin, is wrong once in
-// forty evaluations: 4 of 150; three standard errors more are 10.
-func TestVerdictsAreSeldomWrong(t *testing.T) {
+// A 95 % interval below zero, or above the margin, is wrong in one of forty evaluations: 4 of 150. Three standard
+// errors more are 10.
+func TestVerdictErrorRates(t *testing.T) {
 	if raced {
-		t.Skip("much arithmetic, and nothing that could race")
+		t.Skip("computation in a single goroutine")
 	}
 	for _, c := range []struct {
 		name         string
@@ -238,8 +236,8 @@ func TestVerdictsAreSeldomWrong(t *testing.T) {
 	})
 }
 
-func TestWhatOneVariantGainsDoesNotMakeUpForAnother(t *testing.T) {
-	rows := func(small, large int) (out []*trial.Row) { // passed of 100 each
+func TestGainOfOneVariantDoesNotHideLossOfAnother(t *testing.T) {
+	rows := func(small, large int) (out []*trial.Row) { // passed of 100 trials each
 		for i := range 100 {
 			id := fmt.Sprintf("c%03d", i)
 			out = append(out, row(id, "small", 1, i < small), row(id, "large", 1, i >= 100-large))
@@ -253,7 +251,7 @@ func TestWhatOneVariantGainsDoesNotMakeUpForAnother(t *testing.T) {
 		small, large int
 		margin       float64
 		verdict      string
-		said         string
+		reason       string
 	}{
 		{"one fell as far as the other rose", 60, 80, 0.02, report.Regressed, "the pass rate of variant small changed by -20.0 points compared with git:main"},
 		{"both fell", 60, 40, 0.02, report.Regressed, "the pass rate is worse than in git:main: -20.0 points"},
@@ -265,7 +263,7 @@ func TestWhatOneVariantGainsDoesNotMakeUpForAnother(t *testing.T) {
 			o := report.Options{Suite: suite(t, "stats.n > 0"), Baseline: before, Ref: "git:main"}
 			o.Suite.Baseline.Margin = c.margin
 			r := foldRows(t, rows(c.small, c.large), m, o)
-			if r.Comparison.Verdict != c.verdict || !strings.Contains(r.Reason, c.said) || len(r.Comparison.ByVariant) != 2 {
+			if r.Comparison.Verdict != c.verdict || !strings.Contains(r.Reason, c.reason) || len(r.Comparison.ByVariant) != 2 {
 				t.Errorf("%s: %s", r.Comparison.Verdict, r.Reason)
 			}
 		})

@@ -13,28 +13,27 @@ import (
 )
 
 var (
-	// selector is a figure that an expression names.
+	// selector matches a statistic that an expression uses.
 	selector = text.Regexp(`\b(?:stats|baseline|case)(?:\??\.[A-Za-z_][A-Za-z0-9_]*|\["[^"]*"\]|\['[^']*'\])+`)
-	// quoted is a text in an expression.
+	// quoted matches a string literal in an expression.
 	quoted = text.Regexp(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`")
 	word   = text.Regexp(`[A-Za-z_][A-Za-z0-9_]*`)
 )
 
-// mentions says whether an expression names something: as a name of its own or
-// as a field, but not within a text.
+// mentions reports whether an expression uses a name, as a variable or as a field.
 func mentions(source, name string) bool {
 	return slices.Contains(word().FindAllString(quoted().ReplaceAllString(source, ""), -1), name)
 }
 
-// figures are the figures that an expression names, as they are.
+// figures lists the statistics that an expression uses, with their values.
 func figures(source string, env map[string]any) string {
 	place, _ := guard.Place("gates_each", nil)
-	var out, seen []string
+	var out, listed []string
 	for _, s := range selector().FindAllString(source, -1) {
-		if slices.Contains(seen, s) {
+		if slices.Contains(listed, s) {
 			continue
 		}
-		seen = append(seen, s)
+		listed = append(listed, s)
 		v, p := guard.CompileValue(s, place)
 		if p != nil {
 			continue
@@ -48,7 +47,7 @@ func figures(source string, env map[string]any) string {
 	return strings.Join(out, ", ")
 }
 
-// plain is a figure as text; lists and objects are none.
+// plain formats a scalar. ok is false for lists and objects.
 func plain(v any) (string, bool) {
 	switch v := v.(type) {
 	case float64:
@@ -61,18 +60,15 @@ func plain(v any) (string, bool) {
 	return "", false
 }
 
-// maxOpen is how many trials to go are thought through.
+// maxOpen is the maximum number of open trials for which Decided tries all outcomes.
 const maxOpen = 64
 
-// Decided says whether the gates that look at each case have come to the
-// answer for this one, however its trials to come end: all repeat of them are
-// counted, those that are still to run may pass, fail or end in an error. They
-// may then be skipped.
+// Decided reports whether the outcome of all gates on each case is certain for this case, whatever the outcome of
+// its open trials (repeat minus those counted in c). These can then be skipped.
 //
-// It is never so where a gate looks at the whole: trials that are left out
-// because of how the others went would bend the figures. Nor is it where a gate
-// asks for the case's score, or where more than 64 trials are to go. A case of
-// which no trial was graded is never decided: something is to be known of it.
+// It returns false if a gate looks at the whole evaluation, since skipping trials depending on the results of
+// others would bias its statistics; if a gate uses the score; if more than 64 trials are open; or if no trial has
+// been graded.
 func Decided(gates []suitespec.Gate, c exprenv.Case, repeat int) bool {
 	open := repeat - c.N - c.Errors
 	if len(gates) == 0 || open > maxOpen || c.N == 0 {
@@ -86,7 +82,7 @@ func Decided(gates []suitespec.Gate, c exprenv.Case, repeat int) bool {
 	return true
 }
 
-// decidable says that an expression depends on nothing but a case's counts.
+// decidable reports whether an expression depends only on the counts of a case.
 func decidable(source string) bool {
 	for _, name := range []string{"stats", "baseline", "score"} {
 		if mentions(source, name) {
@@ -96,23 +92,23 @@ func decidable(source string) bool {
 	return true
 }
 
-// settled tries every way in which the open trials may end.
+// settled reports whether a gate has the same result for all outcomes of the open trials.
 func settled(g suitespec.Gate, c exprenv.Case, open int) bool {
 	env := map[string]any{}
-	var first, known bool
+	var first, some bool
 	for errored := 0; errored <= open; errored++ {
 		for passed := 0; passed <= open-errored; passed++ {
 			end := c
 			end.Errors += errored
 			end.N += open - errored
 			end.Passed += passed
-			rated(&end)
+			setRates(&end)
 			env["case"] = end
 			pass, err := g.When.Eval(env)
-			if err != nil || known && pass != first {
+			if err != nil || some && pass != first {
 				return false
 			}
-			first, known = pass, true
+			first, some = pass, true
 		}
 	}
 	return true

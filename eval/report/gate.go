@@ -9,8 +9,7 @@ import (
 	"github.com/pexctl/pex/engine/exprenv"
 )
 
-// gates evaluates the suite's gates, and without any the one that stands for
-// them.
+// gates evaluates the gates of the suite, or the default gate.
 func (r *Report) gates(o Options, q *quarantine) {
 	r.Gates = []GateResult{}
 	for _, g := range gatesOf(o.Suite) {
@@ -28,7 +27,7 @@ func gatesOf(s *suitespec.Suite) []suitespec.Gate {
 
 func gateless(s *suitespec.Suite) bool { return s == nil || len(s.Gates) == 0 }
 
-// everyTrial is the gate of a suite that names none: no trial fails.
+// everyTrial returns the default gate: no trial fails.
 func everyTrial(s *suitespec.Suite) suitespec.Gate {
 	g := suitespec.Gate{Name: "every trial passes", Each: true, When: component.GuardRef{Source: "case.passed == case.n"}}
 	g.When.Bind(func(env map[string]any) (bool, error) {
@@ -50,10 +49,10 @@ func (r *Report) gate(g suitespec.Gate, q *quarantine) GateResult {
 		out.Error = "there is no baseline: write one with pexctl eval bless, or name one with --baseline"
 		return out
 	}
-	switch out.Error = r.lacks(g.When.Source); {
+	switch out.Error = r.missingKey(g.When.Source); {
 	case out.Error != "":
-	case r.onlyHeld() || !g.Each && r.ofHeld(g.When.Source):
-		out.Pass, out.Got = true, nothingToLookAt
+	case r.allQuarantined() || !g.Each && r.onlyQuarantined(g.When.Source):
+		out.Pass, out.Got = true, noCaseApplies
 	case g.Each:
 		r.gateEach(&out, g, q)
 	default:
@@ -67,21 +66,20 @@ func (r *Report) gate(g suitespec.Gate, q *quarantine) GateResult {
 	return out
 }
 
-// nothingToLookAt is what a gate says that holds since no case is left: where
-// all that ran are in quarantine, or have no graded trial.
-const nothingToLookAt = "no case applies"
+// noCaseApplies is the value of a gate that passes because no case applies: all cases that ran are quarantined
+// or have no graded trial.
+const noCaseApplies = "no case applies"
 
-// gateEach evaluates a gate for every case that has a graded trial and is not
-// in quarantine.
+// gateEach evaluates a gate for every case that has a graded trial and is not quarantined.
 func (r *Report) gateEach(out *GateResult, g suitespec.Gate, q *quarantine) {
 	env := r.env()
 	var worst exprenv.Case
-	looked := 0
+	evaluated := 0
 	for _, c := range r.Cases.All() {
-		if c.N == 0 || q.holds(c.ID) {
+		if c.N == 0 || q.contains(c.ID) {
 			continue
 		}
-		looked++
+		evaluated++
 		env["case"] = c.Case
 		pass, err := g.When.Eval(env)
 		if err != nil {
@@ -97,17 +95,17 @@ func (r *Report) gateEach(out *GateResult, g suitespec.Gate, q *quarantine) {
 		}
 	}
 	out.Pass = len(out.Cases) == 0
-	out.Got = fmt.Sprintf("passes for all %d", looked)
-	if looked == 0 {
-		out.Got = nothingToLookAt
+	out.Got = fmt.Sprintf("passes for all %d", evaluated)
+	if evaluated == 0 {
+		out.Got = noCaseApplies
 	}
 	if !out.Pass {
 		env["case"] = worst
-		out.Got = fmt.Sprintf("%d of %d fail; the worst, %s: %s", len(out.Cases), looked, label(worst.ID, worst.Variant), figures(g.When.Source, env))
+		out.Got = fmt.Sprintf("%d of %d fail; the worst, %s: %s", len(out.Cases), evaluated, label(worst.ID, worst.Variant), figures(g.When.Source, env))
 	}
 }
 
-// failedGates are the names of gates that do not hold.
+// failedGates returns the names of the gates that failed.
 func (r *Report) failedGates() []string {
 	var out []string
 	for _, g := range r.Gates {

@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// three cases: one always passes, one sometimes, one never.
+// three returns three cases: one always passes, one sometimes, one never.
 func three() []*trial.Row {
 	return numbered(slices.Concat(tally("good", "", 5, 5), tally("flaky-1", "", 3, 5), tally("bad", "", 0, 5)))
 }
@@ -45,7 +45,7 @@ func TestGates(t *testing.T) {
 		{"a case by its id", `stats.by_case["good"].pass_rate == 1 and stats.by_case.bad.passed > 0`, false, false, `stats.by_case["good"].pass_rate = 1, stats.by_case.bad.passed = 0`, nil, ""},
 		{"a case that is asked for", `"good" in stats.by_case and not ("nix" in stats.by_case) and len(stats.by_case) == 3`, false, true, "", nil, ""},
 		{"a case there is not", `stats.by_case["nix"].errors == 0`, false, false, "", nil, `it has no case "nix": there are bad, `},
-		{"more trials than there are", `stats.pass_all["6"] < 0.5`, false, false, "", nil, `it has no case with 6 graded trials, which pass_all["6"] is of`},
+		{"more trials than there are", `stats.pass_all["6"] < 0.5`, false, false, "", nil, `it has no case with 6 graded trials, which pass_all["6"] needs`},
 		{"pass@k of no number", `stats.pass_at["k"] < 0.5`, false, false, "", nil, `the key is a number of trials, 1 to 10`},
 		{"what cannot be evaluated for a case", `[1][case.n] == 1`, true, false, "", nil, "case good: evaluate"},
 	} {
@@ -63,7 +63,7 @@ func TestGates(t *testing.T) {
 	}
 }
 
-func TestGatesSeeACaseOverAllItsVariants(t *testing.T) {
+func TestCaseInGatesCombinesVariants(t *testing.T) {
 	rows := slices.Concat(tally("a", "big", 3, 3), tally("a", "small", 1, 3), tally("b", "big", 0, 1))
 	m := manifest(3)
 	m.Variants = []report.VariantInfo{{Name: "big", Priced: true}, {Name: "small", Priced: true}}
@@ -76,7 +76,7 @@ func TestGatesSeeACaseOverAllItsVariants(t *testing.T) {
 	}
 }
 
-func TestGatesHoldACaseAgainstItsBaseline(t *testing.T) {
+func TestGatesCompareCaseWithBaseline(t *testing.T) {
 	for _, c := range []struct {
 		name, source string
 		pass         bool
@@ -109,7 +109,7 @@ func TestVerdictsWithoutABaseline(t *testing.T) {
 		s.MaxErrors = suitespec.MaxErrors{Count: count, Share: share}
 		return s
 	}
-	held := func(pattern string, gates ...string) *suitespec.Suite {
+	quarantined := func(pattern string, gates ...string) *suitespec.Suite {
 		s := suite(t, gates...)
 		s.Quarantine = []suitespec.Quarantine{{Case: pattern}}
 		return s
@@ -124,7 +124,7 @@ func TestVerdictsWithoutABaseline(t *testing.T) {
 		o       report.Options
 		verdict report.Verdict
 		exit    int
-		said    string
+		reason  string
 	}{
 		{"gates hold", three(), report.Options{Suite: suite(t, "stats.pass_rate > 0.5")}, report.VerdictPassed, 0, "1 gate passed; the pass rate of 3 cases is 53.3% (95% interval"},
 		{"a gate does not", three(), report.Options{Suite: suite(t, "stats.n > 1", "stats.n > 5")}, report.VerdictFailed, 1, "1 of 2 gates failed: stats.n > 5"},
@@ -137,12 +137,12 @@ func TestVerdictsWithoutABaseline(t *testing.T) {
 		{"errors do not let a gate of each case fail", append(five(trial.ProviderFault)[:2], row("fine", "", 1, true)), report.Options{Suite: each(allow(-1, 1)), Total: 3}, report.VerdictPassed, 0, "1 gate passed"},
 		{"nothing but errors, however many may be", five(trial.ProviderFault)[:2], report.Options{Suite: each(allow(-1, 1)), Total: 2}, report.VerdictBroken, 3, "2 of 2 trials ended in an error (provider 2)"},
 		{"suspended with nothing but errors", five(trial.ProviderFault)[:2], report.Options{Suite: allow(-1, 1), Total: 3}, report.VerdictIncomplete, 130, "2 of 3 trials have run"},
-		{"what is in quarantine is not counted", three(), report.Options{Suite: held("bad")}, report.VerdictFailed, 1, "2 of 10 graded trials that are not quarantined failed (flaky-1)"},
-		{"all is in quarantine", tally("bad", "", 0, 5), report.Options{Suite: held("b*")}, report.VerdictPassed, 0, "every case that ran is quarantined"},
-		{"all is in quarantine, and there is a gate over the whole", tally("bad", "", 0, 5), report.Options{Suite: held("b*", "stats.pass_rate >= 0.9")}, report.VerdictPassed, 0, "every case that ran is quarantined"},
-		{"all is in quarantine, and nothing was graded", five(trial.ProviderFault)[:2], report.Options{Suite: held("*"), Total: 2}, report.VerdictBroken, 3, "no trial could be graded"},
-		{"a gate over the whole leaves the quarantine out", three(), report.Options{Suite: held("bad", "stats.pass_rate >= 0.8", "stats.failed == 2 and stats.trials == 10")}, report.VerdictPassed, 0, "the pass rate of 2 cases is 80.0% (95% interval"},
-		{"errors in quarantine are not too many", five(trial.ProviderFault), report.Options{Suite: held("good", "stats.errors == 0")}, report.VerdictPassed, 0, "1 gate passed"},
+		{"quarantined cases are not counted", three(), report.Options{Suite: quarantined("bad")}, report.VerdictFailed, 1, "2 of 10 graded trials that are not quarantined failed (flaky-1)"},
+		{"all cases are quarantined", tally("bad", "", 0, 5), report.Options{Suite: quarantined("b*")}, report.VerdictPassed, 0, "every case that ran is quarantined"},
+		{"all cases are quarantined, with a gate on the whole", tally("bad", "", 0, 5), report.Options{Suite: quarantined("b*", "stats.pass_rate >= 0.9")}, report.VerdictPassed, 0, "every case that ran is quarantined"},
+		{"all cases are quarantined, and nothing was graded", five(trial.ProviderFault)[:2], report.Options{Suite: quarantined("*"), Total: 2}, report.VerdictBroken, 3, "no trial could be graded"},
+		{"a gate on the whole excludes quarantined cases", three(), report.Options{Suite: quarantined("bad", "stats.pass_rate >= 0.8", "stats.failed == 2 and stats.trials == 10")}, report.VerdictPassed, 0, "the pass rate of 2 cases is 80.0% (95% interval"},
+		{"errors of quarantined cases do not count", five(trial.ProviderFault), report.Options{Suite: quarantined("good", "stats.errors == 0")}, report.VerdictPassed, 0, "1 gate passed"},
 		{"stopped by errors", three(), report.Options{Ending: report.EndedBroken, Total: 100}, report.VerdictBroken, 3, "the evaluation stopped after 15 trials"},
 		{"stopped by the budget", three(), report.Options{Ending: report.EndedBudget, Total: 100}, report.VerdictBudget, 4, "after 15 of 100 trials"},
 		{"suspended", three(), report.Options{Ending: report.EndedSuspended, Total: 100}, report.VerdictIncomplete, 130, "15 of 100 trials have run; resume"},
@@ -151,7 +151,7 @@ func TestVerdictsWithoutABaseline(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := foldRows(t, c.rows, manifest(5), c.o)
-			if r.Verdict != c.verdict || r.ExitCode != c.exit || !strings.Contains(r.Reason, c.said) {
+			if r.Verdict != c.verdict || r.ExitCode != c.exit || !strings.Contains(r.Reason, c.reason) {
 				t.Errorf("%s, exit %d: %s", r.Verdict, r.ExitCode, r.Reason)
 			}
 		})
@@ -170,7 +170,7 @@ func TestQuarantine(t *testing.T) {
 		name   string
 		suite  *suitespec.Suite
 		held   []string
-		failed []string // cases of the gate
+		failed []string // failing cases of the gate
 		gates  []string
 	}{
 		{"none", in(), nil, []string{"flaky-1", "bad"}, nil},
@@ -207,9 +207,9 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// TestQuarantineIsToldApart holds a case that passed, failed and broke, of two
-// variants and the only one of its group.
-func TestQuarantineIsToldApart(t *testing.T) {
+// TestQuarantinedStatsAreSeparate quarantines a case that passed, failed and errored, under two variants and as the only
+// one of its group.
+func TestQuarantinedStatsAreSeparate(t *testing.T) {
 	rows := append(three(), tally("held", "", 1, 2)...)
 	rows = append(rows, broken("held", "", 3, trial.ToolFault, "gone"))
 	for _, r := range rows[15:] {
@@ -224,11 +224,11 @@ func TestQuarantineIsToldApart(t *testing.T) {
 	without := foldRows(t, three(), manifest(5), report.Options{}).Stats
 	whole := r.Stats
 	if whole.Cost.Total <= without.Cost.Total || whole.Tokens.Total <= without.Tokens.Total || whole.Latency.Total <= without.Latency.Total {
-		t.Errorf("what the quarantine took is not in the totals: %+v", whole.Cost)
+		t.Errorf("usage of quarantined cases is missing in the totals: %+v", whole.Cost)
 	}
 	whole.Cost.Total, whole.Tokens.Total, whole.Latency.Total = without.Cost.Total, without.Tokens.Total, without.Latency.Total
 	if diff := cmp.Diff(without, whole, cmpopts.IgnoreFields(exprenv.Stats{}, "ByGroup", "ByCase")); diff != "" {
-		t.Error("it shows in the figures:", diff)
+		t.Error("quarantined cases change the statistics:", diff)
 	}
 	if r.Missing != 2 || len(r.Errors) != 0 || slices.Contains(r.FlakyCases, "held") || !r.Gates[0].Pass || r.Gates[0].Got != "no case applies" || r.Gates[1].Got != r.Gates[0].Got {
 		t.Errorf("missing %d, errors %v, flaky %v, %+v", r.Missing, r.Errors, r.FlakyCases, r.Gates)
@@ -272,6 +272,6 @@ func TestDecided(t *testing.T) {
 		})
 	}
 	if report.Decided([]suitespec.Gate{gate(t, "case.n > 0", true), gate(t, "stats.n > 0", false)}, at(1, 1), 2) {
-		t.Error("a gate over the whole needs all trials")
+		t.Error("a gate on the whole needs all trials")
 	}
 }

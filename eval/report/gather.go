@@ -13,32 +13,32 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// gathering is what is kept of rows.
-type gathering struct {
+// gatherer accumulates the data of rows.
+type gatherer struct {
 	tallies
 	q                *quarantine
 	variants, groups names
 	checks           []*checkTally
 	checkNumbers     map[string]int
 	reasons          []reason
-	order            []int32 // of the tallies, once all rows are there
+	order            []int32 // indexes of tallies in report order, set after all rows are read
 
-	latency, cost, tokens []float32 // of graded trials: seconds, dollars, tokens
-	latencyAll, costAll   int64     // in units, of finished trials
+	latency, cost, tokens []float32 // of graded trials, in seconds, dollars and tokens
+	latencyAll, costAll   int64     // of finished trials, in small units
 	tokensAll             int64
 
 	passed, failed, skipped int
-	hollow                  map[stop.Code]int // trials that passed though their run failed
+	vacuousPasses           map[stop.Code]int // trials that passed although their run failed
 	faults                  map[trial.ErrorKind]*fault
 	judgeTokens, judgeCost  int64
 	ended                   time.Time
 
-	superseded map[trial.Key]int      // rows of a key that are yet to be passed over
-	again      map[trial.Key]int      // rows of a key beyond its first
-	far        map[trial.Key]struct{} // keys with a repeat beyond 64
+	superseded  map[trial.Key]int      // earlier rows of a key left to skip
+	duplicates  map[trial.Key]int      // number of rows of a key after its first
+	highRepeats map[trial.Key]struct{} // keys with a repeat above 64
 }
 
-// fault counts a kind of error, with the message of the first trial in order.
+// fault counts a kind of error. Its message is from the first such trial in report order.
 type fault struct {
 	count   int
 	line    int
@@ -46,12 +46,11 @@ type fault struct {
 	message string
 }
 
-// gather reads the rows. The last row of a key counts: where a key has several,
-// the rows are read a second time and the earlier ones are passed over.
-func gather(rows trial.Rows, m *Manifest, q *quarantine, total int) (*gathering, error) {
+// gather reads the rows. If a key has several rows, it reads them again and skips all but the last.
+func gather(rows trial.Rows, m *Manifest, q *quarantine, total int) (*gatherer, error) {
 	g, err := gatherOnce(rows, m, q, total, nil)
-	if err == nil && len(g.again) > 0 {
-		g, err = gatherOnce(rows, m, q, total, g.again)
+	if err == nil && len(g.duplicates) > 0 {
+		g, err = gatherOnce(rows, m, q, total, g.duplicates)
 	}
 	if err != nil {
 		return nil, err
@@ -60,10 +59,10 @@ func gather(rows trial.Rows, m *Manifest, q *quarantine, total int) (*gathering,
 	return g, nil
 }
 
-func gatherOnce(rows trial.Rows, m *Manifest, q *quarantine, total int, superseded map[trial.Key]int) (*gathering, error) {
-	g := &gathering{
-		q: q, tallies: newTallies(), checkNumbers: map[string]int{}, hollow: map[stop.Code]int{}, faults: map[trial.ErrorKind]*fault{}, superseded: superseded,
-		again: map[trial.Key]int{}, far: map[trial.Key]struct{}{},
+func gatherOnce(rows trial.Rows, m *Manifest, q *quarantine, total int, superseded map[trial.Key]int) (*gatherer, error) {
+	g := &gatherer{
+		q: q, tallies: newTallies(), checkNumbers: map[string]int{}, vacuousPasses: map[stop.Code]int{}, faults: map[trial.ErrorKind]*fault{}, superseded: superseded,
+		duplicates: map[trial.Key]int{}, highRepeats: map[trial.Key]struct{}{},
 		latency: make([]float32, 0, total), cost: make([]float32, 0, total), tokens: make([]float32, 0, total),
 	}
 	for _, c := range m.Checks {
@@ -71,17 +70,17 @@ func gatherOnce(rows trial.Rows, m *Manifest, q *quarantine, total int, supersed
 	}
 	for row, err := range rows() {
 		if err == nil {
-			err = g.row(row)
+			err = g.addRow(row)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("fold: %w", err)
+			return nil, fmt.Errorf("read rows: %w", err)
 		}
 	}
 	return g, nil
 }
 
-// row takes in one row.
-func (g *gathering) row(row *trial.Row) error {
+// addRow adds one row.
+func (g *gatherer) addRow(row *trial.Row) error {
 	if g.superseded[row.Key] > 0 {
 		g.superseded[row.Key]--
 		return nil
@@ -91,8 +90,8 @@ func (g *gathering) row(row *trial.Row) error {
 		return err
 	}
 	t := g.at(i)
-	if g.hasSeen(t, row.Key) {
-		g.again[row.Key]++
+	if g.markSeen(t, row.Key) {
+		g.duplicates[row.Key]++
 		return nil
 	}
 	if row.At.After(g.ended) {
@@ -100,23 +99,23 @@ func (g *gathering) row(row *trial.Row) error {
 	}
 	switch row.Outcome {
 	case trial.Passed, trial.Failed:
-		err = g.graded(t, i, row)
+		err = g.addGraded(t, i, row)
 	case trial.Errored:
-		g.errored(t, row)
+		g.addErrored(t, row)
 		err = t.count(&t.errors)
 	case trial.Skipped:
 		g.skipped++
 		err = t.count(&t.skipped)
 	default:
-		err = fmt.Errorf("case %q, repeat %d: there is no outcome %q", row.Case, row.Repeat, row.Outcome)
+		err = fmt.Errorf("case %q, repeat %d: unknown outcome %q", row.Case, row.Repeat, row.Outcome)
 	}
 	return err
 }
 
-// tallyOf finds the tally of a row's case, or begins one.
-func (g *gathering) tallyOf(row *trial.Row) (int, error) {
+// tallyOf returns the index of the tally of a row's case, which it creates if needed.
+func (g *gatherer) tallyOf(row *trial.Row) (int, error) {
 	if w := row.Weight(); !(w > 0) || math.IsInf(w, 0) {
-		return 0, fmt.Errorf("case %q: a weight of %g: weights are above 0", row.Case, w)
+		return 0, fmt.Errorf("case %q: weight %g must be positive", row.Case, w)
 	}
 	v := g.variants.number(row.Variant)
 	if v > math.MaxUint16 {
@@ -124,15 +123,15 @@ func (g *gathering) tallyOf(row *trial.Row) (int, error) {
 	}
 	i, slot, ok := g.find(row.Case, uint16(v))
 	if !ok {
-		i = g.add(tally{id: strings.Clone(row.Case), line: math.MaxInt32, group: -1, reason: -1, variant: uint16(v), held: g.q.holds(row.Case)}, slot)
+		i = g.add(tally{id: strings.Clone(row.Case), line: math.MaxInt32, group: -1, reason: -1, variant: uint16(v), quarantined: g.q.contains(row.Case)}, slot)
 	}
 	g.describe(g.at(i), row)
 	return i, nil
 }
 
-// describe keeps what a row says of its case. All rows of a case say the same;
-// should they not, it does not depend on which came first.
-func (g *gathering) describe(t *tally, row *trial.Row) {
+// describe records the properties of a row's case. Rows of a case should agree; if they do not, the result does
+// not depend on their order.
+func (g *gatherer) describe(t *tally, row *trial.Row) {
 	t.weight = max(t.weight, row.Weight())
 	t.line = min(t.line, int32(min(row.Line, math.MaxInt32)))
 	if row.Group != "" && (t.group < 0 || row.Group > g.groups.list[t.group]) {
@@ -140,11 +139,11 @@ func (g *gathering) describe(t *tally, row *trial.Row) {
 	}
 }
 
-// hasSeen marks a trial as seen.
-func (g *gathering) hasSeen(t *tally, key trial.Key) bool {
+// markSeen reports whether a trial was seen before, and marks it.
+func (g *gatherer) markSeen(t *tally, key trial.Key) bool {
 	if key.Repeat < 1 || key.Repeat > 64 {
-		_, seen := g.far[key]
-		g.far[key] = struct{}{}
+		_, seen := g.highRepeats[key]
+		g.highRepeats[key] = struct{}{}
 		return seen
 	}
 	bit := uint64(1) << (key.Repeat - 1)
@@ -153,29 +152,29 @@ func (g *gathering) hasSeen(t *tally, key trial.Key) bool {
 	return seen
 }
 
-func (g *gathering) graded(t *tally, i int, row *trial.Row) error {
+func (g *gatherer) addGraded(t *tally, i int, row *trial.Row) error {
 	if row.Outcome == trial.Passed {
 		t.passed++
 	} else {
-		g.explain(t, row)
+		g.setReason(t, row)
 	}
-	t.score += fixed(row.Score, scoreUnit)
-	t.cost += fixed(row.Run.Cost, costUnit)
-	t.latency += fixed(row.Run.LatencyMS, latencyUnit)
+	t.score += toUnits(row.Score, scoreUnit)
+	t.cost += toUnits(row.Run.Cost, costUnit)
+	t.latency += toUnits(row.Run.LatencyMS, latencyUnit)
 	t.tokens += int64(row.Run.Tokens)
-	if !t.held {
-		g.figures(i, row)
+	if !t.quarantined {
+		g.addFigures(i, row)
 	}
-	g.spent(row)
+	g.addUsage(row)
 	return t.count(&t.n)
 }
 
-// figures takes a graded trial into the figures of the whole.
-func (g *gathering) figures(i int, row *trial.Row) {
+// addFigures adds a graded trial to the overall statistics.
+func (g *gatherer) addFigures(i int, row *trial.Row) {
 	if row.Outcome == trial.Passed {
 		g.passed++
 		if code := row.Run.StopReason.Code; row.Run.Status == stop.RunFailed && code != stop.Refused {
-			g.hollow[code]++
+			g.vacuousPasses[code]++
 		}
 	} else {
 		g.failed++
@@ -198,27 +197,27 @@ func (g *gathering) figures(i int, row *trial.Row) {
 	}
 }
 
-// spent adds up what a finished trial took.
-func (g *gathering) spent(row *trial.Row) {
-	g.latencyAll += fixed(row.Run.LatencyMS, latencyUnit)
-	g.costAll += fixed(row.Run.Cost, costUnit)
+// addUsage adds up the usage of a finished trial.
+func (g *gatherer) addUsage(row *trial.Row) {
+	g.latencyAll += toUnits(row.Run.LatencyMS, latencyUnit)
+	g.costAll += toUnits(row.Run.Cost, costUnit)
 	g.tokensAll += int64(row.Run.Tokens)
 	for i := range row.Marks {
 		g.judgeTokens += int64(row.Marks[i].Tokens)
-		g.judgeCost += fixed(row.Marks[i].Cost, costUnit)
+		g.judgeCost += toUnits(row.Marks[i].Cost, costUnit)
 	}
 }
 
-func (g *gathering) errored(t *tally, row *trial.Row) {
-	if !t.held {
-		g.fault(row)
+func (g *gatherer) addErrored(t *tally, row *trial.Row) {
+	if !t.quarantined {
+		g.addFault(row)
 	}
-	g.spent(row)
-	g.explain(t, row)
+	g.addUsage(row)
+	g.setReason(t, row)
 }
 
-// fault counts the error that a trial ended in.
-func (g *gathering) fault(row *trial.Row) {
+// addFault counts the error of a trial.
+func (g *gatherer) addFault(row *trial.Row) {
 	kind, message := trial.InternalFault, ""
 	if row.Fault != nil {
 		kind, message = row.Fault.Kind, row.Fault.Message
@@ -243,8 +242,8 @@ func compareTrials(lineA int, a trial.Key, lineB int, b trial.Key) int {
 	return cmp.Or(cmp.Compare(lineA, lineB), cmp.Compare(a.Case, b.Case), cmp.Compare(a.Variant, b.Variant), cmp.Compare(a.Repeat, b.Repeat))
 }
 
-// check finds what is kept of a check, or begins it.
-func (g *gathering) check(name string) *checkTally {
+// check returns the tally of a check, which it creates if needed.
+func (g *gatherer) check(name string) *checkTally {
 	i, ok := g.checkNumbers[name]
 	if !ok {
 		i = len(g.checks)
@@ -254,8 +253,8 @@ func (g *gathering) check(name string) *checkTally {
 	return g.checks[i]
 }
 
-// sort brings the cases into the order of the dataset, then of the variants.
-func (g *gathering) sort(m *Manifest) {
+// sort orders the cases as in the dataset, then by variant.
+func (g *gatherer) sort(m *Manifest) {
 	rank := make([]int, len(g.variants.list))
 	for v, name := range g.variants.list {
 		rank[v] = slices.IndexFunc(m.Variants, func(i VariantInfo) bool { return i.Name == name })
@@ -274,8 +273,8 @@ func (g *gathering) sort(m *Manifest) {
 	})
 }
 
-// caseAt makes the i-th case in order.
-func (g *gathering) caseAt(i int) CaseStats {
+// caseAt returns the i-th case in order.
+func (g *gatherer) caseAt(i int) CaseStats {
 	t := g.at(int(g.order[i]))
 	c := CaseStats{
 		Case: exprenv.Case{
@@ -285,7 +284,7 @@ func (g *gathering) caseAt(i int) CaseStats {
 		Skipped: int(t.skipped), Line: int(t.line), Cost: figure(t.mean(t.cost, costUnit)),
 		LatencyMS: figure(t.mean(t.latency, latencyUnit)), Tokens: figure(t.mean(t.tokens, 1)),
 	}
-	rated(&c.Case)
+	setRates(&c.Case)
 	if t.group >= 0 {
 		c.Group = g.groups.list[t.group]
 	}
@@ -297,9 +296,9 @@ func (g *gathering) caseAt(i int) CaseStats {
 	return c
 }
 
-// done lets go of what only the figures of the whole needed.
-func (g *gathering) done() {
+// release releases the data that only the overall statistics need.
+func (g *gatherer) release() {
 	g.table, g.checks, g.checkNumbers = nil, nil, nil
 	g.latency, g.cost, g.tokens = nil, nil, nil
-	g.again, g.far, g.superseded = nil, nil, nil
+	g.duplicates, g.highRepeats, g.superseded = nil, nil, nil
 }

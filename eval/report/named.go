@@ -11,17 +11,17 @@ import (
 )
 
 var (
-	// keyed is where an expression names a part of the figures by a key.
+	// keyed matches a keyed part of the statistics in an expression.
 	keyed = text.Regexp(`\b(stats|baseline)\??\.(by_group|by_variant|by_case|by_check|pass_at|pass_all)(?:\??\.([A-Za-z_]\w*)|(?:\?\.)?\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\])`)
-	// asked is where it asks first whether there is such a part.
-	asked = text.Regexp(`\bin\s+(stats|baseline)\??\.(by_group|by_variant|by_case|by_check|pass_at|pass_all)\b`)
+	// existenceTest matches a test for the existence of a key.
+	existenceTest = text.Regexp(`\bin\s+(stats|baseline)\??\.(by_group|by_variant|by_case|by_check|pass_at|pass_all)\b`)
 )
 
-// lacks says which part of the figures an expression names that is not there,
-// or "". What is not there would be read as 0, and 0 meets many a condition.
-func (r *Report) lacks(source string) string {
+// missingKey returns which key of the statistics an expression uses that does not exist, or "". Missing keys would
+// evaluate to 0, which passes many conditions.
+func (r *Report) missingKey(source string) string {
 	known := map[string]bool{}
-	for _, m := range asked().FindAllStringSubmatch(source, -1) {
+	for _, m := range existenceTest().FindAllStringSubmatch(source, -1) {
 		known[m[1]+"."+m[2]] = true
 	}
 	for _, m := range keyed().FindAllStringSubmatch(source, -1) {
@@ -32,16 +32,16 @@ func (r *Report) lacks(source string) string {
 		if known[m[1]+"."+m[2]] {
 			continue
 		}
-		if why := lacking(s, m[2], m[3]+m[4]+m[5]); why != "" {
+		if why := describeMissing(s, m[2], m[3]+m[4]+m[5]); why != "" {
 			return of + " has no " + why
 		}
 	}
 	return ""
 }
 
-// ofHeld says that an expression names a group, a variant or a case of which all cases
-// that ran are in quarantine: its figures are 0 since there are none.
-func (r *Report) ofHeld(source string) bool {
+// onlyQuarantined reports whether an expression uses a group, variant or case whose cases are all quarantined, so that its
+// statistics are 0.
+func (r *Report) onlyQuarantined(source string) bool {
 	if r.QuarantinedStats == nil {
 		return false
 	}
@@ -53,7 +53,7 @@ func (r *Report) ofHeld(source string) bool {
 	return false
 }
 
-// vacant says that a part of the figures is there, and that no trial counts in it.
+// vacant reports whether a part of the statistics exists without trials.
 func vacant(s *exprenv.Stats, kind, key string) bool {
 	switch kind {
 	case "by_group":
@@ -69,8 +69,8 @@ func vacant(s *exprenv.Stats, kind, key string) bool {
 	return false
 }
 
-// lacking says what figures lack: a part of a kind, by its key.
-func lacking(s *exprenv.Stats, kind, key string) string {
+// describeMissing describes a missing key, or returns "".
+func describeMissing(s *exprenv.Stats, kind, key string) string {
 	noun, byName := strings.CutPrefix(kind, "by_")
 	if !byName {
 		return fewTrials(s, kind, key)
@@ -85,7 +85,7 @@ func lacking(s *exprenv.Stats, kind, key string) string {
 	return fmt.Sprintf("%s %q: there are %s", noun, key, text.Some(there, maxListed))
 }
 
-// fewTrials says that no case has as many graded trials as pass@k asks for.
+// fewTrials describes why pass@k is missing: no case has k graded trials.
 func fewTrials(s *exprenv.Stats, kind, key string) string {
 	tries := s.PassAt
 	if kind == "pass_all" {
@@ -97,5 +97,5 @@ func fewTrials(s *exprenv.Stats, kind, key string) string {
 	if k, err := strconv.Atoi(key); err != nil || k < 1 || k > maxTries {
 		return fmt.Sprintf("%s[%q]: the key is a number of trials, 1 to %d", kind, key, maxTries)
 	}
-	return fmt.Sprintf("case with %s graded trials, which %s[%q] is of: repeat says how many there are", key, kind, key)
+	return fmt.Sprintf("case with %s graded trials, which %s[%q] needs: set repeat", key, kind, key)
 }

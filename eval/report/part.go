@@ -5,30 +5,30 @@ import (
 	"github.com/pexctl/pex/eval/stat"
 )
 
-// part adds up cases that are looked at together: all, a group, a variant, or
-// what one check says of all.
+// part accumulates the statistics of cases that are reported together: all cases, a group, a variant, or one check
+// over all cases.
 type part struct {
 	clusters []stat.Cluster
-	numbers  map[int32]int // of the clusters of groups
+	numbers  map[int32]int // index of a group's cluster
 	cases    int
 	graded   int // trials
-	passed   int // of them
+	passed   int // graded trials that passed
 	errors   int
-	last     int32 // the case added last
-	plain    bool  // one trial each, equal weights, nothing belongs together
+	last     int32 // number of the case added last
+	plain    bool  // one trial per case, equal weights, no clusters
 	weight   float64
 }
 
-// unit is a case under a variant, as a part takes it in.
+// unit is one case under one variant.
 type unit struct {
-	number  int32 // of the case: the same under each variant
-	cluster int32 // what it belongs to; negative = only to its own case
+	number  int32 // of the case, the same for each variant
+	cluster int32 // of the group; negative = the case is its own cluster
 	weight  float64
 	n, c    int
 	errors  int
 }
 
-// add takes in a unit. The units of a case come one after the other.
+// add adds a unit. The units of a case must be consecutive.
 func (p *part) add(u unit) {
 	p.errors += u.errors
 	if u.n == 0 {
@@ -52,7 +52,7 @@ func (p *part) add(u unit) {
 	p.clusters[k].Sum += u.weight * float64(u.c) / float64(u.n)
 }
 
-// clusterOf finds the cluster that a unit joins, or begins one.
+// clusterOf returns the index of a unit's cluster, which it creates if needed.
 func (p *part) clusterOf(u unit, another bool) (k int, joins bool) {
 	if u.cluster < 0 {
 		if !another {
@@ -72,7 +72,7 @@ func (p *part) clusterOf(u unit, another bool) (k int, joins bool) {
 	return len(p.clusters) - 1, false
 }
 
-// interval is that of the mean rate.
+// interval returns the confidence interval of the mean rate.
 func (p *part) interval() stat.Interval {
 	if p.plain {
 		return stat.Wilson(float64(p.passed), float64(p.graded))
@@ -80,7 +80,7 @@ func (p *part) interval() stat.Interval {
 	return stat.Rate(p.clusters, p.graded)
 }
 
-// stats is what a part comes to.
+// stats returns the statistics of the part.
 func (p *part) stats() exprenv.GroupStats {
 	i := p.interval()
 	return exprenv.GroupStats{
@@ -89,8 +89,8 @@ func (p *part) stats() exprenv.GroupStats {
 	}
 }
 
-// rated fills in the figures that follow from a case's counts.
-func rated(c *exprenv.Case) {
+// setRates sets the fields that derive from a case's counts.
+func setRates(c *exprenv.Case) {
 	c.PassRate = 0
 	if c.N > 0 {
 		c.PassRate = float64(c.Passed) / float64(c.N)

@@ -8,30 +8,29 @@ import (
 	"github.com/pexctl/pex/engine/exprenv"
 )
 
-// quarantine is the entries of a suite that still stand, and those whose day is
-// over when the evaluation began.
+// quarantine has the active entries of a suite, and those that had expired when the evaluation started.
 type quarantine struct {
-	standing, over []suitespec.Quarantine
+	active, expired []suitespec.Quarantine
 }
 
-// quarantineOf is that of the suite or, without one, of the manifest.
+// quarantineOf returns the quarantine of the suite or, without one, of the manifest.
 func quarantineOf(s *suitespec.Suite, m *Manifest) *quarantine {
 	if s == nil {
-		return &quarantine{standing: m.QuarantinedAtStart()}
+		return &quarantine{active: m.QuarantinedAtStart()}
 	}
 	q := &quarantine{}
 	day := m.Started.UTC().Format("2006-01-02")
 	for _, e := range s.Quarantine {
 		if e.Until != "" && e.Until < day {
-			q.over = append(q.over, e)
+			q.expired = append(q.expired, e)
 		} else {
-			q.standing = append(q.standing, e)
+			q.active = append(q.active, e)
 		}
 	}
 	return q
 }
 
-// QuarantinedAtStart is the quarantine that stood when the evaluation began.
+// QuarantinedAtStart returns the entries that were active when the evaluation started.
 func (m *Manifest) QuarantinedAtStart() []suitespec.Quarantine {
 	out := make([]suitespec.Quarantine, 0, len(m.Quarantine))
 	for _, pattern := range m.Quarantine {
@@ -40,18 +39,18 @@ func (m *Manifest) QuarantinedAtStart() []suitespec.Quarantine {
 	return out
 }
 
-// ActiveQuarantine lists what a suite's quarantine holds on a day: ids, and patterns.
+// ActiveQuarantine returns the ids and patterns that a suite quarantines on a day.
 func ActiveQuarantine(s *suitespec.Suite, day time.Time) []string {
 	var out []string
-	for _, e := range quarantineOf(s, &Manifest{Started: day}).standing {
+	for _, e := range quarantineOf(s, &Manifest{Started: day}).active {
 		out = append(out, e.Case)
 	}
 	return out
 }
 
-// holds says whether a case is in quarantine.
-func (q *quarantine) holds(id string) bool {
-	for _, e := range q.standing {
+// contains reports whether a case is quarantined.
+func (q *quarantine) contains(id string) bool {
+	for _, e := range q.active {
 		if matches(e.Case, id) {
 			return true
 		}
@@ -59,12 +58,12 @@ func (q *quarantine) holds(id string) bool {
 	return false
 }
 
-// heldApart is what the cases in quarantine come to; nil where there is none.
-func (g *gathering) heldApart() *exprenv.GroupStats {
+// quarantinedStats returns the statistics of the quarantined cases, or nil if there are none.
+func (g *gatherer) quarantinedStats() *exprenv.GroupStats {
 	var p part
 	any := false
 	for u, t := range g.units() {
-		if t.held {
+		if t.quarantined {
 			any = true
 			p.add(u)
 		}
@@ -76,8 +75,7 @@ func (g *gathering) heldApart() *exprenv.GroupStats {
 	return &s
 }
 
-// Finished is how many trials have ended, those of cases in quarantine among
-// them.
+// Finished returns the number of trials that ended, including those of quarantined cases.
 func (r *Report) Finished() int {
 	if r.QuarantinedStats == nil {
 		return r.Stats.Trials
@@ -85,12 +83,12 @@ func (r *Report) Finished() int {
 	return r.Stats.Trials + r.QuarantinedStats.Trials
 }
 
-// onlyHeld says that all trials are of cases in quarantine.
-func (r *Report) onlyHeld() bool {
+// allQuarantined reports whether all trials belong to quarantined cases.
+func (r *Report) allQuarantined() bool {
 	return r.QuarantinedStats != nil && r.QuarantinedStats.Trials > 0 && r.Stats.Trials == 0
 }
 
-// matches says whether a pattern, in which * is any text, is all of a name.
+// matches reports whether a pattern matches a name. * matches any text.
 func matches(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {
@@ -111,11 +109,10 @@ func matches(pattern, name string) bool {
 	return true
 }
 
-// gates is how entries whose day is over come out: each as a gate that does not
-// hold, if the evaluation has cases that it was for.
+// gates returns a failed gate for each expired entry that matches a case.
 func (q *quarantine) gates(cases Cases) []GateResult {
 	var out []GateResult
-	for _, e := range q.over {
+	for _, e := range q.expired {
 		var ids []string
 		for _, c := range cases.All() {
 			if matches(e.Case, c.ID) && (len(ids) == 0 || ids[len(ids)-1] != c.ID) {

@@ -8,21 +8,21 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// maxReason is how long the reason of a case may be, in bytes.
+// maxReason is the maximum length of a case's reason in bytes.
 const maxReason = 120
 
-// reason is why a trial of a case failed, or could not be graded.
+// reason is why a trial of a case failed or could not be graded.
 type reason struct {
 	repeat   int
 	check    string
 	text     string
-	question string // that the trial asked
-	expected string // by the check that failed; "" = the check names nothing
-	actual   string // what the check got, or the answer of the run
+	question string // the question of the trial
+	expected string // by the failed check; "" = unknown
+	actual   string // the value that the check got, or the answer of the run
 }
 
-// explain keeps why a trial failed, if it is the case's first that did.
-func (g *gathering) explain(t *tally, row *trial.Row) {
+// setReason records why a trial failed, if it is the first failed trial of its case.
+func (g *gatherer) setReason(t *tally, row *trial.Row) {
 	if t.reason >= 0 && g.reasons[t.reason].repeat <= row.Repeat {
 		return
 	}
@@ -33,8 +33,8 @@ func (g *gathering) explain(t *tally, row *trial.Row) {
 			r.text = shorten(string(row.Fault.Kind)+": "+row.Fault.Message, maxReason)
 		}
 	} else if m := failing(row.Marks); m != nil {
-		r.check = g.check(m.Check).name // not the row's own copy
-		r.text = shorten(told(m), maxReason)
+		r.check = g.check(m.Check).name // shared, so that the row can be released
+		r.text = shorten(summary(m), maxReason)
 		r.expected = shorten(m.Expected, maxReason)
 		if m.Actual != "" {
 			r.actual = shorten(m.Actual, maxReason)
@@ -48,7 +48,7 @@ func (g *gathering) explain(t *tally, row *trial.Row) {
 	g.reasons[t.reason] = r
 }
 
-// question is the beginning of the question that a trial asked.
+// question returns the start of a trial's question.
 func question(row *trial.Row) string {
 	for _, from := range []map[string]any{row.Parameters, row.Input} {
 		if s, ok := from["question"].(string); ok {
@@ -58,7 +58,7 @@ func question(row *trial.Row) string {
 	return ""
 }
 
-// failing is the first mark that fails a trial.
+// failing returns the first mark that makes a trial fail, or nil.
 func failing(marks []trial.Mark) *trial.Mark {
 	for i := range marks {
 		if m := &marks[i]; !m.Pass && m.Error == "" && m.Weight > 0 {
@@ -68,8 +68,8 @@ func failing(marks []trial.Mark) *trial.Mark {
 	return nil
 }
 
-// told is what a mark says in a line.
-func told(m *trial.Mark) string {
+// summary summarizes a mark in one line.
+func summary(m *trial.Mark) string {
 	switch {
 	case m.Message != "":
 		return m.Message
@@ -79,10 +79,10 @@ func told(m *trial.Mark) string {
 	return m.Type
 }
 
-// shorten is a text in one line of at most n bytes, in memory of its own.
+// shorten returns a text as one line of at most n bytes, without references to the original string.
 func shorten(s string, n int) string {
 	if len(s) > 4*n {
-		s = s[:4*n] // of which most may be spaces
+		s = s[:4*n] // most of it may be spaces
 	}
 	s = text.OneLine(s)
 	if len(s) <= n {

@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// Manifest is what an evaluation is of. It is written before the first trial
-// and not changed; resuming one that has other inputs is refused.
+// Manifest describes an evaluation. It is written before the first trial and never changed. An evaluation with a
+// different manifest cannot be resumed.
 type Manifest struct {
 	V           int                 `json:"v"`
 	ID          string              `json:"id"` // e-20260102-150405-1a2b3c
@@ -26,33 +26,32 @@ type Manifest struct {
 	Variants    []VariantInfo       `json:"variants"`
 	Checks      []CheckInfo         `json:"checks"`
 	Repeat      int                 `json:"repeat"`
-	Trials      int                 `json:"trials,omitempty"` // that are to run; 0 = not known
+	Trials      int                 `json:"trials,omitempty"` // planned; 0 = unknown
 	Concurrency int                 `json:"concurrency"`
-	Filter      string              `json:"filter,omitempty"` // in words; "" = all cases
-	Flags       map[string][]string `json:"flags,omitempty"`  // of the command that say what is run: it is gone on with them
+	Filter      string              `json:"filter,omitempty"` // description of the filter; "" = all cases
+	Flags       map[string][]string `json:"flags,omitempty"`  // command-line flags that select what runs; resuming uses them again
 	Labels      map[string]string   `json:"labels,omitempty"`
 
-	// Prices are what llms cost whose spec does not say it, as the trials are
-	// accounted.
+	// Prices are the prices used for LLMs whose spec sets none.
 	Prices map[string]model.Cost `json:"prices,omitempty"`
 
-	Quarantine []string  `json:"quarantine,omitempty"` // ids and patterns that stood when it began; for those who have no suite
+	Quarantine []string  `json:"quarantine,omitempty"` // ids and patterns active at the start; for readers without the suite
 	Started    time.Time `json:"started_at"`
 	Version    string    `json:"version"`              // of pexctl
-	Commit     string    `json:"git_commit,omitempty"` // "" = no repository
+	Commit     string    `json:"git_commit,omitempty"` // "" = not in a repository
 	Dirty      bool      `json:"git_dirty,omitempty"`
 }
 
-// VariantInfo is one way the cases were run.
+// VariantInfo describes a variant.
 type VariantInfo struct {
 	Name   string          `json:"name"`
 	Spec   engine.SpecInfo `json:"spec"`
 	File   string          `json:"file"`
 	Set    []string        `json:"set,omitempty"`
-	Priced bool            `json:"priced"` // every llm has a price: costs are known
+	Priced bool            `json:"priced"` // every LLM has a price, so costs are known
 }
 
-// CheckInfo is a check as reports list it.
+// CheckInfo describes a check.
 type CheckInfo struct {
 	Name   string  `json:"name"`
 	Type   string  `json:"type"`
@@ -60,46 +59,45 @@ type CheckInfo struct {
 	Line   int     `json:"line"`
 }
 
-// Report is what the rows of an evaluation come to. It is a function of them,
-// of the manifest, the baseline and the gates: the same bytes every time.
+// Report is the report of an evaluation. It is a deterministic function of rows, manifest, baseline and gates.
 type Report struct {
 	V                int                 `json:"v"`
 	Manifest         Manifest            `json:"eval"`
 	Verdict          Verdict             `json:"verdict"`
-	Reason           string              `json:"reason"` // the verdict in a sentence
+	Reason           string              `json:"reason"` // the verdict explained in a sentence
 	ExitCode         int                 `json:"exit_code"`
-	Stats            exprenv.Stats       `json:"stats"`              // without cases in quarantine, but for what was spent
+	Stats            exprenv.Stats       `json:"stats"`              // without quarantined cases, except for totals of usage
 	Comparison       *Comparison         `json:"baseline,omitempty"` // nil = not compared with a baseline
 	Gates            []GateResult        `json:"gates"`
 	Errors           []ErrorCount        `json:"errors,omitempty"` // by kind
-	Cases            Cases               `json:"-"`                // order of the dataset, then of the variants
+	Cases            Cases               `json:"-"`                // in the order of the dataset, then of the variants
 	FlakyCases       []string            `json:"flaky,omitempty"`
-	Quarantined      []string            `json:"quarantined,omitempty"`       // cases that are in no figure but Held, and in no gate
-	QuarantinedStats *exprenv.GroupStats `json:"quarantined_stats,omitempty"` // what those come to; nil = none
-	Missing          int                 `json:"missing"`                     // trials that were to run and have no row
+	Quarantined      []string            `json:"quarantined,omitempty"`       // cases excluded from statistics and gates
+	QuarantinedStats *exprenv.GroupStats `json:"quarantined_stats,omitempty"` // their statistics; nil = none
+	Missing          int                 `json:"missing"`                     // planned trials without a row
 	DurationMS       int64               `json:"duration_ms"`
 	JudgeTokens      int                 `json:"judge_tokens,omitempty"`
 	JudgeCost        float64             `json:"judge_cost_usd,omitempty"`
 	Warnings         []string            `json:"warnings,omitempty"`
 }
 
-// Verdict is what CI is told.
+// Verdict is the result of an evaluation, as used by CI.
 type Verdict string
 
 // The verdicts, with their exit codes.
 const (
-	VerdictPassed       Verdict = "passed"       // 0: every gate holds, and nothing regressed
+	VerdictPassed       Verdict = "passed"       // 0: every gate passed, and nothing regressed
 	VerdictFailed       Verdict = "failed"       // 1: a gate failed
 	VerdictRegressed    Verdict = "regressed"    // 1: worse than the baseline
-	VerdictInconclusive Verdict = "inconclusive" // 4: too few trials to say that it is not worse
-	VerdictBudget       Verdict = "budget"       // 4: a limit stopped it before its end
-	VerdictBroken       Verdict = "broken"       // 3: too many errors: nothing is known of the agent
+	VerdictInconclusive Verdict = "inconclusive" // 4: too few trials to rule out a regression
+	VerdictBudget       Verdict = "budget"       // 4: stopped by a limit
+	VerdictBroken       Verdict = "broken"       // 3: too many errors to evaluate the agent
 	VerdictIncomplete   Verdict = "incomplete"   // 130: suspended; resume it
 )
 
-// Comparison is an evaluation held against a baseline, case by case.
+// Comparison compares an evaluation with a baseline, case by case.
 type Comparison struct {
-	Ref           string          `json:"ref"` // as asked for
+	Ref           string          `json:"ref"` // as given
 	Commit        string          `json:"git_commit,omitempty"`
 	Verdict       string          `json:"verdict"` // regressed, non-inferior or inconclusive
 	Margin        float64         `json:"margin"`
@@ -110,17 +108,17 @@ type Comparison struct {
 	CIHigh        float64         `json:"ci_high"`
 	P             float64         `json:"p"`
 	Test          string          `json:"test"`              // "exact McNemar" or "sign-flip permutation"
-	Detectable    float64         `json:"detectable_effect"` // smallest drop found with 80 % power
+	Detectable    float64         `json:"detectable_effect"` // smallest drop detected with 80 % power
 	CasesNeeded   int             `json:"cases_needed,omitempty"`
-	ByVariant     []VariantChange `json:"by_variant,omitempty"` // where several are in both: each for itself
-	Changes       []CaseChange    `json:"changes,omitempty"`    // worst first; only those that changed
+	ByVariant     []VariantChange `json:"by_variant,omitempty"` // if several variants are in both
+	Changes       []CaseChange    `json:"changes,omitempty"`    // worst first; only changed cases
 	Added         []string        `json:"added,omitempty"`
-	Removed       []string        `json:"removed,omitempty"` // lost coverage; none where a part was run
+	Removed       []string        `json:"removed,omitempty"` // cases of the baseline that are missing; empty if only a part was run
 	GradingChange bool            `json:"grading_changed,omitempty"`
 }
 
-// VariantChange is one variant of several held against the baseline: what one
-// gains does not make up for what another one loses.
+// VariantChange compares one of several variants with the baseline. Variants are judged separately, so that one's
+// gain cannot hide another's loss.
 type VariantChange struct {
 	Variant    string  `json:"variant"`
 	Paired     int     `json:"paired"`
@@ -128,10 +126,10 @@ type VariantChange struct {
 	CILow      float64 `json:"ci_low"`
 	CIHigh     float64 `json:"ci_high"`
 	P          float64 `json:"p"`         // adjusted by the number of variants (Bonferroni)
-	Regressed  bool    `json:"regressed"` // then all of it is
+	Regressed  bool    `json:"regressed"` // the whole evaluation then counts as regressed
 }
 
-// CaseChange is a case that is not as in the baseline.
+// CaseChange is a case whose result differs from the baseline.
 type CaseChange struct {
 	Case    string    `json:"case"`
 	Variant string    `json:"variant,omitempty"`
@@ -141,48 +139,47 @@ type CaseChange struct {
 	Kind    string    `json:"kind"` // regressed, improved, flaky or changed (not significant)
 }
 
-// PassCount is passed trials of graded ones.
+// PassCount is the number of passed trials (C) among graded ones (N).
 type PassCount struct {
 	C int `json:"c"`
 	N int `json:"n"`
 }
 
-// GateResult is how a gate came out.
+// GateResult is the result of a gate.
 type GateResult struct {
 	Name  string   `json:"name"`
 	Expr  string   `json:"expr"`
 	Pass  bool     `json:"pass"`
-	Got   string   `json:"got,omitempty"`   // the figures it names, as they are
-	Cases []string `json:"cases,omitempty"` // of a gate on each case: those that fail
-	Error string   `json:"error,omitempty"` // it could not be evaluated: it does not hold
+	Got   string   `json:"got,omitempty"`   // values of the statistics that it uses
+	Cases []string `json:"cases,omitempty"` // failing cases of a gate on each case
+	Error string   `json:"error,omitempty"` // why it could not be evaluated; it then failed
 	File  string   `json:"file"`
 	Line  int      `json:"line"`
 }
 
-// ErrorCount is how often a kind of error came, with one of its messages.
+// ErrorCount is the number of errors of a kind, with an example message.
 type ErrorCount struct {
 	Kind    trial.ErrorKind `json:"kind"`
 	Count   int             `json:"count"`
 	Example string          `json:"example"`
 }
 
-// CaseStats is one case under one variant.
+// CaseStats has the results of one case under one variant.
 type CaseStats struct {
 	exprenv.Case
-	Skipped   int     `json:"skipped,omitempty"`  // curtailed trials: PassRate is of the others
+	Skipped   int     `json:"skipped,omitempty"`  // skipped trials, which PassRate does not cover
 	Line      int     `json:"line,omitempty"`     // in the dataset
-	Cost      float64 `json:"cost_usd"`           // mean of a trial
+	Cost      float64 `json:"cost_usd"`           // mean per trial
 	LatencyMS float64 `json:"latency_ms"`         // mean
 	Tokens    float64 `json:"tokens"`             // mean
-	Why       string  `json:"why,omitempty"`      // of its first failed or errored trial, in short
-	Check     string  `json:"check,omitempty"`    // that it failed by
-	Question  string  `json:"question,omitempty"` // of the same trial, and so below
+	Why       string  `json:"why,omitempty"`      // why its first failed or errored trial did not pass
+	Check     string  `json:"check,omitempty"`    // the check that failed
+	Question  string  `json:"question,omitempty"` // of the same trial, like Expected and Actual
 	Expected  string  `json:"expected,omitempty"` // by the check
-	Actual    string  `json:"actual,omitempty"`   // what the check got, else the answer
+	Actual    string  `json:"actual,omitempty"`   // the value that the check got, else the answer
 }
 
-// Baseline is what later evaluations are compared with if this one is blessed.
-// Cases without a graded trial are not in it.
+// Baseline returns the baseline file to compare later evaluations with. It omits cases without a graded trial.
 func Baseline(r *Report) *baseline.File {
 	m := &r.Manifest
 	f := &baseline.File{
@@ -200,26 +197,25 @@ func Baseline(r *Report) *baseline.File {
 	return f
 }
 
-// Cases are the cases of a report, in the order of the dataset and then of the
-// variants. They are kept small and a CaseStats is made when it is asked for:
-// tens of thousands of them are not held at once. The zero value has none.
+// Cases is the list of a report's cases, in the order of the dataset and then of the variants. It stores them
+// compactly and creates a CaseStats on access, because there may be tens of thousands. The zero value is empty.
 type Cases struct {
 	n  int
 	at func(i int) CaseStats
 }
 
-// CasesOf is Cases of a list, in its order.
+// CasesOf returns a list as Cases.
 func CasesOf(list ...CaseStats) Cases {
 	return Cases{len(list), func(i int) CaseStats { return list[i] }}
 }
 
-// Len is how many there are.
+// Len returns the number of cases.
 func (c Cases) Len() int { return c.n }
 
-// At makes the i-th, from 0.
+// At returns the case with index i.
 func (c Cases) At(i int) CaseStats { return c.at(i) }
 
-// Slice makes those from the i-th up to before the j-th.
+// Slice returns the cases with indexes from i to j-1.
 func (c Cases) Slice(i, j int) []CaseStats {
 	out := make([]CaseStats, 0, j-i)
 	for ; i < j; i++ {
@@ -228,7 +224,7 @@ func (c Cases) Slice(i, j int) []CaseStats {
 	return out
 }
 
-// All gives them with their numbers, from 0.
+// All iterates over the cases and their indexes.
 func (c Cases) All() iter.Seq2[int, CaseStats] {
 	return func(yield func(int, CaseStats) bool) {
 		for i := range c.n {

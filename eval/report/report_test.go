@@ -20,7 +20,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// whole is a report with its cases as JSON.
+// whole returns a report with its cases as JSON.
 func whole(t testing.TB, r *report.Report) string {
 	t.Helper()
 	data, err := json.MarshalIndent(struct {
@@ -33,8 +33,8 @@ func whole(t testing.TB, r *report.Report) string {
 	return string(data) + "\n"
 }
 
-// before is what motley is held against: the same, graded a little better, with
-// a case that is gone and without one that is new.
+// before returns a baseline for motley: the same cases with slightly better results, one removed case and without
+// one new case.
 func before(t testing.TB) *baseline.File {
 	t.Helper()
 	f := report.Baseline(foldRows(t, motley(), manifest(5, "small", "large"), report.Options{}))
@@ -57,7 +57,7 @@ func TestReportOfEverything(t *testing.T) {
 	goldentest.File(t, "everything.json", whole(t, r))
 }
 
-func TestOrderOfRowsDoesNotShow(t *testing.T) {
+func TestOrderOfRowsDoesNotMatter(t *testing.T) {
 	rows := motley()
 	o := report.Options{Suite: suite(t, "stats.pass_rate >= 0.3"), Baseline: before(t)}
 	want := whole(t, foldRows(t, rows, manifest(5, "small", "large"), o))
@@ -68,11 +68,10 @@ func TestOrderOfRowsDoesNotShow(t *testing.T) {
 	}
 }
 
-func TestLastRowOfAKeyCounts(t *testing.T) {
+func TestLastRowOfKeyCounts(t *testing.T) {
 	rows := motley()
 	want := whole(t, foldRows(t, rows, manifest(5, "small", "large"), report.Options{}))
-	// Whatever stood there before: errors that were tried again, rows written
-	// twice, other outcomes, of some keys several.
+	// Earlier rows of the same keys: errors that were retried, duplicates, other outcomes, sometimes several.
 	var more []*trial.Row
 	for i, r := range rows {
 		switch i % 5 {
@@ -90,7 +89,7 @@ func TestLastRowOfAKeyCounts(t *testing.T) {
 	}
 }
 
-func TestManyRepeatsAreToldApart(t *testing.T) {
+func TestManyRepeatsAreDistinguished(t *testing.T) {
 	rows := tally("a", "", 90, 200)
 	rows = append(rows, rows...)
 	r := foldRows(t, rows, manifest(200), report.Options{})
@@ -99,7 +98,7 @@ func TestManyRepeatsAreToldApart(t *testing.T) {
 	}
 }
 
-func TestRowsThatCannotBeFolded(t *testing.T) {
+func TestInvalidRows(t *testing.T) {
 	torn := errors.New("rows.jsonl:3: damaged")
 	heavy := row("a", "", 1, true)
 	heavy.CaseWeight = -1
@@ -113,8 +112,8 @@ func TestRowsThatCannotBeFolded(t *testing.T) {
 		{"an error of the reader", func() iter.Seq2[*trial.Row, error] {
 			return func(yield func(*trial.Row, error) bool) { yield(nil, torn) }
 		}, "rows.jsonl:3: damaged"},
-		{"a weight below 0", rowsOf([]*trial.Row{heavy}), `case "a": a weight of -1`},
-		{"an unknown outcome", rowsOf([]*trial.Row{strange}), `there is no outcome "maybe"`},
+		{"a weight below 0", rowsOf([]*trial.Row{heavy}), `case "a": weight -1 must be positive`},
+		{"an unknown outcome", rowsOf([]*trial.Row{strange}), `unknown outcome "maybe"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := report.New(c.rows, manifest(1), report.Options{})
@@ -125,7 +124,7 @@ func TestRowsThatCannotBeFolded(t *testing.T) {
 	}
 }
 
-func TestRatesAreOfCasesAndErrorsInNone(t *testing.T) {
+func TestRatesExcludeErrors(t *testing.T) {
 	rows := slices.Concat(tally("a", "", 4, 4), tally("b", "", 1, 4), tally("c", "", 0, 2))
 	rows = append(rows, broken("c", "", 3, trial.ProviderFault, "gone"), skipped("c", "", 4), broken("d", "", 1, trial.ToolFault, "gone"))
 	for _, r := range rows {
@@ -199,7 +198,7 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-func TestVariantsOfACaseBelongTogether(t *testing.T) {
+func TestVariantsOfCaseAreOneCluster(t *testing.T) {
 	var both, apart []*trial.Row
 	for i := range 60 {
 		id := string(rune('a'+i%26)) + string(rune('a'+i/26))
@@ -243,11 +242,11 @@ func TestCasesAreListedOnce(t *testing.T) {
 	}
 	listed := report.CasesOf(report.CaseStats{Case: exprenv.Case{ID: "x"}})
 	if listed.Len() != 1 || listed.At(0).ID != "x" || (report.Cases{}).Len() != 0 {
-		t.Error("a list of cases is not what it was made of")
+		t.Error("CasesOf does not return its list")
 	}
 }
 
-func TestBaselineOfAReportComesBack(t *testing.T) {
+func TestBaselineRoundTrip(t *testing.T) {
 	r := foldRows(t, motley(), manifest(5, "small", "large"), report.Options{})
 	f := report.Baseline(r)
 	var buf bytes.Buffer
@@ -263,11 +262,11 @@ func TestBaselineOfAReportComesBack(t *testing.T) {
 	}
 	c := foldRows(t, motley(), manifest(5, "small", "large"), report.Options{Baseline: back}).Comparison
 	if c.Difference != 0 || c.Paired != 24 || len(c.Changes)+len(c.Added)+len(c.Removed) != 0 || c.P != 1 {
-		t.Errorf("held against itself: %+v", c)
+		t.Errorf("compared with itself: %+v", c)
 	}
 }
 
-func TestAPassOfARunThatFailedIsTold(t *testing.T) {
+func TestPassOfFailedRunIsWarnedAbout(t *testing.T) {
 	ended := func(status stop.RunStatus, code stop.Code, passed bool) *trial.Row {
 		r := row(string(code), "", 1, passed)
 		r.Run.Status, r.Run.StopReason.Code = status, code
@@ -275,10 +274,10 @@ func TestAPassOfARunThatFailedIsTold(t *testing.T) {
 	}
 	rows := []*trial.Row{
 		ended(stop.RunCompleted, stop.Answered, true),
-		ended(stop.RunFailed, stop.Refused, true), // may be what is wanted
+		ended(stop.RunFailed, stop.Refused, true), // a refusal may be intended
 		ended(stop.RunFailed, stop.OutputInvalid, false),
 	}
-	told := func(rows []*trial.Row) (out []string) {
+	warnings := func(rows []*trial.Row) (out []string) {
 		for _, w := range foldRows(t, numbered(rows), manifest(1), report.Options{}).Warnings {
 			if strings.Contains(w, "passed although") {
 				out = append(out, w)
@@ -286,12 +285,12 @@ func TestAPassOfARunThatFailedIsTold(t *testing.T) {
 		}
 		return out
 	}
-	if got := told(rows); got != nil {
+	if got := warnings(rows); got != nil {
 		t.Errorf("%q", got)
 	}
 	rows = append(rows, ended(stop.RunFailed, stop.PlannerInvalid, true), ended(stop.RunFailed, stop.Internal, true))
 	want := []string{`2 trials passed although the run failed (internal, planner_invalid): no check requires an answer; add trace.stop_reason == "answered"`}
-	if got := told(rows); !cmp.Equal(got, want) {
+	if got := warnings(rows); !cmp.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

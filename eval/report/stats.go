@@ -12,15 +12,14 @@ import (
 // maxTries is the largest k of pass@k and pass^k.
 const maxTries = 10
 
-// stats is what all that was gathered comes to. clusters is how many
-// independent parts the interval rests on; 0 where each case is a trial of its
-// own.
-func (g *gathering) stats() (s exprenv.Stats, clusters int) {
+// stats returns the overall statistics. clusters is the number of independent clusters behind the interval, or 0
+// if each case is a single independent trial.
+func (g *gatherer) stats() (s exprenv.Stats, clusters int) {
 	all := part{clusters: make([]stat.Cluster, 0, g.len())}
 	groups, variants := make([]part, len(g.groups.list)), make([]part, len(g.variants.list))
 	unnamed := slices.Equal(g.variants.list, []string{""})
 	for u, t := range g.units() {
-		if t.held {
+		if t.quarantined {
 			continue
 		}
 		all.add(u)
@@ -29,7 +28,7 @@ func (g *gathering) stats() (s exprenv.Stats, clusters int) {
 		}
 		if t.group >= 0 {
 			own := u
-			own.cluster = -1 // within a group the cases differ
+			own.cluster = -1 // within a group, the cases are independent
 			groups[t.group].add(own)
 		}
 		if t.passed > 0 && t.passed < t.n {
@@ -55,8 +54,8 @@ func (g *gathering) stats() (s exprenv.Stats, clusters int) {
 	return s, clusters
 }
 
-// units gives the cases in order, as parts take them in.
-func (g *gathering) units() func(yield func(unit, *tally) bool) {
+// units iterates over the cases in report order.
+func (g *gatherer) units() func(yield func(unit, *tally) bool) {
 	return func(yield func(unit, *tally) bool) {
 		number, last := int32(-1), ""
 		for k, i := range g.order {
@@ -79,12 +78,12 @@ func named(names []string, parts []part) map[string]exprenv.GroupStats {
 	return out
 }
 
-// byCheck is, for each check, the trials that met it.
-func (g *gathering) byCheck() map[string]exprenv.GroupStats {
+// byCheck returns the pass statistics of each check.
+func (g *gatherer) byCheck() map[string]exprenv.GroupStats {
 	out := map[string]exprenv.GroupStats{}
-	room := make([]stat.Cluster, 0, g.len())
+	buffer := make([]stat.Cluster, 0, g.len())
 	for _, c := range g.checks {
-		p := part{clusters: room}
+		p := part{clusters: buffer}
 		k := 0
 		for u := range g.units() {
 			m := c.of(int(g.order[k]))
@@ -98,11 +97,11 @@ func (g *gathering) byCheck() map[string]exprenv.GroupStats {
 	return out
 }
 
-// meanScore is the weighted mean of the cases' mean scores.
-func (g *gathering) meanScore() float64 {
+// meanScore returns the weighted mean of the cases' mean scores.
+func (g *gatherer) meanScore() float64 {
 	var sum, weight float64
 	for _, t := range g.units() {
-		if t.n > 0 && !t.held {
+		if t.n > 0 && !t.quarantined {
 			sum += t.weight * t.mean(t.score, scoreUnit)
 			weight += t.weight
 		}
@@ -113,11 +112,11 @@ func (g *gathering) meanScore() float64 {
 	return figure(sum / weight)
 }
 
-// sum adds up what the graded trials took that are not in quarantine.
-func (g *gathering) sum(of func(*tally) int64) (all int64) {
+// sum adds up a value over the graded trials of cases that are not quarantined.
+func (g *gatherer) sum(of func(*tally) int64) (all int64) {
 	for _, chunk := range g.chunks {
 		for i := range chunk {
-			if !chunk[i].held {
+			if !chunk[i].quarantined {
 				all += of(&chunk[i])
 			}
 		}
@@ -125,13 +124,12 @@ func (g *gathering) sum(of func(*tally) int64) (all int64) {
 	return all
 }
 
-// tries estimates pass@k and pass^k over the cases with at least k graded
-// trials.
-func (g *gathering) tries() (at, all map[string]float64) {
+// tries estimates pass@k and pass^k over the cases with at least k graded trials.
+func (g *gatherer) tries() (at, all map[string]float64) {
 	at, all = map[string]float64{}, map[string]float64{}
 	var sumAt, sumAll, weight [maxTries + 1]float64
 	for u, t := range g.units() {
-		if t.held {
+		if t.quarantined {
 			continue
 		}
 		for k := 1; k <= min(u.n, maxTries); k++ {
@@ -148,9 +146,8 @@ func (g *gathering) tries() (at, all map[string]float64) {
 	return at, all
 }
 
-// spread is how a figure is spread over the graded trials; its total is of all
-// finished ones, errors included: what was spent. Quantiles are figures that
-// came about (nearest rank). The values are sorted in place.
+// spread returns mean and quantiles over graded trials, and the total over all finished trials. Quantiles use the
+// nearest rank. values is sorted in place.
 func spread(values []float32, total, graded int64, unit float64) exprenv.Spread {
 	s := exprenv.Spread{Total: figure(float64(total) / unit)}
 	if len(values) == 0 {
@@ -167,7 +164,7 @@ func quantile(sorted []float32, p float64) float64 {
 	return decimal(sorted[i])
 }
 
-// decimal is a figure with the digits it has: 1.2, not 1.2000000476837158.
+// decimal converts to float64 with the shortest decimal representation: 1.2, not 1.2000000476837158.
 func decimal(x float32) float64 {
 	d, err := strconv.ParseFloat(strconv.FormatFloat(float64(x), 'g', -1, 32), 64)
 	if err != nil {
@@ -176,9 +173,8 @@ func decimal(x float32) float64 {
 	return d
 }
 
-// figure rounds to ten decimals, of large figures to four: sums differ in the
-// last bits from machine to machine, and 0.9 should not be 0.8999999999999999
-// where a gate asks for 0.9.
+// figure rounds to ten decimals, or four for values from 1e5: sums differ in their last bits between machines, and
+// a gate for 0.9 must not see 0.8999999999999999.
 func figure(x float64) float64 {
 	scale := 1e10
 	if math.Abs(x) >= 1e5 {

@@ -17,7 +17,7 @@ import (
 
 var start = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 
-// manifest is of a suite with two checks and as many variants as are named.
+// manifest returns the manifest of a suite with two checks and the given variants.
 func manifest(repeat int, variants ...string) report.Manifest {
 	m := report.Manifest{
 		V: 1, ID: "e-20260102-150405-000000", Suite: "shop", File: "suite.yaml", Digest: "sha256:s", Grading: "sha256:g",
@@ -33,7 +33,7 @@ func manifest(repeat int, variants ...string) report.Manifest {
 	return m
 }
 
-// row is a graded trial.
+// row returns a graded trial.
 func row(id, variant string, repeat int, passed bool) *trial.Row {
 	r := &trial.Row{
 		V: 1, Key: trial.Key{Case: id, Variant: variant, Repeat: repeat}, Outcome: trial.Failed,
@@ -50,7 +50,7 @@ func row(id, variant string, repeat int, passed bool) *trial.Row {
 	return r
 }
 
-// broken is a trial that ended in an error.
+// broken returns a trial that ended in an error.
 func broken(id, variant string, repeat int, kind trial.ErrorKind, message string) *trial.Row {
 	r := row(id, variant, repeat, false)
 	r.Outcome, r.Marks, r.Fault = trial.Errored, nil, &trial.Fault{Kind: kind, Message: message}
@@ -61,7 +61,7 @@ func skipped(id, variant string, repeat int) *trial.Row {
 	return &trial.Row{V: 1, Key: trial.Key{Case: id, Variant: variant, Repeat: repeat}, Outcome: trial.Skipped, At: start}
 }
 
-// tally is a case that passed c of n trials.
+// tally returns the trials of a case that passed c of n.
 func tally(id, variant string, c, n int) (out []*trial.Row) {
 	for i := range n {
 		out = append(out, row(id, variant, i+1, i < c))
@@ -69,7 +69,7 @@ func tally(id, variant string, c, n int) (out []*trial.Row) {
 	return out
 }
 
-// numbered gives rows the lines of a dataset in which cases stand as they come.
+// numbered assigns the cases line numbers in order of appearance.
 func numbered(rows []*trial.Row) []*trial.Row {
 	lines := map[string]int{}
 	for _, r := range rows {
@@ -85,7 +85,7 @@ func rowsOf(rows []*trial.Row) trial.Rows {
 	return func() iter.Seq2[*trial.Row, error] {
 		return func(yield func(*trial.Row, error) bool) {
 			for _, r := range rows {
-				own := *r // as a reader would hand it out: no longer valid afterwards
+				own := *r // rows are valid only until the next one, as with a reader
 				if !yield(&own, nil) {
 					return
 				}
@@ -104,7 +104,7 @@ func foldRows(t testing.TB, rows []*trial.Row, m report.Manifest, o report.Optio
 	return r
 }
 
-// gate compiles a gate as a suite's file has it.
+// gate compiles a gate as in a suite file.
 func gate(t testing.TB, source string, each bool) suitespec.Gate {
 	t.Helper()
 	place := "gates"
@@ -113,7 +113,7 @@ func gate(t testing.TB, source string, each bool) suitespec.Gate {
 	}
 	env, ok := guard.Place(place, map[string]any{})
 	if !ok {
-		t.Fatalf("there is no place %s", place)
+		t.Fatalf("unknown place %s", place)
 	}
 	compiled, p := guard.Compile(source, env)
 	if p != nil {
@@ -125,7 +125,7 @@ func gate(t testing.TB, source string, each bool) suitespec.Gate {
 	return g
 }
 
-// suite is one with gates over the whole.
+// suite returns a suite with gates on the whole.
 func suite(t testing.TB, gates ...string) *suitespec.Suite {
 	t.Helper()
 	s := &suitespec.Suite{MaxErrors: suitespec.MaxErrors{Count: -1}, Baseline: suitespec.Baseline{Margin: 0.02}}
@@ -135,8 +135,7 @@ func suite(t testing.TB, gates ...string) *suitespec.Suite {
 	return s
 }
 
-// motley is an evaluation that has a bit of everything: groups, variants,
-// weights, errors, curtailed and flaky cases.
+// motley returns an evaluation with groups, variants, weights, errors, curtailed and flaky cases.
 func motley() []*trial.Row {
 	var rows []*trial.Row
 	for i := range 12 {
@@ -175,6 +174,6 @@ func caseNamed(t testing.TB, r *report.Report, id, variant string) report.CaseSt
 			return c
 		}
 	}
-	t.Fatalf("there is no case %s %s", id, variant)
+	t.Fatalf("no case %s %s", id, variant)
 	return report.CaseStats{}
 }

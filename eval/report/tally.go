@@ -6,24 +6,24 @@ import (
 	"math"
 )
 
-// tally is what is kept of one case under one variant while rows stream by.
-// Sums are whole numbers of a small unit, so that the order of rows cannot show.
+// tally accumulates one case under one variant while rows are read. Sums are integers in a small unit, so that
+// they do not depend on the order of rows.
 type tally struct {
-	id        string
-	weight    float64
-	score     int64 // of graded trials, as are the next three
-	cost      int64
-	latency   int64
-	tokens    int64
-	seen      uint64 // repeats 1 to 64 that have a row
-	line      int32
-	group     int32 // number of its name; -1 = none
-	reason    int32 // number of its reason; -1 = none
-	variant   uint16
-	n, passed uint16 // graded trials, and those of them that passed
-	errors    uint16
-	skipped   uint16
-	held      bool // in quarantine: in no figure but those of its own
+	id          string
+	weight      float64
+	score       int64 // sum over graded trials, like the next three
+	cost        int64
+	latency     int64
+	tokens      int64
+	seen        uint64 // bit set of the repeats 1 to 64 that have a row
+	line        int32
+	group       int32 // index of its name; -1 = none
+	reason      int32 // index of its reason; -1 = none
+	variant     uint16
+	n, passed   uint16 // graded trials, and how many of them passed
+	errors      uint16
+	skipped     uint16
+	quarantined bool // in quarantine: in no figure but those of its own
 }
 
 // The units of sums.
@@ -33,8 +33,8 @@ const (
 	latencyUnit = 1e3  // of a millisecond
 )
 
-// fixed is a figure in whole units. What is no number is none.
-func fixed(x, unit float64) int64 {
+// toUnits converts to integer units. It returns 0 for NaN and out-of-range values.
+func toUnits(x, unit float64) int64 {
 	x = math.Round(x * unit)
 	if math.IsNaN(x) || math.Abs(x) > math.MaxInt64/4 {
 		return 0
@@ -42,7 +42,7 @@ func fixed(x, unit float64) int64 {
 	return int64(x)
 }
 
-// mean is a sum of units per trial.
+// mean returns the mean per graded trial.
 func (t *tally) mean(sum int64, unit float64) float64 {
 	if t.n == 0 {
 		return 0
@@ -50,7 +50,7 @@ func (t *tally) mean(sum int64, unit float64) float64 {
 	return float64(sum) / unit / float64(t.n)
 }
 
-// count adds one to a count of trials.
+// count increments a count of trials.
 func (t *tally) count(c *uint16) error {
 	if *c == math.MaxUint16 {
 		return fmt.Errorf("case %q has more than %d trials", t.id, math.MaxUint16)
@@ -59,14 +59,13 @@ func (t *tally) count(c *uint16) error {
 	return nil
 }
 
-// chunkSize is how many tallies are allocated at once: a list that grows by
-// copying would hold them twice.
+// chunkSize is the number of tallies allocated at once. A growing slice would temporarily need twice the memory.
 const chunkSize = 1024
 
-// tallies finds tallies by case and variant.
+// tallies stores tallies by case and variant.
 type tallies struct {
 	chunks [][]tally
-	table  []int32 // by hash: number + 1; 0 = free
+	table  []int32 // hash table of index + 1; 0 = free
 	seed   maphash.Seed
 }
 
@@ -81,8 +80,8 @@ func (t *tallies) len() int {
 
 func (t *tallies) at(i int) *tally { return &t.chunks[i/chunkSize][i%chunkSize] }
 
-// find returns the number of a case under a variant; ok is false when there is
-// none yet, and slot is then where it belongs.
+// find returns the index of a case under a variant. If there is none, ok is false and slot is the free slot for
+// it.
 func (t *tallies) find(id string, variant uint16) (i, slot int, ok bool) {
 	mask := len(t.table) - 1
 	for slot = t.hash(id, variant) & mask; t.table[slot] != 0; slot = (slot + 1) & mask {
@@ -98,7 +97,7 @@ func (t *tallies) hash(id string, variant uint16) int {
 	return int((maphash.String(t.seed, id) + uint64(variant)*0x9e37_79b9_7f4a_7c15) >> 1)
 }
 
-// add puts a tally where find said.
+// add stores a tally in the slot that find returned.
 func (t *tallies) add(c tally, slot int) int {
 	i := t.len()
 	if i%chunkSize == 0 {
@@ -129,14 +128,14 @@ func (t *tallies) grow() {
 // markCount counts the marks of one check in one case.
 type markCount struct{ n, passed uint16 }
 
-// checkTally is what is kept of one check.
+// checkTally accumulates the results of one check.
 type checkTally struct {
 	name   string
-	chunks [][]markCount // by the number of the tally; nil = none there
+	chunks [][]markCount // by index of the tally; nil = no marks
 	errors int
 }
 
-// of is the count for a tally.
+// of returns the count for a tally.
 func (c *checkTally) of(i int) *markCount {
 	for len(c.chunks) <= i/chunkSize {
 		c.chunks = append(c.chunks, nil)
@@ -148,7 +147,7 @@ func (c *checkTally) of(i int) *markCount {
 	return &(*chunk)[i%chunkSize]
 }
 
-// names numbers names as they come.
+// names assigns consecutive numbers to names.
 type names struct {
 	list  []string
 	index map[string]int32

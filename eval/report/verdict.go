@@ -8,12 +8,10 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// ToleratedErrors is the share of trials that may end in an error where the
-// suite does not say.
+// ToleratedErrors is the default for the share of trials that may end in an error.
 const ToleratedErrors = 0.05
 
-// decide fills in the verdict. What says that nothing is known comes before
-// what says that something is bad.
+// decide sets the verdict. Reasons why the evaluation says nothing take precedence over bad results.
 func (r *Report) decide(o Options) {
 	switch {
 	case o.Ending == EndedBroken || r.tooManyErrors(o.Suite) || r.nothingGraded():
@@ -27,7 +25,7 @@ func (r *Report) decide(o Options) {
 	case r.lostCoverage():
 		r.conclude(VerdictFailed, fmt.Sprintf("lost coverage: %s missing (%s)",
 			plural(len(r.Comparison.Removed), "case of the baseline is", "cases of the baseline are"), text.Some(r.Comparison.Removed, maxListed)))
-	case r.onlyHeld():
+	case r.allQuarantined():
 		r.conclude(VerdictPassed, "every case that ran is quarantined, so no gate applies")
 	case r.Comparison != nil && r.Comparison.Verdict == Regressed:
 		r.conclude(VerdictRegressed, r.Comparison.sentence())
@@ -46,7 +44,7 @@ var exitCodes = map[Verdict]int{
 	VerdictPassed: 0, VerdictFailed: 1, VerdictRegressed: 1, VerdictBroken: 3, VerdictInconclusive: 4, VerdictBudget: 4, VerdictIncomplete: 130,
 }
 
-// run is how many trials have a row.
+// run returns the number of trials with a row.
 func (r *Report) run() int {
 	n := r.Finished()
 	for _, c := range r.Cases.All() {
@@ -55,22 +53,22 @@ func (r *Report) run() int {
 	return n
 }
 
-// tooManyErrors says whether more trials ended in an error than may.
+// tooManyErrors reports whether more trials ended in an error than allowed.
 func (r *Report) tooManyErrors(s *suitespec.Suite) bool {
-	return float64(r.Stats.Errors) > r.mayErr(s)+1e-9
+	return float64(r.Stats.Errors) > r.maxErrors(s)+1e-9
 }
 
-// nothingGraded says that all had their turn, and that no trial could be graded:
-// however many errors may be, nothing is known then.
+// nothingGraded reports whether all trials ran and none could be graded, which makes the result unusable whatever
+// the number of tolerated errors.
 func (r *Report) nothingGraded() bool {
-	if r.onlyHeld() && r.QuarantinedStats.N > 0 {
+	if r.allQuarantined() && r.QuarantinedStats.N > 0 {
 		return false
 	}
 	return r.Stats.Passed+r.Stats.Failed == 0 && r.Missing == 0
 }
 
-// mayErr is how many trials may end in an error.
-func (r *Report) mayErr(s *suitespec.Suite) float64 {
+// maxErrors returns the number of trials that may end in an error.
+func (r *Report) maxErrors(s *suitespec.Suite) float64 {
 	trials := float64(r.Stats.Trials + r.Missing)
 	switch {
 	case s == nil:
@@ -84,7 +82,7 @@ func (r *Report) mayErr(s *suitespec.Suite) float64 {
 }
 
 func (r *Report) brokenReason(s *suitespec.Suite) string {
-	if r.onlyHeld() {
+	if r.allQuarantined() {
 		return "every case that ran is quarantined, and no trial could be graded"
 	}
 	if r.Stats.Trials == 0 {
@@ -99,7 +97,7 @@ func (r *Report) brokenReason(s *suitespec.Suite) string {
 		text = "the evaluation stopped after " + plural(r.Stats.Trials, "trial", "trials")
 	}
 	if r.tooManyErrors(s) {
-		text += fmt.Sprintf("; at most %d are allowed", int(r.mayErr(s)+1e-9))
+		text += fmt.Sprintf("; at most %d are allowed", int(r.maxErrors(s)+1e-9))
 	}
 	return text
 }
@@ -108,14 +106,13 @@ func (r *Report) failedReason(s *suitespec.Suite) string {
 	failed := r.failedGates()
 	if len(r.Gates) == 1 && gateless(s) {
 		return fmt.Sprintf("%d of %d graded trials%s failed (%s), and the suite has no gates that allow failures",
-			r.Stats.Failed, r.Stats.Passed+r.Stats.Failed, r.outside(), text.Some(r.Gates[0].Cases, maxListed))
+			r.Stats.Failed, r.Stats.Passed+r.Stats.Failed, r.unlessQuarantined(), text.Some(r.Gates[0].Cases, maxListed))
 	}
 	return fmt.Sprintf("%d of %d gates failed: %s", len(failed), len(r.Gates), text.Some(failed, maxListed))
 }
 
-// outside says that trials are meant which are not in quarantine, where others
-// are.
-func (r *Report) outside() string {
+// unlessQuarantined returns a qualifier for trials that are not quarantined, or "" if none are.
+func (r *Report) unlessQuarantined() string {
 	if len(r.Quarantined) == 0 {
 		return ""
 	}
@@ -126,7 +123,7 @@ func (r *Report) lostCoverage() bool {
 	return r.Comparison != nil && len(r.Comparison.Removed) > 0 && r.Manifest.Filter == ""
 }
 
-// inconclusive is what the suite says that it is.
+// inconclusive sets the verdict of an inconclusive comparison as configured in the suite.
 func (r *Report) inconclusive(s *suitespec.Suite) {
 	text := r.Comparison.sentence()
 	word := ""
@@ -147,7 +144,7 @@ func (r *Report) passedReason(s *suitespec.Suite) string {
 	text := fmt.Sprintf("the pass rate of %s is %s (95%% interval %s to %s)",
 		plural(r.Stats.N, "case", "cases"), Percent(r.Stats.PassRate), Percent(r.Stats.CILow), Percent(r.Stats.CIHigh))
 	if gateless(s) {
-		text = "every trial" + strings.ReplaceAll(r.outside(), " are ", " is ") + " passed; " + text
+		text = "every trial" + strings.ReplaceAll(r.unlessQuarantined(), " are ", " is ") + " passed; " + text
 	} else {
 		text = plural(len(r.Gates), "gate", "gates") + " passed; " + text
 	}

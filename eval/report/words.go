@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// maxListed is how many names a sentence lists.
+// maxListed is the maximum number of names in a sentence.
 const maxListed = 5
 
-// plural is a count with its noun.
+// plural returns a count with its noun.
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -20,8 +20,7 @@ func were(n int, noun string) string { return plural(n, noun+" was", noun+"s wer
 
 func have(n int, noun string) string { return plural(n, noun+" has", noun+"s have") }
 
-// Percent writes a rate. What is not all of it never reads 100%, and what is
-// not nothing never 0%.
+// Percent formats a rate. It never rounds to 100% or 0% a rate that is not exactly that.
 func Percent(rate float64) string {
 	const step = 0.001
 	switch {
@@ -33,7 +32,7 @@ func Percent(rate float64) string {
 	return fmt.Sprintf("%.1f%%", 100*rate)
 }
 
-// points is a difference of shares in percentage points.
+// points formats a difference of rates in percentage points.
 func points(x float64) string {
 	s := strconv.FormatFloat(100*x, 'f', 1, 64)
 	if s == "-0.0" {

@@ -10,29 +10,27 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// The work of drawing again is bounded: a resample draws as many clusters as
-// there are, at most maxDrawn; more of them are drawn by how often each of few
-// kinds comes, or are joined to blocks.
+// Limits of the resampling work. A resample draws as many clusters as there are, up to maxDrawn. Beyond that,
+// clusters of few distinct kinds are drawn by their counts, and others are merged into blocks.
 const (
 	resamples = 10_000
 	maxDrawn  = 1_000
 	maxKinds  = 16
 )
 
-// seeded is the source of all that is drawn.
+// seeded returns the source of all random numbers.
 func seeded() *rand.PCG { return rand.NewPCG(0x7065_7865_7661_6c31, 0x9e37_79b9_7f4a_7c15) }
 
-// Bootstrap is the interval of the weighted mean by drawing clusters again,
-// corrected for bias and skewness (BCa, Efron 1987) and widened for few clusters
-// (Hesterberg 2015). Clusters are to come in an order of their own, such as
-// that of the dataset: of very many, neighbours are joined. ok is false where
-// drawing again says nothing: all clusters have the same mean.
+// Bootstrap returns the interval of the weighted mean by resampling clusters, corrected for bias and skewness
+// (BCa, Efron 1987) and widened for few clusters (Hesterberg 2015). Clusters must have a fixed order, such as that of
+// the dataset, because neighbours are merged if there are very many. ok is false if all clusters have the same mean,
+// so that resampling yields nothing.
 func Bootstrap(cs []Cluster) (i Interval, ok bool) {
 	m := Mean(cs)
 	if len(cs) < 2 || !slices.ContainsFunc(cs, func(c Cluster) bool { return !alike(c.Sum, m*c.Weight) }) {
 		return Interval{}, false
 	}
-	means := redraw(cs)
+	means := resample(cs)
 	slices.Sort(means)
 	bias, accel := biasOf(means, m), acceleration(cs)
 	g := float64(len(cs))
@@ -44,25 +42,25 @@ func Bootstrap(cs []Cluster) (i Interval, ok bool) {
 	return Interval{at(-z), at(z)}, true
 }
 
-// redraw makes the means of all resamples.
-func redraw(cs []Cluster) []float64 {
+// resample returns the means of all resamples.
+func resample(cs []Cluster) []float64 {
 	means := make([]float64, resamples)
 	if len(cs) > maxDrawn {
 		if kinds, counts := kindsOf(cs); kinds != nil {
-			redrawKinds(means, kinds, counts)
+			resampleKinds(means, kinds, counts)
 			return means
 		}
 		cs = blocks(cs)
 	}
 	r := seeded()
 	for i := range means {
-		means[i] = redrawn(cs, r)
+		means[i] = resampleMean(cs, r)
 	}
 	return means
 }
 
-// redrawn is the mean of one resample. A number drawn chooses two clusters.
-func redrawn(cs []Cluster, r *rand.PCG) float64 {
+// resampleMean returns the mean of one resample. Each random number selects two clusters.
+func resampleMean(cs []Cluster, r *rand.PCG) float64 {
 	var sum, weight float64
 	var bits uint64
 	for i := range cs {
@@ -76,7 +74,7 @@ func redrawn(cs []Cluster, r *rand.PCG) float64 {
 	return sum / weight
 }
 
-// kindsOf counts clusters that are the same; nil where there are many kinds.
+// kindsOf counts equal clusters. It returns nil if there are more than maxKinds kinds.
 func kindsOf(cs []Cluster) (kinds []Cluster, counts []int) {
 	found := map[Cluster]int{}
 	for _, c := range cs {
@@ -96,8 +94,8 @@ func kindsOf(cs []Cluster) (kinds []Cluster, counts []int) {
 	return kinds, counts
 }
 
-// redrawKinds draws how often each kind comes: what drawing one by one comes to.
-func redrawKinds(means []float64, kinds []Cluster, counts []int) {
+// resampleKinds draws the number of clusters of each kind, which is equivalent to drawing them one by one.
+func resampleKinds(means []float64, kinds []Cluster, counts []int) {
 	r := seeded()
 	all := 0
 	for _, n := range counts {
@@ -105,7 +103,7 @@ func redrawKinds(means []float64, kinds []Cluster, counts []int) {
 	}
 	for i := range means {
 		var sum, weight float64
-		left, rest := all, all // draws to go; clusters of the kinds to come
+		left, rest := all, all // draws left; clusters of the remaining kinds
 		for k, c := range kinds {
 			n := float64(left)
 			if k < len(kinds)-1 && left > 0 {
@@ -120,8 +118,7 @@ func redrawKinds(means []float64, kinds []Cluster, counts []int) {
 	}
 }
 
-// blocks joins neighbours, so that there are at most maxDrawn. What is
-// independent stays so when it is joined.
+// blocks merges neighbours into at most maxDrawn clusters. Merging preserves independence.
 func blocks(cs []Cluster) []Cluster {
 	size := (len(cs) + maxDrawn - 1) / maxDrawn
 	var out []Cluster
@@ -136,8 +133,7 @@ func blocks(cs []Cluster) []Cluster {
 	return out
 }
 
-// biasOf is how far the resamples lie to one side of the mean, in normal
-// quantiles.
+// biasOf returns the bias of the resamples relative to the mean, in normal quantiles.
 func biasOf(means []float64, m float64) float64 {
 	var below float64
 	for _, x := range means {
@@ -155,7 +151,7 @@ func biasOf(means []float64, m float64) float64 {
 	return z
 }
 
-// acceleration is the skewness of the mean, by leaving out each cluster.
+// acceleration returns the skewness of the mean, estimated by the jackknife.
 func acceleration(cs []Cluster) float64 {
 	var sum, weight, center float64
 	for _, c := range cs {

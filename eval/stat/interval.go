@@ -10,12 +10,11 @@ import (
 // Interval is a 95 % confidence interval.
 type Interval struct{ Low, High float64 }
 
-// z975 is the quantile of the normal distribution that 95 % intervals have.
+// z975 is the normal quantile of 95 % intervals.
 var z975 = distuv.UnitNormal.Quantile(0.975)
 
-// Wilson is the score interval of a proportion (Wilson 1927; recommended by
-// Brown, Cai and DasGupta 2001). Both counts may be fractions: those of an
-// effective sample. With n = 0 nothing is known: [0, 1].
+// Wilson returns the score interval of a proportion (Wilson 1927; recommended by Brown, Cai and DasGupta 2001).
+// Counts may be fractional, for effective sample sizes. It is [0, 1] for n = 0.
 func Wilson(passed, n float64) Interval {
 	if n <= 0 {
 		return Interval{0, 1}
@@ -34,15 +33,14 @@ func Wilson(passed, n float64) Interval {
 	return out
 }
 
-// Cluster is what belongs together, such as the cases that were made of one
-// document, or the trials of one case: only clusters are independent. The mean
-// of a cluster is Sum / Weight.
+// Cluster combines dependent observations, such as the cases made from one document, or the trials of one case.
+// Only clusters are independent. The mean of a cluster is Sum / Weight.
 type Cluster struct {
-	Weight float64 // of what is in it
-	Sum    float64 // of weight times value
+	Weight float64 // total weight of the observations
+	Sum    float64 // sum of weight times value
 }
 
-// Mean is the weighted mean of all; 0 of nothing.
+// Mean returns the weighted mean, or 0 without clusters.
 func Mean(cs []Cluster) float64 {
 	var sum, weight float64
 	for _, c := range cs {
@@ -55,15 +53,13 @@ func Mean(cs []Cluster) float64 {
 	return sum / weight
 }
 
-// Rate is the interval of the weighted mean of rates between 0 and 1: Wilson's,
-// with as many observations as the clusters are worth. That number follows from
-// the mean's variance over clusters, with Student's quantile in place of the
-// normal one for few of them (Korn and Graubard 1998; Franco, Little, Louis and
-// Slud 2019). It is never more than the trials there were; where all clusters
-// are alike, and show no variance, it is the number of clusters.
+// Rate returns the interval of the weighted mean of rates between 0 and 1: Wilson's, with the effective number of
+// observations. That number follows from the variance of the mean over clusters, with Student's quantile instead of
+// the normal one for few clusters (Korn and Graubard 1998; Franco, Little, Louis and Slud 2019). It never exceeds the
+// number of trials. If all clusters are equal and show no variance, it is the number of clusters.
 //
-// Measured against the bootstrap it covers as well or better, most of all for
-// rates near 1 and for few clusters; see the tests.
+// Compared with the bootstrap its coverage is as good or better, especially for rates near 1 and for few clusters;
+// see the tests.
 func Rate(cs []Cluster, trials int) Interval {
 	m := Mean(cs)
 	n := effective(cs)
@@ -77,11 +73,10 @@ func Rate(cs []Cluster, trials int) Interval {
 	return Wilson(m*n, n)
 }
 
-// tiny is where a variance is only the rounding of sums.
+// tiny is the variance below which only rounding errors remain.
 const tiny = 1e-15
 
-// effective is the number of equally weighted clusters that give as much
-// information as these (Kish).
+// effective returns the number of equally weighted clusters with the same information (Kish).
 func effective(cs []Cluster) float64 {
 	var sum, squares float64
 	for _, c := range cs {
@@ -94,8 +89,7 @@ func effective(cs []Cluster) float64 {
 	return sum * sum / squares
 }
 
-// variance is that of the weighted mean m, by the differences between clusters;
-// 0 of fewer than two.
+// variance returns the variance of the weighted mean m, estimated between clusters, or 0 for fewer than two.
 func variance(cs []Cluster, m float64) float64 {
 	var weight, squares float64
 	for _, c := range cs {
@@ -110,8 +104,8 @@ func variance(cs []Cluster, m float64) float64 {
 	return g / (g - 1) * squares / (weight * weight)
 }
 
-// shrink makes a sample smaller by what Student's distribution of so many
-// clusters is wider than the normal one.
+// shrink returns the factor by which a sample counts as smaller because Student's distribution is wider than the
+// normal one.
 func shrink(clusters int) float64 {
 	if clusters < 2 {
 		return 1
@@ -124,19 +118,18 @@ func student975(freedom int) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(freedom)}.Quantile(0.975)
 }
 
-// alike says whether two figures differ by rounding only.
+// alike reports whether two values differ only by rounding.
 func alike(a, b float64) bool { return scalar.EqualWithinAbsOrRel(a, b, 1e-12, 1e-12) }
 
-// PassAt is the unbiased estimate of pass@k of a case that passed c of n
-// trials: the chance that at least one of k trials passes (Chen et al. 2021).
-// ok is false where n trials cannot say: k > n.
+// PassAt returns the unbiased estimate of pass@k of a case that passed c of n trials: the probability that at
+// least one of k trials passes (Chen et al. 2021). ok is false if k > n.
 func PassAt(n, c, k int) (p float64, ok bool) {
 	p, ok = PassAll(n, n-c, k)
 	return 1 - p, ok
 }
 
-// PassAll is the unbiased estimate of pass^k: the chance that all of k trials
-// pass, C(c, k) / C(n, k). ok is false where n trials cannot say: k > n.
+// PassAll returns the unbiased estimate of pass^k: the probability that all of k trials pass, C(c, k) / C(n, k).
+// ok is false if k > n.
 func PassAll(n, c, k int) (p float64, ok bool) {
 	if k < 1 || k > n || c < 0 || c > n {
 		return 0, false
@@ -148,23 +141,20 @@ func PassAll(n, c, k int) (p float64, ok bool) {
 	return p, true
 }
 
-// power is the sum of the normal quantiles of a two-sided test at 5 % that
-// finds what is there four times in five.
+// power is the sum of the normal quantiles for a two-sided 5 % test with 80 % power.
 var power = z975 + distuv.UnitNormal.Quantile(0.8)
 
-// Detectable is the smallest true change that such an interval excludes zero
-// for with 80 % power.
+// Detectable returns the smallest true change that an interval of this width detects with 80 % power.
 func Detectable(i Interval) float64 { return min(1, power*standardError(i)) }
 
-// standardError is the one that an interval stands for.
+// standardError returns the standard error of an interval.
 func standardError(i Interval) float64 { return (i.High - i.Low) / (2 * z975) }
 
-// Needed is how many cases would decide, with 80 % power, whether a change is a
-// regression or within margin, if it is as large as it looks in n cases whose
-// interval is i. ok is false where no number of cases would: the change is
-// none and the margin is none.
+// Needed returns the number of cases that would decide, with 80 % power, whether a change is a regression or
+// within margin, if its true value is the one observed in n cases with interval i. ok is false if no number of cases
+// suffices, because change and margin are both zero.
 func Needed(i Interval, n int, change, margin float64) (cases int, ok bool) {
-	away := max(-change, change+margin) // from zero, or from the margin: what is easier to show
+	away := max(-change, change+margin) // distance from zero or from the margin, whichever is easier to show
 	if change >= 0 {
 		away = change + margin
 	}
@@ -176,5 +166,5 @@ func Needed(i Interval, n int, change, margin float64) (cases int, ok bool) {
 	return max(cases, n+1), cases < maxCases
 }
 
-// maxCases is where more cases are no advice any more.
+// maxCases is the number of cases above which Needed reports no result.
 const maxCases = 10_000_000

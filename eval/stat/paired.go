@@ -2,16 +2,16 @@ package stat
 
 import "math"
 
-// Difference is what belongs together (see Cluster) of paired differences
-// between -1 and 1, in sums of weight times value.
+// Difference is a cluster of paired differences between -1 and 1. The fields are sums of weight times value; see
+// Cluster.
 type Difference struct {
 	Weight  float64
 	Sum     float64 // of the differences
-	Size    float64 // of their absolute values
+	Size    float64 // of absolute differences
 	Squares float64
 }
 
-// Add takes one more pair into a cluster.
+// Add adds one pair to the cluster.
 func (d *Difference) Add(weight, difference float64) {
 	d.Weight += weight
 	d.Sum += weight * difference
@@ -19,11 +19,9 @@ func (d *Difference) Add(weight, difference float64) {
 	d.Squares += weight * difference * difference
 }
 
-// Change is the interval of the weighted mean of paired differences: the wider
-// ends of a score interval and of a bootstrap over clusters. The bootstrap alone
-// is too narrow where few pairs differ, and gives nothing where none does; the
-// score interval alone knows only two moments of the differences. One cluster
-// says nothing: [-1, 1].
+// Change returns the interval of the weighted mean of paired differences: the union of a score interval and a
+// bootstrap over clusters. The bootstrap alone is too narrow if few pairs differ, and undefined if none does; the
+// score interval alone uses only two moments of the differences. For fewer than two clusters it is [-1, 1].
 func Change(ds []Difference) Interval {
 	if len(ds) < 2 {
 		return Interval{-1, 1}
@@ -37,7 +35,7 @@ func Change(ds []Difference) Interval {
 	return Interval{min(score.Low, boot.Low), max(score.High, boot.High)}
 }
 
-// Sums are differences as SignFlip and Mean take them.
+// Sums returns the clusters for SignFlip and Mean.
 func Sums(ds []Difference) []Cluster {
 	cs := make([]Cluster, len(ds))
 	for i, d := range ds {
@@ -46,9 +44,8 @@ func Sums(ds []Difference) []Cluster {
 	return cs
 }
 
-// scoreChange is Tango's interval, made for pairs of yes or no, of as many pairs
-// as the clusters are worth (see Rate). Differences of rates are taken as steps
-// of one size, that of the mean step; where nothing differs, of size 1.
+// scoreChange returns Tango's interval for paired binary outcomes, with the effective number of pairs (see Rate).
+// Differences of rates are treated as steps of one size, the mean step, or 1 if nothing differs.
 func scoreChange(ds []Difference, cs []Cluster) Interval {
 	var weight, size, squares float64
 	for _, d := range ds {
@@ -75,9 +72,8 @@ func scoreChange(ds []Difference, cs []Cluster) Interval {
 	return Interval{t.Low * step, t.High * step}
 }
 
-// Tango is the score interval of the difference of paired proportions (Tango
-// 1998): of n pairs, up went from no to yes and down from yes to no. Counts may
-// be fractions: those of an effective sample.
+// Tango returns the score interval of the difference of paired proportions (Tango 1998): of n pairs, up changed
+// from no to yes and down from yes to no. Counts may be fractional, for effective sample sizes.
 func Tango(up, down, n float64) Interval {
 	if n <= 0 {
 		return Interval{-1, 1}
@@ -90,12 +86,12 @@ func Tango(up, down, n float64) Interval {
 	}
 }
 
-// tangoScore is the score statistic under a true difference of delta.
+// tangoScore returns the score statistic for a true difference of delta.
 func tangoScore(up, down, n, delta float64) float64 {
 	a := 2 * n
 	b := -up - down + (2*n-up+down)*delta
 	c := -down * delta * (1 - delta)
-	p := (math.Sqrt(max(0, b*b-4*a*c)) - b) / (2 * a) // of down, most likely under delta
+	p := (math.Sqrt(max(0, b*b-4*a*c)) - b) / (2 * a) // maximum likelihood estimate of down under delta
 	v := n * (2*p + delta*(1-delta))
 	e := up - down - n*delta
 	switch {
@@ -107,7 +103,7 @@ func tangoScore(up, down, n, delta float64) float64 {
 	return math.Copysign(math.Inf(1), e)
 }
 
-// cross is where above turns from true to false.
+// cross returns the point where above changes from true to false.
 func cross(low, high float64, above func(float64) bool) float64 {
 	for range 60 {
 		mid := low + (high-low)/2

@@ -6,16 +6,15 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// maxExact is how many sums are flipped in all ways there are.
+// maxExact is the number of sums up to which all sign combinations are tried.
 const maxExact = 16
 
-// wordBits is how many signs are drawn at once.
+// wordBits is the number of signs drawn at once.
 const wordBits = 64
 
-// SignFlip is the two-sided p of paired differences, given by the sum of each
-// cluster: how often a sum as far from zero comes about when the sides of each
-// cluster are as likely one way as the other. It is exact for up to 16 clusters
-// that differ, else of 10,000 draws.
+// SignFlip returns the two-sided p-value of paired differences, given the sum of each cluster: the probability of
+// a total at least as far from zero if each cluster's sign is random. It is exact for up to 16 nonzero clusters,
+// otherwise based on 10,000 draws.
 func SignFlip(cs []Cluster) float64 {
 	sums := make([]float64, 0, len(cs))
 	var seen float64
@@ -28,7 +27,7 @@ func SignFlip(cs []Cluster) float64 {
 	if len(sums) == 0 {
 		return 1
 	}
-	seen = math.Abs(seen) * (1 - 1e-12) // sums in another order differ by rounding
+	seen = math.Abs(seen) * (1 - 1e-12) // the order of summation affects rounding
 	switch {
 	case len(sums) <= maxExact:
 		return flipAll(sums, seen)
@@ -41,7 +40,7 @@ func SignFlip(cs []Cluster) float64 {
 	return flipSome(sums, seen)
 }
 
-// flipAll is the share of all ways to set the signs that is as extreme.
+// flipAll returns the share of all sign combinations that are at least as extreme.
 func flipAll(sums []float64, seen float64) float64 {
 	extreme := 0
 	for signs := range uint64(1) << len(sums) {
@@ -52,7 +51,7 @@ func flipAll(sums []float64, seen float64) float64 {
 	return float64(extreme) / float64(uint64(1)<<len(sums))
 }
 
-// flipped adds up to 64 sums, those whose bit is set with the other sign.
+// flipped returns the total of up to 64 sums, negating those whose bit is set.
 func flipped(sums []float64, signs uint64) float64 {
 	var total float64
 	for i, s := range sums {
@@ -61,8 +60,7 @@ func flipped(sums []float64, signs uint64) float64 {
 	return total
 }
 
-// flipSome draws signs. The ways seen and drawn are counted with the one that
-// came about, so that p is never 0.
+// flipSome draws signs. It counts the observed combination as a draw, so that p is never 0.
 func flipSome(sums []float64, seen float64) float64 {
 	r := seeded()
 	extreme := 1
@@ -78,7 +76,7 @@ func flipSome(sums []float64, seen float64) float64 {
 	return float64(extreme) / (resamples + 1)
 }
 
-// flipKinds draws how many of each kind of sum keep their sign.
+// flipKinds draws how many sums of each kind keep their sign.
 func flipKinds(sums []float64, seen float64) (p float64, ok bool) {
 	sizes := make([]Cluster, len(sums))
 	for i, s := range sums {
@@ -94,8 +92,8 @@ func flipKinds(sums []float64, seen float64) (p float64, ok bool) {
 		var total float64
 		for k, c := range kinds {
 			n := float64(counts[k])
-			kept := distuv.Binomial{N: n, P: 0.5, Src: r}.Rand()
-			total += c.Sum * (2*kept - n)
+			positive := distuv.Binomial{N: n, P: 0.5, Src: r}.Rand()
+			total += c.Sum * (2*positive - n)
 		}
 		if math.Abs(total) >= seen {
 			extreme++
@@ -104,7 +102,7 @@ func flipKinds(sums []float64, seen float64) (p float64, ok bool) {
 	return float64(extreme) / (resamples + 1), true
 }
 
-// blockSums joins neighbours, so that there are at most maxDrawn.
+// blockSums merges neighbours into at most maxDrawn sums.
 func blockSums(sums []float64) []float64 {
 	cs := make([]Cluster, len(sums))
 	for i, s := range sums {

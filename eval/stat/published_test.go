@@ -23,7 +23,7 @@ func interval(t *testing.T, got stat.Interval, low, high, within float64) {
 }
 
 // Newcombe 1998, Statistics in Medicine 17:857-872, table I, method 3.
-func TestWilsonAsNewcombePublished(t *testing.T) {
+func TestWilsonMatchesNewcombe(t *testing.T) {
 	for _, c := range []struct {
 		name              string
 		passed, n         float64
@@ -40,17 +40,17 @@ func TestWilsonAsNewcombePublished(t *testing.T) {
 	}
 }
 
-// Airway reactivity before and after stem cell transplantation, in Fagerland,
-// Lydersen and Laake 2013 (BMC Medical Research Methodology 13:91) and 2014
-// (Statistics in Medicine 33:2850-2875): 7 changed one way, 1 the other, of 21.
-func TestPairsAsFagerlandPublished(t *testing.T) {
+// Airway reactivity before and after stem cell transplantation, in Fagerland, Lydersen and Laake 2013 (BMC Medical
+// Research Methodology 13:91) and 2014 (Statistics in Medicine 33:2850-2875): of 21 pairs, 7 changed in one direction
+// and 1 in the other.
+func TestPairedTestsMatchFagerland(t *testing.T) {
 	interval(t, stat.Tango(1, 7, 21), -0.517, -0.026, 5e-4)
 	near(t, "McNemar", stat.McNemar(7, 1), 0.0703, 5e-5)
 	near(t, "McNemar the other way", stat.McNemar(1, 7), 0.0703, 5e-5)
 }
 
-// The interval hardly changes with the counts, also where the likelihood's
-// equation has one solution that rounding could make none.
+// The interval changes little with the counts, even where the likelihood equation has a double root that rounding
+// could remove.
 func TestTangoIsContinuous(t *testing.T) {
 	for _, c := range []struct{ down, n float64 }{{4.753049234040367, 30}, {25.24695076595947, 30}, {42.07825127659907, 50}, {69.80087884552862, 75}} {
 		want := stat.Tango(0, c.down+1e-6, c.n)
@@ -64,7 +64,7 @@ func TestMcNemarOfNoChange(t *testing.T) {
 	near(t, "six to none", stat.McNemar(6, 0), 2.0/64, 1e-12)
 }
 
-func TestFisherAsPublished(t *testing.T) {
+func TestFisherMatchesPublishedValues(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		c1, n1, c2, n2 int
@@ -82,9 +82,9 @@ func TestFisherAsPublished(t *testing.T) {
 	}
 }
 
-// Benjamini and Hochberg 1995, section 4.1: thrombolysis, 15 hypotheses; at 5 %
-// the procedure rejects the four with the smallest p.
-func TestAdjustAsBenjaminiAndHochbergPublished(t *testing.T) {
+// Benjamini and Hochberg 1995, section 4.1: thrombolysis, 15 hypotheses. At 5 % the procedure rejects the four
+// with the smallest p-values.
+func TestAdjustMatchesBenjaminiAndHochberg(t *testing.T) {
 	p := []float64{
 		0.0459, 0.0001, 0.0298, 1, 0.0095, 0.0019, 0.4262, 0.0201, 0.6528, 0.0004, 0.0278, 0.0344, 0.5719, 0.3240, 0.7590,
 	}
@@ -101,8 +101,8 @@ func TestAdjustAsBenjaminiAndHochbergPublished(t *testing.T) {
 	}
 }
 
-// Chen et al. 2021 (arXiv:2107.03374), figure 3: the estimate as they compute it.
-func TestPassAtAsChenComputesIt(t *testing.T) {
+// Chen et al. 2021 (arXiv:2107.03374), figure 3: their implementation of the estimate.
+func TestPassAtMatchesChen(t *testing.T) {
 	chen := func(n, c, k int) float64 {
 		if n-c < k {
 			return 1
@@ -135,7 +135,7 @@ func TestPassAtAsChenComputesIt(t *testing.T) {
 	}
 }
 
-func TestPassAtRefusesMoreThanThereWere(t *testing.T) {
+func TestPassAtRejectsMoreThanN(t *testing.T) {
 	for _, c := range [][3]int{{3, 1, 4}, {0, 0, 1}, {3, 1, 0}, {3, 4, 1}} {
 		if p, ok := stat.PassAt(c[0], c[1], c[2]); ok {
 			t.Errorf("pass@%d of %d/%d is %g", c[2], c[1], c[0], p)
@@ -143,9 +143,9 @@ func TestPassAtRefusesMoreThanThereWere(t *testing.T) {
 	}
 }
 
-// Darwin's maize, in Fisher 1935 (The Design of Experiments, section 21): of the
-// 2^15 ways to set the signs 863 give a sum of 314 eighths of an inch or more.
-func TestSignFlipAsFisherPublished(t *testing.T) {
+// Darwin's maize, in Fisher 1935 (The Design of Experiments, section 21): of the 2^15 sign combinations, 863 have
+// a sum of at least 314 eighths of an inch.
+func TestSignFlipMatchesFisher(t *testing.T) {
 	var cs []stat.Cluster
 	for _, d := range []float64{49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48} {
 		cs = append(cs, stat.Cluster{Weight: 1, Sum: d})

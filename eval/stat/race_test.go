@@ -2,5 +2,5 @@
 
 package stat_test
 
-// raced says that the race detector makes all much slower.
+// raced reports whether the race detector is on, which makes tests much slower.
 const raced = true

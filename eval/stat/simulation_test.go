@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/eval/stat"
 )
 
-// world is where simulated cases come from: groups of cases whose chances to
-// pass are alike (icc is how much), and repeats of each case.
+// world generates simulated cases: groups of cases with correlated pass probabilities (icc is the correlation),
+// and repeats of each case.
 type world struct {
 	name             string
 	groups, size     int // a group has 1 to 2*size-1 cases
@@ -45,7 +45,7 @@ func passes(r *rand.Rand, n int, p float64) int {
 	return c
 }
 
-// coverage is how often an interval holds the truth, in percent.
+// coverage returns how often an interval contains the truth, in percent.
 func coverage(n int, truth float64, one func() stat.Interval) float64 {
 	covers := 0
 	for range n {
@@ -56,7 +56,7 @@ func coverage(n int, truth float64, one func() stat.Interval) float64 {
 	return 100 * float64(covers) / float64(n)
 }
 
-// unraced passes over a test of much arithmetic and nothing that could race.
+// unraced skips computations in a single goroutine under the race detector.
 func unraced(t *testing.T) {
 	t.Helper()
 	if raced {
@@ -83,7 +83,7 @@ func TestRateCovers(t *testing.T) {
 	}
 }
 
-// Wilson without clusters, where the cases come in groups, is what Rate is for.
+// Wilson without clusters covers too little if cases come in groups, which is why Rate exists.
 func TestIgnoringGroupsCoversTooLittle(t *testing.T) {
 	w := world{groups: 50, size: 4, repeats: 1, rate: 0.8, icc: 0.5}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -92,7 +92,7 @@ func TestIgnoringGroupsCoversTooLittle(t *testing.T) {
 		return stat.Wilson(stat.Mean(cs)*float64(trials), float64(trials))
 	})
 	if got > 88 {
-		t.Errorf("covers %.1f %%: the worlds of these tests have no groups to speak of", got)
+		t.Errorf("covers %.1f %%: the groups of these simulations have no effect", got)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestBootstrapCovers(t *testing.T) {
 		cs, _ := w.clusters(r)
 		i, ok := stat.Bootstrap(cs)
 		if !ok {
-			t.Fatal("nothing to draw")
+			t.Fatal("no interval")
 		}
 		return i
 	})
@@ -150,7 +150,7 @@ func TestChangeCovers(t *testing.T) {
 	}
 }
 
-func TestSignFlipAlarmsAsOftenAsItSays(t *testing.T) {
+func TestSignFlipFalseAlarmRate(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	alarms := 0
 	const rounds = 1000
@@ -168,8 +168,8 @@ func TestSignFlipAlarmsAsOftenAsItSays(t *testing.T) {
 	}
 }
 
-// What Needed advises has to be enough for four of five, about.
-func TestNeededIsEnough(t *testing.T) {
+// The number of cases that Needed returns suffices in about four of five simulations.
+func TestNeededSuffices(t *testing.T) {
 	const drop, rate = 0.1, 0.8
 	sample := func(r *rand.Rand, n int) stat.Interval {
 		var up, down int

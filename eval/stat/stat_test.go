@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/eval/stat"
 )
 
-func TestRateOfLittle(t *testing.T) {
+func TestRateOfFewCases(t *testing.T) {
 	alike := func(n int, rate float64) []stat.Cluster {
 		return slices.Repeat([]stat.Cluster{{Weight: 1, Sum: rate}}, n)
 	}
@@ -53,7 +53,7 @@ func TestRateOfSingleTrialsIsAlmostWilson(t *testing.T) {
 	interval(t, stat.Rate(cs, 100), want.Low, want.High, 0.005)
 }
 
-// differences are one per cluster.
+// differences returns one cluster per value.
 func differences(values ...float64) []stat.Difference {
 	ds := make([]stat.Difference, len(values))
 	for i, v := range values {
@@ -62,7 +62,7 @@ func differences(values ...float64) []stat.Difference {
 	return ds
 }
 
-func TestChangeOfLittle(t *testing.T) {
+func TestChangeOfFewPairs(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		ds        []stat.Difference
@@ -87,19 +87,19 @@ func TestChangeOfLittle(t *testing.T) {
 	}
 }
 
-func TestBootstrapOfWhatIsAlikeSaysNothing(t *testing.T) {
+func TestBootstrapOfEqualClusters(t *testing.T) {
 	for _, cs := range [][]stat.Cluster{
 		nil,
 		{{Weight: 1, Sum: 0.5}},
 		{{Weight: 1, Sum: 0.3}, {Weight: 2, Sum: 0.6}, {Weight: 3, Sum: 0.9}},
 	} {
 		if i, ok := stat.Bootstrap(cs); ok {
-			t.Errorf("of %v it says %v", cs, i)
+			t.Errorf("%v has interval %v", cs, i)
 		}
 	}
 }
 
-// many are more clusters than are drawn one by one.
+// many returns more clusters than are drawn one by one.
 func many(n int, value func(i int) float64) []stat.Cluster {
 	cs := make([]stat.Cluster, n)
 	for i := range cs {
@@ -108,8 +108,8 @@ func many(n int, value func(i int) float64) []stat.Cluster {
 	return cs
 }
 
-// Few kinds are drawn by their counts, many kinds in blocks: both must come to
-// what the normal approximation says of so many clusters.
+// Few kinds are drawn by their counts, many kinds in blocks: both must agree with the normal approximation for so
+// many clusters.
 func TestBootstrapOfManyClusters(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []struct {
@@ -129,16 +129,16 @@ func TestBootstrapOfManyClusters(t *testing.T) {
 			half := 1.96 * math.Sqrt(squares) / float64(len(cs))
 			got, ok := stat.Bootstrap(cs)
 			if !ok {
-				t.Fatal("says nothing")
+				t.Fatal("no interval")
 			}
 			interval(t, got, m-half, m+half, half/10)
 		})
 	}
 }
 
-// Of more clusters than are drawn, as few neighbours are joined as the bound
-// allows: pairs whose sums are equal leave nothing to differ.
-func TestBootstrapJoinsAsFewNeighboursAsItMust(t *testing.T) {
+// With more clusters than can be drawn, no more neighbours are merged than necessary: merging pairs with equal
+// sums would leave no variance.
+func TestBootstrapMergesFewNeighbours(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	value := 0.0
 	mirrored := func(i int) float64 {
@@ -181,7 +181,7 @@ func TestSignFlipOfMany(t *testing.T) {
 	}
 }
 
-func TestSameInputSameBits(t *testing.T) {
+func TestResultsAreReproducible(t *testing.T) {
 	one := func() []float64 {
 		r := rand.New(rand.NewPCG(4, 4))
 		cs := many(3000, func(int) float64 { return r.Float64() - 0.4 })
@@ -200,7 +200,7 @@ func TestNeeded(t *testing.T) {
 		i              stat.Interval
 		n              int
 		change, margin float64
-		want           int // 0 = nothing would decide
+		want           int // 0 = no number of cases would decide
 	}{
 		{"no change, margin of two points", stat.Interval{Low: -0.05, High: 0.05}, 100, 0, 0.02, 1278},
 		{"a drop of ten points", stat.Interval{Low: -0.22, High: 0.02}, 50, -0.1, 0.02, 148},

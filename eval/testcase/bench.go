@@ -73,7 +73,7 @@ type Unit struct {
 	Cover   *coverage.Map              // nil = coverage is not recorded
 }
 
-// // place returns the folders that the unit's tools work in.
+// place returns the folders that the unit's tools work in.
 func (u *Unit) place(now time.Time) Place {
 	return Place{Dir: u.Dir, Root: u.Root, Spec: u.File, Now: now}
 }

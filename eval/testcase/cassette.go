@@ -18,7 +18,7 @@ import (
 // recordAgain is how to update a cassette.
 const recordAgain = "pexctl test --record all records the case again"
 
-// // cassette reads the case's recording. It returns false if the recording cannot be used.
+// cassette reads the case's recording. It returns false if the recording cannot be used.
 func (t *try) cassette() ([]journal.Record, bool) {
 	file := t.c.Run.Cassette
 	recs, err := t.bench.Load(file)
@@ -81,12 +81,12 @@ func (t *try) redactedValue(v any) string {
 	return string(text)
 }
 
-// // clip shortens a value for a message.
+// clip shortens a value for a message.
 func clip(s string) string {
 	return text.ClipRunes(s, 101)
 }
 
-// // foreign returns other problems of a cassette that lacks a reply, as the end of a message.
+// cassetteProblems returns other problems of a cassette that lacks a reply, as the end of a message.
 func (t *try) cassetteProblems() string {
 	switch {
 	case t.recorded.Name != t.unit.Program.Name:

@@ -52,7 +52,7 @@ func (t *try) subject() *trial.Subject {
 	return s
 }
 
-// // checked runs one check and reports its failure. A check with weight 0 cannot fail.
+// runCheck runs one check and reports its failure. A check with weight 0 cannot fail.
 func (t *try) runCheck(ctx context.Context, c *testspec.Check, s *trial.Subject) {
 	p := report.Problem{Kind: report.ProblemCheck, Where: c.Name, File: c.Position.File, Line: c.Position.Line}
 	mark, err := t.mark(ctx, c, s)
@@ -91,7 +91,7 @@ func (t *try) mark(ctx context.Context, c *testspec.Check, s *trial.Subject) (tr
 	return check.Check(ctx, s)
 }
 
-// // noModel is the judge and embedder of checks that need one: it returns an error.
+// noModel is the judge and embedder of checks that need one: it returns an error.
 type noModel struct{}
 
 var (
@@ -111,7 +111,7 @@ func (noModel) Embed(context.Context, []string) ([][]float64, model.Tokens, erro
 	return nil, model.Tokens{}, errNoModel
 }
 
-// // notReached reports injected faults that matched no call, because the case does not test what it claims.
+// unusedFaults reports injected faults that matched no call, because the case does not test what it claims.
 func (t *try) unusedFaults() {
 	if t.world.faults == nil {
 		return

@@ -47,7 +47,7 @@ func (t *try) compare() {
 	}
 }
 
-// places returns the folders whose paths differ between machines.
+// folders returns the folders whose paths differ between machines.
 func (t *try) folders() []golden.FolderAlias {
 	out := []golden.FolderAlias{{Dir: t.unit.Root, Name: root}}
 	if t.world != nil && t.world.copies.root != "" {
@@ -98,7 +98,7 @@ func (t *try) retryUpdated(ctx context.Context) {
 	}
 }
 
-// unwritten reports all missing golden files as one problem.
+// missingGoldens reports all missing golden files as one problem.
 func (t *try) missingGoldens() {
 	var names []string
 	for _, ch := range t.out.Changes {

@@ -74,7 +74,7 @@ func (c *copies) connect(connect connector, p *engine.Program, at Place, top str
 	})
 }
 
-// // begin creates the root of all copies.
+// begin creates the root of all copies.
 func (c *copies) begin() error {
 	if c.root != "" {
 		return nil
@@ -90,7 +90,7 @@ func (c *copies) begin() error {
 	return nil
 }
 
-// // enter copies a folder before a tool works in it, if the project has it.
+// enter copies a folder before a tool works in it, if the project has it.
 func (c *copies) enter(root, dir string) error {
 	rel, err := filepath.Rel(c.root, dir)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *copies) enter(root, dir string) error {
 	return nil
 }
 
-// // folder copies a folder, unless it or a parent is copied already.
+// folder copies a folder, unless it or a parent is copied already.
 func (c *copies) folder(root, dir string) error {
 	rel, err := filepath.Rel(root, dir)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -128,7 +128,7 @@ func (c *copies) folder(root, dir string) error {
 	return nil
 }
 
-// // copyTree copies files and folders, except those copied before, which a tool may have changed since. It skips
+// copyTree copies files and folders, except those copied before, which a tool may have changed since. It skips
 // links, sockets and the folders of other programs (.git, .pex, node_modules).
 func copyTree(from *os.Root, to string, copied func(below string) bool) error {
 	files, left := 0, int64(maxCopied)

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/eval/testcase"
 )
 
-// // said runs a script of calls and returns their results. It fails the test if temporary folders remain.
+// results runs a script of calls and returns their results. It fails the test if temporary folders remain.
 func (l *lab) results(t *testing.T, calls ...string) string {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
@@ -30,7 +30,7 @@ func write(tool, path, text string) string {
 	return fmt.Sprintf(`call %s {"path":%q,"text":%q}`, tool, path, text)
 }
 
-// // A test does not modify the project: after its first write all its tools work in a copy, which is removed at the
+// A test does not modify the project: after its first write all its tools work in a copy, which is removed at the
 // end.
 func TestToolsThatWriteWorkInACopy(t *testing.T) {
 	for _, tool := range []string{"write", "put"} {
@@ -49,7 +49,7 @@ func TestToolsThatWriteWorkInACopy(t *testing.T) {
 	}
 }
 
-// // A tool that works in another folder of the project finds a copy of it, including earlier writes.
+// A tool that works in another folder of the project finds a copy of it, including earlier writes.
 func TestCopyIncludesFoldersThatToolsEnter(t *testing.T) {
 	l := newLab(t)
 	l.put(t, "beside/file.txt", "beside")
@@ -66,7 +66,7 @@ func TestCopyIncludesFoldersThatToolsEnter(t *testing.T) {
 	}
 }
 
-// // Recordings use live tools, also in a copy.
+// Recordings use live tools, also in a copy.
 func TestRecordingUsesLiveToolsInCopy(t *testing.T) {
 	l := newLab(t)
 	l.live = speaker{text: read("live") + "\n" + write("write", "x", "") + "\n" + read("live")}

@@ -4,5 +4,5 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 )
 
-// // NewMemory exports newMemory for the conformance suite.
+// NewMemory exports newMemory for the conformance suite.
 func NewMemory() memory.Store { return newMemory() }

@@ -43,7 +43,7 @@ func (t *try) judge(ctx context.Context, res *engine.Result, rec *replay.Recordi
 	}
 }
 
-// // unscripted reports whether the run failed because the script had no reply, rather than by the agent's fault.
+// unscripted reports whether the run failed because the script had no reply, rather than by the agent's fault.
 func unscripted(recs []journal.Record) bool {
 	for i := range slices.Backward(recs) {
 		r := &recs[i]
@@ -96,7 +96,7 @@ func (t *try) stale() int {
 	return len(t.out.Stale.Calls)
 }
 
-// // allowable returns the classes of the differences that can be tolerated, joined by commas, or "" if one of them
+// allowable returns the classes of the differences that can be tolerated, joined by commas, or "" if one of them
 // cannot.
 func allowable(found []drift.Difference) string {
 	var words []string
@@ -111,12 +111,12 @@ func allowable(found []drift.Difference) string {
 	return strings.Join(words, ",")
 }
 
-// // diffOf formats a difference as a unified diff with a heading.
+// diffOf formats a difference as a unified diff with a heading.
 func diffOf(d drift.Difference) string {
 	return fmt.Sprintf("--- recorded %s\n+++ now %s\n%s", d.What, d.What, textdiff.Compare(d.Before, d.After).Unified(0))
 }
 
-// // unused reports recorded replies that were not requested: the agent stopped doing something. With injected faults
+// unused reports recorded replies that were not requested: the agent stopped doing something. With injected faults
 // this is expected.
 func (t *try) unused(rec *replay.Recording) {
 	if !t.world.replays || t.world.faults != nil {

@@ -28,7 +28,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// // agent is a node that does what the planner replies and answers with the results. The planner replies with lines:
+// agent is a node that does what the planner replies and answers with the results. The planner replies with lines:
 // "call TOOL ARGS", "ask", or an answer.
 type agent struct{ prompt string }
 
@@ -77,7 +77,7 @@ func (a *agent) Run(s engine.Scope) error {
 	return nil
 }
 
-// // speaker is a model that always gives the same reply.
+// speaker is a model that always gives the same reply.
 type speaker struct {
 	text string
 	err  error
@@ -90,7 +90,7 @@ func (m speaker) Generate(context.Context, *model.Request, func(model.Delta)) (*
 	return &model.Reply{Text: m.text, Stop: model.EndTurn}, nil
 }
 
-// // file is a tool that reads or writes one file of a folder, or returns the time.
+// file is a tool that reads or writes one file of a folder, or returns the time.
 type file struct {
 	at    testcase.Place
 	write tool.Effect // "" = reads
@@ -132,7 +132,7 @@ func (f file) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	return &tool.Output{Text: string(b)}, err
 }
 
-// // lab is a bench and a unit in a temporary folder.
+// lab is a bench and a unit in a temporary folder.
 type lab struct {
 	bench   testcase.Bench
 	unit    testcase.Unit
@@ -224,7 +224,7 @@ func (l *lab) get(t testing.TB, name string) string {
 	return string(b)
 }
 
-// // load returns the records that a cassette file names.
+// load returns the records that a cassette file names.
 func (l *lab) load(path string) ([]journal.Record, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -237,7 +237,7 @@ func (l *lab) load(path string) ([]journal.Record, error) {
 	return recs, nil
 }
 
-// // tape is a journal whose Close writes a cassette.
+// tape is a journal whose Close writes a cassette.
 type tape struct {
 	journal.Memory
 	lab  *lab
@@ -254,7 +254,7 @@ func (r *tape) Close() error {
 	return os.WriteFile(r.path, []byte(name), 0o600)
 }
 
-// // taped records a run with the spec's own model as the cassette of a case.
+// taped records a run with the spec's own model as the cassette of a case.
 func (l *lab) taped(t testing.TB, name string) {
 	t.Helper()
 	l.live = l.own
@@ -264,7 +264,7 @@ func (l *lab) taped(t testing.TB, name string) {
 	}
 }
 
-// // saysCheck passes if the response contains a text.
+// saysCheck passes if the response contains a text.
 var saysCheck = component.New("says", "", func() saysConfig { return saysConfig{} },
 	func(c *saysConfig, s trial.CheckSettings) (trial.Check, error) { return &saysMark{c.Text, s.Name}, nil })
 

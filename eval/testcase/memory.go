@@ -54,7 +54,7 @@ func (m *trialMemory) Append(ctx context.Context, all ...memory.Interaction) err
 	return nil
 }
 
-// // cloned returns a deep copy of interactions.
+// cloneInteractions returns a deep copy of interactions.
 func cloneInteractions(all []memory.Interaction) []memory.Interaction {
 	out := slices.Clone(all)
 	for i := range out {

@@ -24,7 +24,7 @@ import (
 	"github.com/pexctl/pex/eval/report"
 )
 
-// // runID is the id of every run of a case, so that values derived from it are reproducible.
+// runID is the id of every run of a case, so that values derived from it are reproducible.
 const runID = "test"
 
 // play runs the case, if it has a run, in virtual time.
@@ -46,7 +46,7 @@ func (t *try) play(ctx context.Context) {
 	t.judge(ctx, res, rec, records.Records)
 }
 
-// // host returns the host of the case's run.
+// host returns the host of the case's run.
 func (t *try) host(base engine.Host) engine.Host {
 	h := t.world.host(t.unit.Program, base, t.world.place)
 	if t.world.faults != nil {
@@ -95,7 +95,7 @@ func (t *try) setUp() (base engine.Host, rec *replay.Recording, ok bool) {
 	return base, t.recording(recs), true
 }
 
-// // injected prepares the faults of the case. It returns false if one is invalid.
+// prepareFaults prepares the faults of the case. It returns false if one is invalid.
 func (t *try) prepareFaults() bool {
 	if len(t.c.Inject) == 0 {
 		return true
@@ -109,7 +109,7 @@ func (t *try) prepareFaults() bool {
 	return true
 }
 
-// // scripted builds the model from the case's replies. All LLMs share one script, so that replies are used in call
+// prepareScript builds the model from the case's replies. All LLMs share one script, so that replies are used in call
 // order.
 func (t *try) prepareScript() bool {
 	var retry retry.Policy
@@ -125,7 +125,7 @@ func (t *try) prepareScript() bool {
 	return true
 }
 
-// // shared returns a model whose replies are shared by all LLMs of a run.
+// shareScript returns a model whose replies are shared by all LLMs of a run.
 func shareScript(m model.Model) model.Model {
 	if rm, ok := m.(model.RunScoped); ok {
 		m = rm.ForRun(runID)
@@ -141,7 +141,7 @@ type oneScript struct {
 	model.Sequenced
 }
 
-// // missing reports that a reply is missing, and how to record one.
+// missing reports that a reply is missing, and how to record one.
 func (t *try) missing(what, tape string) {
 	t.partial, t.out.MissingCassette = true, true
 	p := report.Problem{Kind: report.ProblemMissing, Where: t.short(tape), File: t.c.Position.File, Line: t.c.Run.Position.Line}
@@ -153,7 +153,7 @@ func (t *try) missing(what, tape string) {
 	t.problem(p)
 }
 
-// // remembers reports whether the run needs a conversation store: an empty one, or one whose calls the recording
+// needsMemory reports whether the run needs a conversation store: an empty one, or one whose calls the recording
 // replays.
 func (t *try) needsMemory(base engine.Host, recs []journal.Record) bool {
 	if t.world.replays {
@@ -163,7 +163,7 @@ func (t *try) needsMemory(base engine.Host, recs []journal.Record) bool {
 	return t.c.Run.MemoryID != "" || slices.ContainsFunc(base.Tools, keeps)
 }
 
-// // recording returns the recording that the run replays. Without a cassette it is empty, and only counts calls.
+// recording returns the recording that the run replays. Without a cassette it is empty, and only counts calls.
 func (t *try) recording(recs []journal.Record) *replay.Recording {
 	o := replay.Options{Passthrough: t.world.passthrough}
 	if !t.world.replays {
@@ -179,15 +179,15 @@ func (t *try) recording(recs []journal.Record) *replay.Recording {
 	return rec
 }
 
-// // root replaces the path of the project root in recordings and goldens, so that they are equal on all machines.
+// root replaces the path of the project root in recordings and goldens, so that they are equal on all machines.
 const root = "root"
 
-// // secrets returns the values to redact from recordings, including the project's path.
+// secrets returns the values to redact from recordings, including the project's path.
 func (t *try) secrets() *secret.Values {
 	return t.bench.Secrets(t.unit.Program).Folder(t.unit.Root, root)
 }
 
-// // short formats a path for display.
+// short formats a path for display.
 func (t *try) short(path string) string {
 	if path == "" {
 		return ""
@@ -201,12 +201,12 @@ func (t *try) short(path string) string {
 	return path
 }
 
-// // people answers questions with the answers of the case, by the question's path, else by its kind, else "*".
+// answers answers questions with the answers of the case, by the question's path, else by its kind, else "*".
 type answers map[string]string
 
 var _ interrupt.Responder = answers(nil)
 
-// // Ask implements interrupt.Responder. Without an answer the run waits.
+// Ask implements interrupt.Responder. Without an answer the run waits.
 func (p answers) Ask(_ context.Context, q interrupt.Question) (json.RawMessage, error) {
 	for _, name := range []string{q.Path, string(q.Kind), "*"} {
 		if text, ok := p[name]; ok {

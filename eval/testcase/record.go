@@ -15,10 +15,10 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// // grace is how long calls in flight may continue after a recording is stopped.
+// grace is how long calls in flight may continue after a recording is stopped.
 const grace = 5 * time.Second
 
-// // ErrNoSpecFile is returned if a case has no path for its cassette.
+// ErrNoSpecFile is returned if a case has no path for its cassette.
 var ErrNoSpecFile = errors.New("the case has no path for its cassette")
 
 // Record runs a case live with the models of its spec, and writes the cassette to the
@@ -81,7 +81,7 @@ func (t *try) record(ctx context.Context, tape string) (*engine.Result, error) {
 	return res, err
 }
 
-// // live runs the case and records it to a file.
+// live runs the case and records it to a file.
 func (t *try) live(ctx context.Context, base engine.Host, path string) (*engine.Result, error) {
 	secrets := t.secrets().Folder(t.world.copies.root, root)
 	rec, err := t.bench.Recorder(&journal.Memory{}, path, secrets)
@@ -96,7 +96,7 @@ func (t *try) live(ctx context.Context, base engine.Host, path string) (*engine.
 	return res, errors.Join(rec.Close(), t.whyNoRecording(res))
 }
 
-// // mayWrite returns an error if path cannot be written. It is called before the run.
+// checkWritable returns an error if path cannot be written. It is called before the run.
 func checkWritable(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -109,7 +109,7 @@ func checkWritable(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// // place moves a file to its destination atomically, readable by everyone because cassettes belong to the tests.
+// install moves a file to its destination atomically, readable by everyone because cassettes belong to the tests.
 func install(from, to string) error {
 	text, err := os.ReadFile(from)
 	if err != nil {
@@ -153,7 +153,7 @@ func (t *try) cassettePath() string {
 	return ""
 }
 
-// // proposal returns a path for the cassette of a case that has none.
+// proposedCassette returns a path for the cassette of a case that has none.
 func (t *try) proposedCassette() string {
 	return "tests/" + testspec.Slug(t.c.Name) + "/cassette.jsonl"
 }

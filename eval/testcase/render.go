@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/eval/render"
 )
 
-// // render adds the prompts that the case selects, with the parameters and tools sent along.
+// render adds the prompts that the case selects, with the parameters and tools sent along.
 func (t *try) render() {
 	if len(t.c.Render) == 0 {
 		return
@@ -43,7 +43,7 @@ func (t *try) artefact(name, text string) {
 	t.artefacts = append(t.artefacts, golden.Artifact{Name: name, Text: text})
 }
 
-// // params is the part of a model call besides its messages.
+// params is the part of a model call besides its messages.
 type params struct {
 	LLM      string             `json:"llm,omitempty"`
 	Provider string             `json:"provider,omitempty"`
@@ -75,7 +75,7 @@ func toolDefs(tools []tool.Info) []model.ToolDef {
 	return out
 }
 
-// // pretty formats a value as indented JSON.
+// pretty formats a value as indented JSON.
 func pretty(v any) string {
 	b, err := jsonvalue.MarshalIndent(v)
 	if err != nil { // cannot happen: strings, numbers and valid JSON

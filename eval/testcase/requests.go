@@ -26,7 +26,7 @@ func (h *requestRecorder) Trace(p *engine.Program, w runtime.TraceEvent) {
 	}
 }
 
-// // prompts returns the text of each request, in call order.
+// prompts returns the text of each request, in call order.
 func (h *requestRecorder) prompts() []string {
 	out := make([]string, len(h.requests))
 	for i, r := range h.requests {

@@ -18,7 +18,7 @@ import (
 	"github.com/pexctl/pex/eval/testcase"
 )
 
-// // told formats the problems of an outcome, one per line.
+// problemsOf formats the problems of an outcome, one per line.
 func problemsOf(out *testcase.Outcome) string {
 	var b strings.Builder
 	for _, p := range out.Problems {
@@ -27,7 +27,7 @@ func problemsOf(out *testcase.Outcome) string {
 	return b.String()
 }
 
-// // want compares an outcome with a status and parts of its problems, in order.
+// want compares an outcome with a status and parts of its problems, in order.
 func want(t *testing.T, out *testcase.Outcome, status report.TestStatus, problems ...string) {
 	t.Helper()
 	ok := out.Status == status && len(out.Problems) == len(problems)

@@ -73,7 +73,7 @@ func trajectoryOf(res *engine.Result) trajectory {
 	return t
 }
 
-// // canonical decodes JSON, because the formatting of a model's arguments is not part of a trajectory.
+// canonical decodes JSON, because the formatting of a model's arguments is not part of a trajectory.
 func canonical(b json.RawMessage) any {
 	var v any
 	if jsonvalue.Unmarshal(b, &v) != nil {

@@ -38,7 +38,7 @@ type Outcome struct {
 	MissingCassette bool            // the run needs a cassette, and there is none
 }
 
-// // OfGoldens returns how many of the problems accepting the changes would solve.
+// GoldenProblems returns how many of the problems accepting the changes would solve.
 func (o *Outcome) GoldenProblems() int {
 	n, missing := 0, 0
 	for _, p := range o.Problems {
@@ -54,7 +54,7 @@ func (o *Outcome) GoldenProblems() int {
 	return n + missing
 }
 
-// // Stale describes a cassette whose replies were used for requests that differ from the recorded ones.
+// Stale describes a cassette whose replies were used for requests that differ from the recorded ones.
 type Stale struct {
 	Cassette string
 	Calls    []replay.Drifted // in call order
@@ -66,7 +66,7 @@ func newTry(b *Bench, u *Unit, c *testspec.Case) *try {
 	return t
 }
 
-// // prepare reads the given state of the case. It returns false if that is invalid.
+// prepare reads the given state of the case. It returns false if that is invalid.
 func (t *try) prepare() bool {
 	var err error
 	if t.state, err = render.Read(t.c.Given); err != nil {
@@ -88,7 +88,7 @@ func (t *try) prepare() bool {
 	return true
 }
 
-// // outcome sets the status.
+// outcome sets the status.
 func (t *try) outcome() *Outcome {
 	t.out.Status = report.TestPassed
 	for _, p := range t.out.Problems {

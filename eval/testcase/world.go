@@ -19,7 +19,7 @@ import (
 	"github.com/pexctl/pex/eval/faultinject"
 )
 
-// // connector returns the host of a program whose tools work in a place.
+// connector returns the host of a program whose tools work in a place.
 type connector func(p *engine.Program, at Place) (engine.Host, error)
 
 // world replies for models and tools in the run of a case.
@@ -54,7 +54,7 @@ func (w *world) close() {
 	}
 }
 
-// // host returns the host of a program in the test. base is the host that Bench.Host returned for it.
+// host returns the host of a program in the test. base is the host that Bench.Host returned for it.
 func (w *world) host(p *engine.Program, base engine.Host, at Place) engine.Host {
 	h := base
 	h.Memory, h.Models = w.memory, w.models(p, base)
@@ -78,7 +78,7 @@ func (w *world) host(p *engine.Program, base engine.Host, at Place) engine.Host 
 	return h
 }
 
-// // models returns the model of each LLM of a program.
+// models returns the model of each LLM of a program.
 func (w *world) models(p *engine.Program, base engine.Host) map[string]model.Model {
 	out := make(map[string]model.Model, len(p.Models))
 	if w.replays {
@@ -104,7 +104,7 @@ type unavailableModel struct {
 	name  string
 }
 
-// // Generate implements model.Model. It records the call and ends the run.
+// Generate implements model.Model. It records the call and ends the run.
 func (n *unavailableModel) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
 	n.world.mu.Lock()
 	defer n.world.mu.Unlock()
@@ -114,7 +114,7 @@ func (n *unavailableModel) Generate(context.Context, *model.Request, func(model.
 	return nil, &model.Error{Kind: model.NoReply, Message: "tests call no model: " + n.name}
 }
 
-// // tool wraps a tool for the test. It returns configured results, or works in a copy of the folder once a tool has
+// tool wraps a tool for the test. It returns configured results, or works in a copy of the folder once a tool has
 // written.
 func (w *world) tool(p *engine.Program, t tool.Binding, i int, at Place) tool.Binding {
 	name := t.Tool.Info().Name
@@ -151,7 +151,7 @@ func (w *world) tool(p *engine.Program, t tool.Binding, i int, at Place) tool.Bi
 	return t
 }
 
-// // answering wraps a tool that the case has results for.
+// withAnswers wraps a tool that the case has results for.
 func (w *world) withAnswers(name string, t tool.Tool) tool.Tool {
 	if a := w.answers[name]; a != nil {
 		return tool.Wrap(t, a.give)
@@ -169,7 +169,7 @@ func effectOf(t tool.Binding) tool.Effect {
 	return tool.WriteEffect
 }
 
-// // aside is the replay.Options.Passthrough of the run. It also assigns results to calls in the order in which they
+// passthrough is the replay.Options.Passthrough of the run. It also assigns results to calls in the order in which they
 // are issued.
 func (w *world) passthrough(a kernel.EffectQuery) bool {
 	aside := w.faults != nil && w.faults.Passthrough(a)
@@ -186,7 +186,7 @@ func (w *world) passthrough(a kernel.EffectQuery) bool {
 	return true
 }
 
-// // answered returns the names of tools that are not called.
+// answeredTools returns the names of tools that are not called.
 func (w *world) answeredTools() map[string]bool {
 	out := make(map[string]bool, len(w.answers))
 	for name := range w.answers {
@@ -195,7 +195,7 @@ func (w *world) answeredTools() map[string]bool {
 	return out
 }
 
-// // answer holds the results of a tool, one per call.
+// toolResults holds the results of a tool, one per call.
 type toolResults struct {
 	list []testspec.ToolAnswer
 	mu   sync.Mutex
@@ -203,7 +203,7 @@ type toolResults struct {
 	at   map[string]int // by path: the index of the call's result
 }
 
-// // issue assigns the next result to a call.
+// issue assigns the next result to a call.
 func (a *toolResults) issue(path string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -211,7 +211,7 @@ func (a *toolResults) issue(path string) {
 	a.next++
 }
 
-// // give is the tool's Call. A retry gets the next result.
+// give is the tool's Call. A retry gets the next result.
 func (a *toolResults) give(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	a.mu.Lock()
 	i, issued := a.at[c.Path]
@@ -235,5 +235,5 @@ func (a *toolResults) give(_ context.Context, c *tool.Call) (*tool.Output, error
 	return &tool.Output{Data: data}, err
 }
 
-// // fixed returns a clock that always returns at.
+// fixed returns a clock that always returns at.
 func fixed(at time.Time) func() time.Time { return func() time.Time { return at } }

@@ -2,23 +2,23 @@ package textdiff
 
 import "strings"
 
-// // Diff is the difference between two texts.
+// Diff is the difference between two texts.
 type Diff struct {
 	Hunks          []Hunk
 	Removed, Added int // lines
 }
 
-// // Hunk is a group of changed lines with context, as in a unified diff.
+// Hunk is a group of changed lines with context, as in a unified diff.
 type Hunk struct {
 	OldLine, OldLines int // first line, 1-based (the line before if there are none), and count
 	NewLine, NewLines int
 	Lines             []Line
 }
 
-// // Op is what happens to a line.
+// Op is what happens to a line.
 type Op byte
 
-// // The values of Op are the first characters of lines in a unified diff.
+// The values of Op are the first characters of lines in a unified diff.
 const (
 	Equal  Op = ' '
 	Delete Op = '-'
@@ -33,10 +33,10 @@ type Line struct {
 	NoNewline bool   // last line of a text, without a line ending
 }
 
-// // Span is a range of bytes in a line.
+// Span is a range of bytes in a line.
 type Span struct{ From, To int }
 
-// // Changed returns the deleted and inserted lines without their positions. Two diffs make the same change if it is
+// Changed returns the deleted and inserted lines without their positions. Two diffs make the same change if it is
 // equal.
 func (d Diff) Changed() string {
 	var b strings.Builder
@@ -50,10 +50,10 @@ func (d Diff) Changed() string {
 	return b.String()
 }
 
-// // Around is the number of context lines on each side of a change.
+// ContextLines is the number of context lines on each side of a change.
 const ContextLines = 3
 
-// // Compare returns the diff of two texts, with context lines and with the changed words of changed lines marked.
+// Compare returns the diff of two texts, with context lines and with the changed words of changed lines marked.
 func Compare(before, after string) Diff {
 	if before == after {
 		return Diff{}
@@ -81,7 +81,7 @@ func splitLines(text string) []line {
 	return out
 }
 
-// // differ builds hunks from the common lines of two texts.
+// differ builds hunks from the common lines of two texts.
 type differ struct {
 	a, b   []line
 	budget int // comparisons left; see maxCells
@@ -100,7 +100,7 @@ func (d *differ) diff(runs []run) {
 	}
 }
 
-// // slide moves blocks of only deleted or only inserted lines up to the start of a paragraph, if the result is
+// slide moves blocks of only deleted or only inserted lines up to the start of a paragraph, if the result is
 // equivalent.
 func (d *differ) slide(runs []run) {
 	for i := range runs[1:] {
@@ -122,7 +122,7 @@ func (d *differ) slide(runs []run) {
 	}
 }
 
-// // change adds a change to a hunk: the lines a0..a1-1 are deleted and b0..b1-1 inserted.
+// change adds a change to a hunk: the lines a0..a1-1 are deleted and b0..b1-1 inserted.
 func (d *differ) change(a0, a1, b0, b1 int) {
 	if d.hunk == nil {
 		n := min(ContextLines, a0, b0)
@@ -139,7 +139,7 @@ func (d *differ) change(a0, a1, b0, b1 int) {
 	d.out.Added += b1 - b0
 }
 
-// // same adds unchanged lines. They end the hunk unless the next change is near.
+// same adds unchanged lines. They end the hunk unless the next change is near.
 func (d *differ) same(r run) {
 	if d.hunk == nil {
 		return

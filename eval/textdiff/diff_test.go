@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
-// // marked formats a diff with its changed words in brackets.
+// marked formats a diff with its changed words in brackets.
 func marked(d textdiff.Diff) string {
 	var b strings.Builder
 	for _, h := range d.Hunks {
@@ -126,7 +126,7 @@ func TestMarkdownFenceIsLongerThanText(t *testing.T) {
 	}
 }
 
-// // apply applies a diff to a text.
+// apply applies a diff to a text.
 func apply(t *testing.T, before string, d textdiff.Diff) string {
 	t.Helper()
 	old := strings.SplitAfter(before, "\n")
@@ -209,7 +209,7 @@ func FuzzDiff(f *testing.F) {
 	})
 }
 
-// // TestDiffOfManyTexts covers what the fuzzer's seeds do not: many repeated lines.
+// TestDiffOfManyTexts covers what the fuzzer's seeds do not: many repeated lines.
 func TestDiffOfManyTexts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -231,7 +231,7 @@ func lineNoise(r *rand.Rand) string {
 	return b.String()
 }
 
-// // TestDiffOfTheWorstTextsEnds covers the most expensive inputs: nothing in common, nothing unique, everything on
+// TestDiffOfWorstCaseEnds covers the most expensive inputs: nothing in common, nothing unique, everything on
 // one line.
 func TestDiffOfWorstCaseEnds(t *testing.T) {
 	if testing.Short() {
@@ -285,7 +285,7 @@ func TestChangedIgnoresPosition(t *testing.T) {
 	}
 }
 
-// // BenchmarkDiffOfAPrompt measures a prompt of 60 lines in which one changed.
+// BenchmarkDiffOfAPrompt measures a prompt of 60 lines in which one changed.
 func BenchmarkDiffOfAPrompt(b *testing.B) {
 	before := numbers("This is a line of a prompt, with its number:", 60)
 	after := strings.Replace(before, "prompt, with its number: 30", "prompt, without number", 1)

@@ -2,5 +2,5 @@
 //
 //	Compare(before, after) -> Diff{hunks, lines, spans} -> Unified, Color, Markdown
 //
-// // The cost is bounded for texts of any length. The package must not know what the texts are.
+// The cost is bounded for texts of any length. The package must not know what the texts are.
 package textdiff

@@ -2,15 +2,15 @@ package textdiff
 
 import "slices"
 
-// // cells bounds the comparisons of one diff. Beyond it, lines count as changed.
+// maxCells bounds the comparisons of one diff. Beyond it, lines count as changed.
 const maxCells = 4 << 20
 
-// // table assigns equal values equal numbers.
+// numbering assigns equal values equal numbers.
 type numbering[T comparable] struct {
 	ids map[T]int
 }
 
-// // of returns the numbers of a list's values.
+// number returns the numbers of a list's values.
 func (t *numbering[T]) number(list []T) []int {
 	if t.ids == nil {
 		t.ids = make(map[T]int, len(list))
@@ -27,10 +27,10 @@ func (t *numbering[T]) number(list []T) []int {
 	return out
 }
 
-// // run is a sequence of n values that both lists have, starting at index a in one and b in the other.
+// run is a sequence of n values that both lists have, starting at index a in one and b in the other.
 type run struct{ a, b, n int }
 
-// // common returns the common values of two lists, in order. Values that occur exactly once in both lists are
+// common returns the common values of two lists, in order. Values that occur exactly once in both lists are
 // anchors (patience diff); between anchors it is the longest common subsequence, as far as the budget allows. The
 // cost is n log n plus what is deducted from *left.
 func common[T comparable](before, after []T, budget *int) []run {
@@ -41,7 +41,7 @@ func common[T comparable](before, after []T, budget *int) []run {
 	return m.runs
 }
 
-// // maxDepth bounds the recursion between anchors.
+// maxDepth bounds the recursion between anchors.
 const maxDepth = 16
 
 type matcher struct {
@@ -51,7 +51,7 @@ type matcher struct {
 	runs   []run
 }
 
-// // seen is how often a value occurs in a range of each list, and the last index.
+// occurrences is how often a value occurs in a range of each list, and the last index.
 type occurrences struct{ inA, inB, a, b int }
 
 func (m *matcher) match(a0, a1, b0, b1, depth int) {
@@ -71,7 +71,7 @@ func (m *matcher) match(a0, a1, b0, b1, depth int) {
 	m.add(run{a1, b1, n})
 }
 
-// // between matches ranges whose first values differ, and whose last values differ.
+// between matches ranges whose first values differ, and whose last values differ.
 func (m *matcher) between(a0, a1, b0, b1, depth int) {
 	var anchors []run
 	if depth > 0 {
@@ -89,7 +89,7 @@ func (m *matcher) between(a0, a1, b0, b1, depth int) {
 	m.match(a0, a1, b0, b1, depth-1)
 }
 
-// // unique returns the values that occur exactly once in both ranges, in a's order.
+// unique returns the values that occur exactly once in both ranges, in a's order.
 func (m *matcher) unique(a0, a1, b0, b1 int) []run {
 	for i := a0; i < a1; i++ {
 		s := &m.counts[m.a[i]]
@@ -114,7 +114,7 @@ func (m *matcher) unique(a0, a1, b0, b1 int) []run {
 	return out
 }
 
-// // rising returns the longest subsequence of a list in which b increases too.
+// longestIncreasing returns the longest subsequence of a list in which b increases too.
 func longestIncreasing(list []run) []run {
 	var ends, before []int // index of the best end per length, and of each run's predecessor
 	for i, r := range list {
@@ -140,7 +140,7 @@ func longestIncreasing(list []run) []run {
 	return out
 }
 
-// // longest adds a longest common subsequence of two ranges if the budget allows.
+// longest adds a longest common subsequence of two ranges if the budget allows.
 func (m *matcher) longest(a0, a1, b0, b1 int) {
 	rows, columns := a1-a0, b1-b0
 	cost := (rows + 1) * (columns + 1)
@@ -172,7 +172,7 @@ func (m *matcher) longest(a0, a1, b0, b1 int) {
 	}
 }
 
-// // add appends a run, or extends the last one if it is adjacent.
+// add appends a run, or extends the last one if it is adjacent.
 func (m *matcher) add(r run) {
 	if r.n == 0 {
 		return

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// // Unified returns the diff as text, or "" if nothing changed. It has at most most lines (0 = all). If it is
+// Unified returns the diff as text, or "" if nothing changed. It has at most most lines (0 = all). If it is
 // shortened, a last line says how many more there are, and very long lines show only their changes.
 func (d Diff) Unified(most int) string { return d.format(most, plainStyle) }
 
-// // Color is Unified with ANSI colors: deleted lines are red, inserted ones green, and changed words inverse. safe
+// Color is Unified with ANSI colors: deleted lines are red, inserted ones green, and changed words inverse. safe
 // escapes each text for the terminal.
 func (d Diff) Color(most int, safe func(string) string) string {
 	return d.format(most, colorStyle(safe))
 }
 
-// // Markdown returns Unified in a code fence that is longer than any in the text.
+// Markdown returns Unified in a code fence that is longer than any in the text.
 func (d Diff) Markdown(most int) string {
 	text := d.Unified(most)
 	if text == "" {
@@ -28,7 +28,7 @@ func (d Diff) Markdown(most int) string {
 	return fence + "diff\n" + text + fence + "\n"
 }
 
-// // look formats the parts of a diff.
+// style formats the parts of a diff.
 type style struct {
 	head func(string) string
 	line func(Line) string
@@ -64,7 +64,7 @@ func colorStyle(safe func(string) string) style {
 	}
 }
 
-// // inWords returns a line with its changed words inverse.
+// highlightWords returns a line with its changed words inverse.
 func highlightWords(l Line, safe func(string) string) string {
 	var b strings.Builder
 	at := 0
@@ -110,10 +110,10 @@ func hunkRange(line, n int) string {
 	return fmt.Sprintf("%d,%d", line, n)
 }
 
-// // longLine is the maximum length in bytes of a line in a shortened diff.
+// maxLineBytes is the maximum length in bytes of a line in a shortened diff.
 const maxLineBytes = 300
 
-// // shortened removes unchanged parts of a very long line, and truncates the rest.
+// shorten removes unchanged parts of a very long line, and truncates the rest.
 func shorten(l Line) Line {
 	if len(l.Text) <= maxLineBytes {
 		return l
@@ -147,7 +147,7 @@ func shorten(l Line) Line {
 	return out
 }
 
-// // head returns the first n bytes of a text, with an ellipsis if it is longer.
+// truncate returns the first n bytes of a text, with an ellipsis if it is longer.
 func truncate(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -155,7 +155,7 @@ func truncate(s string, n int) string {
 	return s[:boundary(s, n)] + "…"
 }
 
-// // boundary returns the start of the character that contains byte i.
+// boundary returns the start of the character that contains byte i.
 func boundary(s string, i int) int {
 	for i > 0 && i < len(s) && s[i]&0xc0 == 0x80 {
 		i--

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// // word is the unit of comparison within lines: a word, white space, or one other character with its combining
+// word is the unit of comparison within lines: a word, white space, or one other character with its combining
 // marks. A line ending is a word too.
 type word struct {
 	line     int
 	from, to int
 }
 
-// // markWords marks the words of deleted lines that their replacement lacks, and the reverse. Text that was only
+// markWords marks the words of deleted lines that their replacement lacks, and the reverse. Text that was only
 // rewrapped has none. Lines with little in common stay unmarked, which means that the whole line changed.
 func markWords(deleted, inserted []Line, budget *int) {
 	if len(deleted) == 0 || len(inserted) == 0 {
@@ -44,7 +44,7 @@ func markWords(deleted, inserted []Line, budget *int) {
 	mark(inserted, b, bText, commonB)
 }
 
-// // mark sets the spans of lines to the words that are not common.
+// mark sets the spans of lines to the words that are not common.
 func mark(lines []Line, words []word, text []string, common []bool) {
 	for i := 0; i < len(words); {
 		n := words[i].line
@@ -73,7 +73,7 @@ func allBlank(words []string) bool {
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// // weight returns the number of characters except white space.
+// weight returns the number of characters except white space.
 func weight(words []string) int {
 	n := 0
 	for _, s := range words {
@@ -84,7 +84,7 @@ func weight(words []string) int {
 	return n
 }
 
-// // wordsOf splits lines into words. A line ending compares as a blank, so that rewrapped text is equal.
+// splitWords splits lines into words. A line ending compares as a blank, so that rewrapped text is equal.
 func splitWords(lines []Line) ([]word, []string) {
 	var out []word
 	var text []string
@@ -101,7 +101,7 @@ func splitWords(lines []Line) ([]word, []string) {
 	return out, text
 }
 
-// // sort is a class of characters.
+// charClass is a class of characters.
 type charClass int
 
 const (
@@ -110,7 +110,7 @@ const (
 	space
 )
 
-// // wordLength returns the length of the first word of a text. It is never 0.
+// wordLength returns the length of the first word of a text. It is never 0.
 func wordLength(s string) int {
 	r, n := utf8.DecodeRuneInString(s)
 	first := classOf(r)
@@ -128,12 +128,12 @@ func wordLength(s string) int {
 
 const zeroWidthJoiner = 0x200d
 
-// // belongs reports whether a character continues the one before: an accent, a variation, a skin tone, a joiner.
+// isCombining reports whether a character continues the one before: an accent, a variation, a skin tone, a joiner.
 func isCombining(r rune) bool {
 	return r >= 0x300 && (unicode.IsMark(r) || r == zeroWidthJoiner || 0x1f3fb <= r && r <= 0x1f3ff)
 }
 
-// // sortOf returns the class of a character. Characters of scripts without blanks between words are words of their
+// classOf returns the class of a character. Characters of scripts without blanks between words are words of their
 // own.
 func classOf(r rune) charClass {
 	switch {

@@ -2,16 +2,16 @@ package trajectory
 
 import "github.com/pexctl/pex/engine/text"
 
-// Op says what an aligned line shows.
+// Op is the kind of an aligned line.
 type Op string
 
 // The operations.
 const (
 	Same    Op = " " // called as expected
 	Differs Op = "~" // called with other arguments
-	Missing Op = "-" // expected, and not called
-	Extra   Op = "+" // called, and not expected
-	Allowed Op = "." // called, not expected, and no harm
+	Missing Op = "-" // expected, but not called
+	Extra   Op = "+" // called, but not expected
+	Allowed Op = "." // called and not expected, but allowed
 )
 
 // Line is one line of an alignment.
@@ -19,23 +19,23 @@ type Line struct {
 	Op       Op
 	Expected *Call   // nil for Extra and Allowed
 	Actual   *Actual // nil for Missing
-	Fields   []Field // of Differs
+	Fields   []Field // differing arguments, if Op is Differs
 }
 
-// relation says how an actual call relates to an expected one.
+// relation is how well an actual call matches an expected one.
 type relation uint8
 
 const (
 	stranger relation = iota
-	sameTool          // with other arguments
+	sameTool          // different arguments
 	sameCall
 )
 
-// alignment is expected and actual calls side by side.
+// alignment aligns expected and actual calls.
 type alignment struct {
 	e      *Expectation
 	actual []Actual
-	rel    [][]relation // by expected and actual
+	rel    [][]relation // by indexes of expected and actual call
 	rules  map[ruleKey]Rule
 }
 
@@ -76,7 +76,7 @@ func (a *alignment) fields(i, j, limit int) []Field {
 	return compare(c.Args, got.Args, rule, limit)
 }
 
-// pair is the line of an expected and an actual call that belong together.
+// pair returns the line of a matched pair of calls.
 func (a *alignment) pair(i, j int) Line {
 	l := Line{Op: Same, Expected: &a.e.Calls[i], Actual: &a.actual[j]}
 	if a.rel[i][j] != sameCall {
@@ -85,12 +85,12 @@ func (a *alignment) pair(i, j int) Line {
 	return l
 }
 
-func (a *alignment) alone(j int, op Op) Line { return Line{Op: op, Actual: &a.actual[j]} }
+func (a *alignment) single(j int, op Op) Line { return Line{Op: op, Actual: &a.actual[j]} }
 
 func (a *alignment) missing(i int) Line { return Line{Op: Missing, Expected: &a.e.Calls[i]} }
 
-// The weights of the best alignment: as many calls as expected as possible, then
-// as many of the same tool. MaxCalls of the first fit an int32.
+// The weights maximize the number of calls as expected, and then those of the same tool. MaxCalls times weightCall
+// fits an int32.
 const (
 	weightCall int32 = 1 << 16
 	weightTool int32 = 1
@@ -107,11 +107,11 @@ func (r relation) weight() int32 {
 	}
 }
 
-// ordered aligns two sequences (edit distance: a call is taken, left out, or
-// changed in its arguments); extra is the op of calls that nobody expected.
+// ordered aligns two sequences like an edit distance: calls match, differ in their arguments, or have no
+// counterpart. extra is the op of unexpected calls.
 func (a *alignment) ordered(extra Op) []Line {
 	n, m := len(a.e.Calls), len(a.actual)
-	best := make([][]int32, n+1) // of what follows i and j
+	best := make([][]int32, n+1) // weight of the best alignment from i and j on
 	for i := range best {
 		best[i] = make([]int32, m+1)
 	}
@@ -135,7 +135,7 @@ func (a *alignment) ordered(extra Op) []Line {
 			out = append(out, a.missing(i))
 			i++
 		default:
-			out = append(out, a.alone(j, extra))
+			out = append(out, a.single(j, extra))
 			j++
 		}
 	}
@@ -143,13 +143,12 @@ func (a *alignment) ordered(extra Op) []Line {
 		out = append(out, a.missing(i))
 	}
 	for ; j < m; j++ {
-		out = append(out, a.alone(j, extra))
+		out = append(out, a.single(j, extra))
 	}
 	return out
 }
 
-// unordered pairs as many calls as can be, in whatever order, and lists them in
-// the order of the actual ones.
+// unordered pairs as many calls as possible in any order, and lists them in the order of the actual calls.
 func (a *alignment) unordered(extra Op) []Line {
 	partner, taken := a.pairs()
 	for i := range partner {
@@ -162,7 +161,7 @@ func (a *alignment) unordered(extra Op) []Line {
 	var out []Line
 	for j, i := range taken {
 		if i < 0 {
-			out = append(out, a.alone(j, extra))
+			out = append(out, a.single(j, extra))
 		} else {
 			out = append(out, a.pair(i, j))
 		}
@@ -175,19 +174,19 @@ func (a *alignment) unordered(extra Op) []Line {
 	return out
 }
 
-// pairs is a largest pairing of calls that are as expected, by augmenting paths;
-// -1 = alone.
+// pairs returns a maximum matching of calls as expected, found with augmenting paths. The value -1 means no
+// partner.
 func (a *alignment) pairs() (partner, taken []int) {
-	partner, taken = alone(len(a.e.Calls)), alone(len(a.actual))
-	var seen []bool
-	var place func(i int) bool
-	place = func(i int) bool {
+	partner, taken = unmatched(len(a.e.Calls)), unmatched(len(a.actual))
+	var visited []bool
+	var tryPlace func(i int) bool
+	tryPlace = func(i int) bool {
 		for j, r := range a.rel[i] {
-			if r != sameCall || seen[j] {
+			if r != sameCall || visited[j] {
 				continue
 			}
-			seen[j] = true
-			if taken[j] < 0 || place(taken[j]) {
+			visited[j] = true
+			if taken[j] < 0 || tryPlace(taken[j]) {
 				partner[i], taken[j] = j, i
 				return true
 			}
@@ -195,13 +194,13 @@ func (a *alignment) pairs() (partner, taken []int) {
 		return false
 	}
 	for i := range partner {
-		seen = make([]bool, len(taken))
-		place(i)
+		visited = make([]bool, len(taken))
+		tryPlace(i)
 	}
 	return partner, taken
 }
 
-func alone(n int) []int {
+func unmatched(n int) []int {
 	out := make([]int, n)
 	for i := range out {
 		out[i] = -1

@@ -9,22 +9,22 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// Field is one argument that is not as expected. Path leads to it
-// ("user.tags[1]"); "" = the arguments as a whole.
+// Field is an argument that differs from the expectation. Path is its location ("user.tags[1]"); "" means the
+// arguments as a whole.
 type Field struct {
 	Path            string
 	Expected        any
 	Actual          any
-	Missing, Excess bool // it is not there; it was not expected
+	Missing, Excess bool // the actual call lacks it; the expected call does
 }
 
-// differences collects what is not as expected, up to a limit.
+// differences collects differing arguments, up to a limit.
 type differences struct {
 	found []Field
 	limit int
 }
 
-// compare holds arguments against those of an expected call.
+// compare compares arguments with those of an expected call.
 func compare(want map[string]any, got any, r Rule, limit int) []Field {
 	d := differences{limit: limit}
 	if want == nil || r.Compare == Ignore {
@@ -71,7 +71,7 @@ func (d *differences) objects(at string, want, got map[string]any, of func(strin
 	}
 }
 
-// values compares two values of any kind, down to where they differ.
+// values compares two values and records the innermost differences.
 func (d *differences) values(at string, want, got any, c Compare) {
 	switch w := want.(type) {
 	case map[string]any:
@@ -99,8 +99,8 @@ func member(at, name string) string {
 	return at + "." + name
 }
 
-// decoded is the arguments of a call; what a model wrote that is no JSON is text.
-func decoded(raw json.RawMessage) any {
+// decodeArgs returns the arguments of a call. Arguments that are not valid JSON are returned as a string.
+func decodeArgs(raw json.RawMessage) any {
 	if len(raw) == 0 {
 		return map[string]any{}
 	}

@@ -11,8 +11,7 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// forbidden names the tools that were called and must not be, each once, in the
-// order of their first calls.
+// forbidden reports the forbidden tools that were called, each once, in the order of their first calls.
 func (e *Expectation) forbidden(actual []Actual) []string {
 	times, first := map[string]int{}, []Actual{}
 	for _, a := range actual {
@@ -33,8 +32,8 @@ func (e *Expectation) forbidden(actual []Actual) []string {
 	return out
 }
 
-// passed names the bounds that a run passed.
-func (b *Bounds) passed(t *exprenv.Trace) []string {
+// exceeded reports the bounds that a run exceeded.
+func (b *Bounds) exceeded(t *exprenv.Trace) []string {
 	var out []string
 	for _, l := range []struct {
 		name  string
@@ -48,26 +47,26 @@ func (b *Bounds) passed(t *exprenv.Trace) []string {
 		{"tokens", b.Tokens, t.Tokens},
 	} {
 		if l.most != nil && l.count > *l.most {
-			out = append(out, more(l.count, l.name, *l.most))
+			out = append(out, exceeds(l.count, l.name, *l.most))
 		}
 	}
 	if b.Cost != nil && t.Cost > *b.Cost {
-		out = append(out, fmt.Sprintf("a cost of $%s is more than $%s", dollars(t.Cost), dollars(*b.Cost)))
+		out = append(out, fmt.Sprintf("a cost of $%s exceeds $%s", dollars(t.Cost), dollars(*b.Cost)))
 	}
 	return out
 }
 
-// more is a bound that was passed, in words; name is of several.
-func more(count int, name string, most int) string {
+// exceeds describes an exceeded bound. name is a plural noun.
+func exceeds(count int, name string, most int) string {
 	if count == 1 {
-		return fmt.Sprintf("1 %s is more than %d", strings.TrimSuffix(name, "s"), most)
+		return fmt.Sprintf("1 %s exceeds %d", strings.TrimSuffix(name, "s"), most)
 	}
-	return fmt.Sprintf("%d %s are more than %d", count, name, most)
+	return fmt.Sprintf("%d %s exceed %d", count, name, most)
 }
 
 func dollars(usd float64) string { return strconv.FormatFloat(usd, 'g', 6, 64) }
 
-// Executed counts the steps of a run that were begun.
+// Executed returns the number of steps that were started.
 func Executed(t *exprenv.Trace) int {
 	n := 0
 	for _, s := range t.Steps {

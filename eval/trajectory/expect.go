@@ -10,30 +10,30 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// Match says how the calls of a run are to relate to the expected ones.
+// Match is how the calls of a run must relate to the expected ones.
 type Match string
 
 // The matches.
 const (
 	Exact    Match = "exact"     // the same calls in the same order, no others
-	InOrder  Match = "in_order"  // the expected calls in this order, others may stand between
-	AnyOrder Match = "any_order" // the same calls, no others, in whatever order
-	Subset   Match = "subset"    // no call that is not expected; not all need be made
-	Superset Match = "superset"  // all expected calls in whatever order; others may be made
+	InOrder  Match = "in_order"  // the expected calls in this order, with others between them
+	AnyOrder Match = "any_order" // the same calls in any order, no others
+	Subset   Match = "subset"    // only expected calls, not necessarily all
+	Superset Match = "superset"  // all expected calls in any order, and others
 )
 
-// Compare says how arguments are compared.
+// Compare is how arguments are compared.
 type Compare string
 
 // The comparisons.
 const (
 	Whole   Compare = "exact"   // equal, and no others
-	Partial Compare = "partial" // what is expected is there and equal, at whatever depth
+	Partial Compare = "partial" // the expected arguments are equal at any depth; others are ignored
 	Ignore  Compare = "ignore"
 )
 
-// Rule says how the arguments of a call are compared: as a whole, and single
-// ones by their names. The zero value leaves it to the next rule.
+// Rule sets how the arguments of a call are compared, as a whole and by name. The zero value defers to the next
+// rule.
 type Rule struct {
 	Compare Compare
 	Fields  map[string]Compare
@@ -43,37 +43,37 @@ type Rule struct {
 type Call struct {
 	Tool string         // name, or a pattern with *
 	Args map[string]any // nil = any
-	Rule Rule           // before those of the Expectation
+	Rule Rule           // takes precedence over those of the Expectation
 }
 
-// MaxCalls is how many calls may be expected.
+// MaxCalls is the maximum number of expected calls.
 const MaxCalls = 500
 
-// Expectation is what is expected of the calls of a run, and of its figures.
+// Expectation is the expected calls of a run and the bounds of its statistics.
 type Expectation struct {
 	Match     Match           // "" = InOrder
-	Calls     []Call          // nil = calls are not compared; empty = none is expected
-	Rule      Rule            // of all arguments; Compare "" = Partial
-	Tools     map[string]Rule // by name of a tool, or a pattern with *; before Rule
+	Calls     []Call          // nil = calls are not compared; empty = no call is expected
+	Rule      Rule            // default for all arguments; Compare "" = Partial
+	Tools     map[string]Rule // by name of a tool, or a pattern with *; takes precedence over Rule
 	Forbidden []string        // tools that must not be called, names or patterns
 	Bounds    Bounds
 }
 
-// Bounds are what the figures of a run may not pass; nil = no bound.
+// Bounds are upper limits for the statistics of a run; nil = no limit.
 type Bounds struct {
 	Steps, Replans, ToolCalls, ModelCalls, Tokens *int
 	Cost                                          *float64
 }
 
-// Check says what is wrong with an expectation.
+// Check returns an error if the expectation is invalid.
 func (e *Expectation) Check() error {
 	switch e.Match {
 	case "", Exact, InOrder, AnyOrder, Subset, Superset:
 	default:
-		return fmt.Errorf("match cannot be %q; the words are exact, in_order, any_order, subset, superset", e.Match)
+		return fmt.Errorf("invalid match %q: use exact, in_order, any_order, subset or superset", e.Match)
 	}
 	if len(e.Calls) > MaxCalls {
-		return fmt.Errorf("%d calls are expected; the most is %d", len(e.Calls), MaxCalls)
+		return fmt.Errorf("%d calls are expected; the maximum is %d", len(e.Calls), MaxCalls)
 	}
 	patterns := slices.Concat(e.Forbidden, slices.Sorted(maps.Keys(e.Tools)))
 	rules := []Rule{e.Rule}
@@ -85,7 +85,7 @@ func (e *Expectation) Check() error {
 	}
 	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil || p == "" {
-			return fmt.Errorf("%q is no name or pattern of a tool; write read_file, or read_* for all that begin so", p)
+			return fmt.Errorf("%q is not a tool name or pattern: use a name such as read_file, or a prefix such as read_*", p)
 		}
 	}
 	for _, r := range rules {
@@ -99,13 +99,13 @@ func (e *Expectation) Check() error {
 func (r Rule) check() error {
 	for _, c := range append([]Compare{r.Compare}, slices.Collect(maps.Values(r.Fields))...) {
 		if c != "" && c != Whole && c != Partial && c != Ignore {
-			return fmt.Errorf("arguments cannot be compared by %q; the words are exact, partial, ignore", c)
+			return fmt.Errorf("invalid comparison %q of arguments: use exact, partial or ignore", c)
 		}
 	}
 	return nil
 }
 
-// ruleFor is how the arguments of a call of a tool are compared with c's.
+// ruleFor returns how the arguments of a call of a tool are compared with those of c.
 func (e *Expectation) ruleFor(c *Call, tool string) Rule {
 	out := Rule{Compare: Partial, Fields: map[string]Compare{}}
 	for _, r := range []Rule{e.Rule, e.ofTool(tool), c.Rule} {
@@ -117,7 +117,7 @@ func (e *Expectation) ruleFor(c *Call, tool string) Rule {
 	return out
 }
 
-// ofTool is the rule of a tool: by its name, else by the first pattern.
+// ofTool returns the rule of a tool, by its name or else by the first matching pattern.
 func (e *Expectation) ofTool(tool string) Rule {
 	if r, ok := e.Tools[tool]; ok {
 		return r
@@ -130,12 +130,11 @@ func (e *Expectation) ofTool(tool string) Rule {
 	return Rule{}
 }
 
-// ParseCalls reads expected calls as they are written: a list of names of tools,
-// and of mappings with tool, args, compare and fields.
+// ParseCalls parses expected calls: a list of tool names and of mappings with tool, args, compare and fields.
 func ParseCalls(v any) ([]Call, error) {
 	list, ok := v.([]any)
 	if !ok {
-		return nil, fmt.Errorf("tools wants a list, such as [list_files, {tool: read_file, args: {path: a.md}}]")
+		return nil, fmt.Errorf("tools must be a list, such as [list_files, {tool: read_file, args: {path: a.md}}]")
 	}
 	out := make([]Call, len(list))
 	for i, it := range list {
@@ -151,7 +150,7 @@ func parseCall(v any) (c Call, err error) {
 	m, ok := v.(map[string]any)
 	if !ok {
 		if c.Tool, ok = v.(string); !ok {
-			return c, fmt.Errorf("wants the name of a tool, or a mapping with tool and args")
+			return c, fmt.Errorf("must be the name of a tool, or a mapping with tool and args")
 		}
 		return c, nil
 	}
@@ -168,14 +167,14 @@ func parseCall(v any) (c Call, err error) {
 		case "fields":
 			c.Rule.Fields, ok = comparisons(m[key])
 		default:
-			return c, fmt.Errorf("there is no key %q; the keys are tool, args, compare, fields", key)
+			return c, fmt.Errorf("unknown key %q; the keys are tool, args, compare, fields", key)
 		}
 		if !ok {
-			return c, fmt.Errorf("%s wants %s", key, wants[key])
+			return c, fmt.Errorf("%s must be %s", key, wants[key])
 		}
 	}
 	if strings.TrimSpace(c.Tool) == "" {
-		return c, fmt.Errorf("names no tool")
+		return c, fmt.Errorf("missing required key tool")
 	}
 	return c, nil
 }

@@ -16,29 +16,27 @@ import (
 type Actual struct {
 	Step   string // its id
 	Tool   string
-	Args   any // decoded, numbers as json.Number; text where they were no JSON
+	Args   any // decoded, numbers as json.Number; a string if the arguments were not JSON
 	Status tool.CallStatus
 }
 
-// Report is what holding a run against an Expectation gave.
+// Report is the result of comparing a run with an Expectation.
 type Report struct {
 	Pass bool
-	// Score is the share of expected calls that were made; for Exact and AnyOrder
-	// the F1 of both, so that calls too many count; for Subset the share of
-	// actual calls that were expected. It is 0 where there are Problems.
+	// Score is the share of expected calls that were made; for Exact and AnyOrder the F1 score, so that extra
+	// calls count; for Subset the share of actual calls that were expected. It is 0 if there are Problems.
 	Score    float64
-	Lines    []Line   // aligned; nil = calls were not compared
-	Problems []string // forbidden tools and passed bounds, a sentence each
+	Lines    []Line   // nil = calls were not compared
+	Problems []string // forbidden tools and exceeded bounds, one sentence each
 }
 
-// maxActual is how many calls of a run are compared.
+// maxActual is the maximum number of a run's calls that are compared.
 const maxActual = 2000
 
-// Hold holds the steps of a run, and its figures, against the expectation, which
-// must have passed Check.
-func (e *Expectation) Hold(steps []plan.StepRecord, figures *exprenv.Trace) Report {
+// Compare compares the steps and statistics of a run with the expectation, which must have passed Check.
+func (e *Expectation) Compare(steps []plan.StepRecord, figures *exprenv.Trace) Report {
 	actual := calls(steps)
-	r := Report{Score: 1, Problems: append(e.forbidden(actual), e.Bounds.passed(figures)...)}
+	r := Report{Score: 1, Problems: append(e.forbidden(actual), e.Bounds.exceeded(figures)...)}
 	if e.Calls != nil {
 		if len(actual) > maxActual {
 			r.Problems = append(r.Problems, fmt.Sprintf("%d tools were called; only the first %d are compared", len(actual), maxActual))
@@ -54,12 +52,12 @@ func (e *Expectation) Hold(steps []plan.StepRecord, figures *exprenv.Trace) Repo
 	return r
 }
 
-// calls lists the calls of steps in order.
+// calls returns the calls of steps in order.
 func calls(steps []plan.StepRecord) []Actual {
 	var out []Actual
 	for i := range steps {
 		for _, c := range steps[i].ToolCalls {
-			out = append(out, Actual{Step: steps[i].ID, Tool: c.Tool, Args: decoded(c.Args), Status: c.Status})
+			out = append(out, Actual{Step: steps[i].ID, Tool: c.Tool, Args: decodeArgs(c.Args), Status: c.Status})
 		}
 	}
 	return out
@@ -109,7 +107,7 @@ func (r *Report) count(op Op) int {
 	return n
 }
 
-// Summary is the report in a sentence.
+// Summary describes the report in a sentence.
 func (r *Report) Summary() string {
 	var parts []string
 	say := func(op Op, what string) {
@@ -130,17 +128,16 @@ func (r *Report) Summary() string {
 	return strings.Join(out, "; ")
 }
 
-// The bounds of a report for people.
+// Limits of the texts.
 const (
-	maxFields = 8    // shown of one call
-	maxValue  = 120  // bytes of one value
-	maxText   = 2000 // bytes of all
-	shownRun  = 3    // lines of a run of calls that are fine; the rest is counted
+	maxFields   = 8    // of one call
+	maxValue    = 120  // bytes of one value
+	maxText     = 2000 // bytes of all
+	maxMatching = 3    // lines of a sequence of matching calls; longer ones are abbreviated
 )
 
-// Diff shows the calls one a line: "  " as expected, "~ " with other arguments
-// and what is other in them, "- " expected and not called, "+ " called and not
-// expected, ". " called besides.
+// Diff lists the calls one per line: "  " as expected, "~ " with other arguments, which follow, "- " expected but
+// not called, "+ " called but not expected, ". " called and allowed.
 func (r *Report) Diff() string {
 	var b strings.Builder
 	left := len(r.Lines)
@@ -149,8 +146,8 @@ func (r *Report) Diff() string {
 			fmt.Fprintf(&b, "... %d more lines\n", left)
 			break
 		}
-		n := r.fine(i)
-		if n > shownRun {
+		n := r.matching(i)
+		if n > maxMatching {
 			b.WriteString(r.Lines[i].text())
 			fmt.Fprintf(&b, "  ... %d more calls\n", n-2)
 			i, left, n = i+n-1, left-n+1, 1
@@ -163,8 +160,8 @@ func (r *Report) Diff() string {
 	return b.String()
 }
 
-// fine counts the lines from i on that need no look.
-func (r *Report) fine(i int) int {
+// matching returns the number of consecutive matching lines from i on.
+func (r *Report) matching(i int) int {
 	n := 0
 	for i+n < len(r.Lines) && (r.Lines[i+n].Op == Same || r.Lines[i+n].Op == Allowed) {
 		n++
@@ -200,7 +197,7 @@ func (f *Field) text() string {
 	}
 	switch {
 	case f.Missing:
-		return at + ": expected " + cut(jsonvalue.Compact(f.Expected)) + ", is not there"
+		return at + ": expected " + cut(jsonvalue.Compact(f.Expected)) + ", is missing"
 	case f.Excess:
 		return at + ": not expected, is " + cut(jsonvalue.Compact(f.Actual))
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/pexctl/pex/eval/trajectory"
 )
 
-// made are the steps of a run that called tools: "tool {json}" each, one step.
-func made(calls ...string) []plan.StepRecord {
+// stepsOf returns the steps of a run with these calls ("tool {json}"), one per step.
+func stepsOf(calls ...string) []plan.StepRecord {
 	st := plan.StepRecord{ID: "s1", Status: plan.OK}
 	for _, c := range calls {
 		t, args, _ := strings.Cut(c, " ")
@@ -23,7 +23,7 @@ func made(calls ...string) []plan.StepRecord {
 	return []plan.StepRecord{st}
 }
 
-// expected reads calls as an author writes them, in JSON.
+// expected parses expected calls, given as JSON.
 func expected(t testing.TB, src string) []trajectory.Call {
 	t.Helper()
 	var v any
@@ -37,15 +37,15 @@ func expected(t testing.TB, src string) []trajectory.Call {
 	return out
 }
 
-func hold(t testing.TB, e trajectory.Expectation, calls ...string) trajectory.Report {
+func compare(t testing.TB, e trajectory.Expectation, calls ...string) trajectory.Report {
 	t.Helper()
 	if err := e.Check(); err != nil {
 		t.Fatal(err)
 	}
-	return e.Hold(made(calls...), &exprenv.Trace{})
+	return e.Compare(stepsOf(calls...), &exprenv.Trace{})
 }
 
-// ops is an alignment in short: "=a ~b -c +d .e".
+// ops formats an alignment as "=a ~b -c +d .e".
 func ops(r trajectory.Report) string {
 	var out []string
 	for _, l := range r.Lines {
@@ -98,7 +98,7 @@ func TestMatches(t *testing.T) {
 		{"a chain of partners", "any_order", `["*","[ab]","a"]`, []string{"a", "b", "c"}, "=a =b =c", true, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := hold(t, trajectory.Expectation{Match: c.match, Calls: expected(t, c.want)}, c.calls...)
+			r := compare(t, trajectory.Expectation{Match: c.match, Calls: expected(t, c.want)}, c.calls...)
 			if got := ops(r); got != c.ops {
 				t.Errorf("aligned %q, want %q", got, c.ops)
 			}
@@ -116,7 +116,7 @@ func TestArguments(t *testing.T) {
 		tools map[string]trajectory.Rule
 		want  string // the expected call
 		call  string
-		diff  string // its fields; "" = as expected
+		diff  string // differing fields; "" = as expected
 	}{
 		{name: "none expected are any", want: `"f"`, call: `f {"a":1}`},
 		{name: "partial", want: `{"tool":"f","args":{"a":1}}`, call: `f {"a":1.0,"b":2}`},
@@ -125,7 +125,7 @@ func TestArguments(t *testing.T) {
 		{name: "partial, list length", want: `{"tool":"f","args":{"l":[1]}}`, call: `f {"l":[1,2]}`, diff: "l: expected [1], is [1,2]"},
 		{name: "partial, other", want: `{"tool":"f","args":{"u":{"n":"x"}}}`, call: `f {"u":{"n":"y"}}`, diff: `u.n: expected "x", is "y"`},
 		{name: "partial, in a list", want: `{"tool":"f","args":{"l":[1,2]}}`, call: `f {"l":[1,3]}`, diff: "l[1]: expected 2, is 3"},
-		{name: "partial, missing", want: `{"tool":"f","args":{"a":null}}`, call: `f {}`, diff: "a: expected null, is not there"},
+		{name: "partial, missing", want: `{"tool":"f","args":{"a":null}}`, call: `f {}`, diff: "a: expected null, is missing"},
 		{name: "a number is no text", want: `{"tool":"f","args":{"a":"1"}}`, call: `f {"a":1}`, diff: `a: expected "1", is 1`},
 		{name: "exact", rule: trajectory.Rule{Compare: "exact"}, want: `{"tool":"f","args":{"a":1}}`, call: `f {"a":1}`},
 		{name: "exact, more", rule: trajectory.Rule{Compare: "exact"}, want: `{"tool":"f","args":{"a":1}}`, call: `f {"a":1,"b":2}`, diff: "b: not expected, is 2"},
@@ -144,7 +144,7 @@ func TestArguments(t *testing.T) {
 		{name: "long digits", want: `{"tool":"f","args":{"a":"x"}}`, call: `f {"a":12345678901234567891}`, diff: `a: expected "x", is 12345678901234567891`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := hold(t, trajectory.Expectation{Match: "exact", Rule: c.rule, Tools: c.tools, Calls: expected(t, "["+c.want+"]")}, c.call)
+			r := compare(t, trajectory.Expectation{Match: "exact", Rule: c.rule, Tools: c.tools, Calls: expected(t, "["+c.want+"]")}, c.call)
 			_, got, _ := strings.Cut(r.Diff(), "\n")
 			if diff := cmp.Diff(c.diff, strings.TrimSpace(got)); diff != "" || r.Pass != (c.diff == "") {
 				t.Errorf("pass %v: %s", r.Pass, diff)
@@ -153,15 +153,15 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-func TestDiffReadsLikeOne(t *testing.T) {
+func TestDiffFormat(t *testing.T) {
 	e := trajectory.Expectation{
 		Match: "exact", Forbidden: []string{"write_*"},
 		Calls: expected(t, `["list_files",{"tool":"read_file","args":{"path":"a.md","max":5}},"clock","clock","clock","clock","clock",{"tool":"search","args":{"q":"x"}}]`),
 	}
-	r := hold(t, e, `list_files {}`, `read_file {"path":"b.md"}`, `clock {}`, `clock {}`, `clock {}`, `clock {}`, `clock {}`, `write_file {"path":"c"}`, `write_file {}`)
+	r := compare(t, e, `list_files {}`, `read_file {"path":"b.md"}`, `clock {}`, `clock {}`, `clock {}`, `clock {}`, `clock {}`, `write_file {"path":"c"}`, `write_file {}`)
 	want := `  list_files {}
 ~ read_file {"path":"b.md"}
-    max: expected 5, is not there
+    max: expected 5, is missing
     path: expected "a.md", is "b.md"
   clock {}
   ... 3 more calls
@@ -178,15 +178,15 @@ func TestDiffReadsLikeOne(t *testing.T) {
 		t.Error(diff)
 	}
 	if r.Pass || r.Score != 0 {
-		t.Errorf("pass %v, score %f: a forbidden tool was called", r.Pass, r.Score)
+		t.Errorf("pass %v, score %f: after a call of a forbidden tool", r.Pass, r.Score)
 	}
 }
 
-func TestDeniedCallsCountAndSaySo(t *testing.T) {
-	steps := made(`rm {"path":"/"}`)
+func TestDeniedCallsCount(t *testing.T) {
+	steps := stepsOf(`rm {"path":"/"}`)
 	steps[0].ToolCalls[0].Status = tool.CallDenied
 	e := trajectory.Expectation{Calls: expected(t, `["rm"]`)}
-	r := e.Hold(steps, &exprenv.Trace{})
+	r := e.Compare(steps, &exprenv.Trace{})
 	if want := "  rm {\"path\":\"/\"} (denied)\n"; r.Diff() != want || !r.Pass {
 		t.Errorf("pass %v: %s", r.Pass, r.Diff())
 	}
@@ -200,45 +200,45 @@ func TestBounds(t *testing.T) {
 	}
 	bounds := trajectory.Bounds{Steps: &n, Replans: &n, ToolCalls: &n, ModelCalls: &n, Tokens: &n, Cost: &cost}
 	e := trajectory.Expectation{Bounds: bounds}
-	if r := e.Hold(nil, &trace); !r.Pass || r.Score != 1 || r.Summary() != "" || r.Diff() != "" {
-		t.Errorf("at its bounds: %+v", r)
+	if r := e.Compare(nil, &trace); !r.Pass || r.Score != 1 || r.Summary() != "" || r.Diff() != "" {
+		t.Errorf("at the bounds: %+v", r)
 	}
 	n, cost = 1, 0.25
-	r := e.Hold(nil, &trace)
+	r := e.Compare(nil, &trace)
 	want := []string{
-		"2 steps are more than 1", "2 replans are more than 1", "2 tool calls are more than 1",
-		"2 model calls are more than 1", "2 tokens are more than 1", "a cost of $0.5 is more than $0.25",
+		"2 steps exceed 1", "2 replans exceed 1", "2 tool calls exceed 1",
+		"2 model calls exceed 1", "2 tokens exceed 1", "a cost of $0.5 exceeds $0.25",
 	}
 	if diff := cmp.Diff(want, r.Problems); diff != "" || r.Pass || r.Score != 0 {
 		t.Errorf("pass %v: %s", r.Pass, diff)
 	}
 	n = 0
 	zero := trajectory.Expectation{Bounds: trajectory.Bounds{Replans: &n}}
-	if r := zero.Hold(nil, &exprenv.Trace{Replans: 1}); r.Pass {
-		t.Error("a bound of 0 is a bound")
+	if r := zero.Compare(nil, &exprenv.Trace{Replans: 1}); r.Pass {
+		t.Error("a bound of 0 has no effect")
 	}
-	if r := zero.Hold(nil, &exprenv.Trace{Replans: 1}); len(r.Problems) != 1 || r.Problems[0] != "1 replan is more than 0" {
-		t.Errorf("one too many: %q", r.Problems)
+	if r := zero.Compare(nil, &exprenv.Trace{Replans: 1}); len(r.Problems) != 1 || r.Problems[0] != "1 replan exceeds 0" {
+		t.Errorf("one above the bounds: %q", r.Problems)
 	}
 }
 
-func TestWhatIsWrongWithAnExpectation(t *testing.T) {
+func TestInvalidExpectations(t *testing.T) {
 	for _, c := range []struct {
 		name, calls string
 		e           trajectory.Expectation
 		want        string
 	}{
-		{name: "match", e: trajectory.Expectation{Match: "strict"}, want: `match cannot be "strict"`},
-		{name: "compare", e: trajectory.Expectation{Rule: trajectory.Rule{Compare: "equal"}}, want: `by "equal"; the words are exact, partial, ignore`},
-		{name: "field", e: trajectory.Expectation{Tools: map[string]trajectory.Rule{"a": {Fields: map[string]trajectory.Compare{"x": "no"}}}}, want: `by "no"`},
-		{name: "pattern", e: trajectory.Expectation{Forbidden: []string{"a["}}, want: `"a[" is no name or pattern`},
-		{name: "too many", e: trajectory.Expectation{Calls: make([]trajectory.Call, 501)}, want: "the most is 500"},
-		{name: "no list", calls: `"a"`, want: "tools wants a list"},
-		{name: "a number", calls: `["a", 1]`, want: "tools[1]: wants the name of a tool"},
-		{name: "unknown key", calls: `[{"tool":"a","arg":{}}]`, want: `tools[0]: there is no key "arg"; the keys are tool, args, compare, fields`},
-		{name: "no tool", calls: `[{"args":{}}]`, want: "tools[0]: names no tool"},
-		{name: "args", calls: `[{"tool":"a","args":[1]}]`, want: "tools[0]: args wants a mapping of arguments"},
-		{name: "fields", calls: `[{"tool":"a","fields":{"x":1}}]`, want: "fields wants a mapping of names"},
+		{name: "match", e: trajectory.Expectation{Match: "strict"}, want: `invalid match "strict"`},
+		{name: "compare", e: trajectory.Expectation{Rule: trajectory.Rule{Compare: "equal"}}, want: `invalid comparison "equal" of arguments: use exact, partial or ignore`},
+		{name: "field", e: trajectory.Expectation{Tools: map[string]trajectory.Rule{"a": {Fields: map[string]trajectory.Compare{"x": "no"}}}}, want: `invalid comparison "no"`},
+		{name: "pattern", e: trajectory.Expectation{Forbidden: []string{"a["}}, want: `"a[" is not a tool name or pattern`},
+		{name: "too many", e: trajectory.Expectation{Calls: make([]trajectory.Call, 501)}, want: "the maximum is 500"},
+		{name: "no list", calls: `"a"`, want: "tools must be a list"},
+		{name: "a number", calls: `["a", 1]`, want: "tools[1]: must be the name of a tool"},
+		{name: "unknown key", calls: `[{"tool":"a","arg":{}}]`, want: `tools[0]: unknown key "arg"; the keys are tool, args, compare, fields`},
+		{name: "no tool", calls: `[{"args":{}}]`, want: "tools[0]: missing required key tool"},
+		{name: "args", calls: `[{"tool":"a","args":[1]}]`, want: "tools[0]: args must be a mapping of arguments"},
+		{name: "fields", calls: `[{"tool":"a","fields":{"x":1}}]`, want: "fields must be a mapping of names"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := c.e.Check()
@@ -256,7 +256,7 @@ func TestWhatIsWrongWithAnExpectation(t *testing.T) {
 	}
 }
 
-func TestManyCallsAreBoundedAndShownShort(t *testing.T) {
+func TestManyCallsAreAbbreviated(t *testing.T) {
 	calls := make([]string, 3000)
 	for i := range calls {
 		calls[i] = fmt.Sprintf(`f {"i":%d,"text":%q}`, i, strings.Repeat("long ", 100))
@@ -266,7 +266,7 @@ func TestManyCallsAreBoundedAndShownShort(t *testing.T) {
 		want[i] = trajectory.Call{Tool: "f", Args: map[string]any{"i": -i}}
 	}
 	for _, m := range []trajectory.Match{"exact", "superset"} {
-		r := hold(t, trajectory.Expectation{Match: m, Calls: want}, calls...)
+		r := compare(t, trajectory.Expectation{Match: m, Calls: want}, calls...)
 		if r.Pass || len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "3000 tools were called") {
 			t.Errorf("%s: %v", m, r.Problems)
 		}
@@ -276,9 +276,8 @@ func TestManyCallsAreBoundedAndShownShort(t *testing.T) {
 	}
 }
 
-// Aligned calls are those of the run and those expected, each once, whatever
-// they are.
-func FuzzAlignmentLosesNothing(f *testing.F) {
+// An alignment contains each expected and each actual call exactly once.
+func FuzzAlignmentIsComplete(f *testing.F) {
 	f.Add("abcab", "bacba", uint8(0))
 	f.Add("a*b?", "xayb", uint8(2))
 	f.Fuzz(func(t *testing.T, want, got string, match uint8) {
@@ -296,7 +295,7 @@ func FuzzAlignmentLosesNothing(f *testing.F) {
 				calls = append(calls, string(c))
 			}
 		}
-		r := hold(t, e, calls...)
+		r := compare(t, e, calls...)
 		expected, actual := 0, 0
 		for _, l := range r.Lines {
 			if l.Expected != nil {

@@ -43,11 +43,11 @@ type CheckSettings struct {
 	UserAgent string
 	Judge     Grader              // the suite's judge; nil = none
 	Rubric    component.PromptRef // the judge's rubric, for checks without one
-	Embedder  model.Embedder      // nil = the suite names no llm that embeds
-	EmbedCost *model.Cost         // nil = its price is not known
-	// Guard is that of tool.Settings.
+	Embedder  model.Embedder      // nil = the suite sets no LLM for embeddings
+	EmbedCost *model.Cost         // nil = unknown price
+	// Guard is like tool.Settings.Guard.
 	Guard func(mark string) (watch func(leader int) (release func()))
-	// NoPrograms is that of tool.Settings: a check that starts one fails.
+	// NoPrograms is like tool.Settings.NoPrograms: a check that starts a program fails.
 	NoPrograms bool
 }
 
@@ -85,7 +85,7 @@ type Subject struct {
 	Output     any // the validated answer, numbers as jsonvalue.Plain has them, else the response
 	Trace      exprenv.Trace
 	Latency    time.Duration
-	Unpriced   []string // llms of the spec that were asked and have no price: Trace.Cost is not all of it
+	Unpriced   []string // LLMs that were called and have no price, so that Trace.Cost is incomplete
 	Paired     *Subject // the same trial under the variant that a Paired check names
 }
 
@@ -110,10 +110,10 @@ type Mark struct {
 	Expected string  `json:"expected,omitempty"`
 	Actual   string  `json:"actual,omitempty"`
 	Message  string  `json:"message,omitempty"` // why, in a sentence
-	Diff     string  `json:"diff,omitempty"`    // unified, where one helps
+	Diff     string  `json:"diff,omitempty"`    // unified
 	Error    string  `json:"error,omitempty"`   // failure of the grader; Pass and Score are meaningless then
 	Prompt   string  `json:"prompt,omitempty"`  // hash of the judge's instructions: different ones are not comparable
-	Tokens   int     `json:"tokens,omitempty"`  // that grading took
+	Tokens   int     `json:"tokens,omitempty"`  // used for grading
 	Cost     float64 `json:"cost_usd,omitempty"`
 	Line     int     `json:"line,omitempty"` // of the check in its file
 }

@@ -37,12 +37,12 @@ type ErrorKind string
 // The error kinds.
 const (
 	ProviderFault ErrorKind = "provider" // a model could not be reached or did not answer
-	ToolFault     ErrorKind = "tool"     // a tool server is not there
-	TimeoutFault  ErrorKind = "timeout"  // the trial's own time was up
-	BudgetFault   ErrorKind = "budget"   // the evaluation's budget was used up under it
+	ToolFault     ErrorKind = "tool"     // a tool server is unavailable
+	TimeoutFault  ErrorKind = "timeout"  // the trial timed out
+	BudgetFault   ErrorKind = "budget"   // the evaluation's budget was used up during the trial
 	GraderFault   ErrorKind = "grader"   // a check could not grade
 	StorageFault  ErrorKind = "store"    // the disk is full, or a journal is damaged
-	DriftFault    ErrorKind = "drift"    // a cassette holds no answer for what was asked
+	DriftFault    ErrorKind = "drift"    // a cassette has no reply for a request
 	InternalFault ErrorKind = "internal"
 )
 
@@ -87,11 +87,11 @@ type Run struct {
 	ToolCalls  int               `json:"tool_calls"`
 	LatencyMS  float64           `json:"latency_ms"`
 	Warnings   []string          `json:"warnings,omitempty"`
-	Unpriced   []string          `json:"unpriced,omitempty"` // llms that were asked and have no price
-	Prompts    []string          `json:"prompts,omitempty"`  // only where a check looks at trace.prompts
+	Unpriced   []string          `json:"unpriced,omitempty"` // LLMs that were called and have no price
+	Prompts    []string          `json:"prompts,omitempty"`  // only if a check uses trace.prompts
 }
 
-// Weight is the weight of the row's case.
+// Weight returns the weight of the row's case.
 func (r *Row) Weight() float64 {
 	if r.CaseWeight == 0 {
 		return 1

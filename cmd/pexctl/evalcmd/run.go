@@ -125,7 +125,7 @@ func (e *evaluation) prepare() (err error) {
 	if e.against, err = e.baseline(e.c, e.c.baseline, e.home); err != nil {
 		return err
 	}
-	if err := e.source.Referred(); err != nil {
+	if err := e.source.CheckColumns(); err != nil {
 		return failure.Usagef("%s:%d: %w", fspath.Shown(e.File), e.Dataset.Position.Line, err)
 	}
 	if err := e.watch.narrow(e); err != nil {

@@ -29,7 +29,7 @@ func (p *testPrinter) never(r coverage.Report, kind coverage.Kind) string {
 	const indent, comma = 25, ", "
 	var b strings.Builder
 	at, columns := indent+len("never: "), ui.Columns(p.w)
-	for _, it := range r.Never() {
+	for _, it := range r.Uncovered() {
 		if it.Kind != kind {
 			continue
 		}

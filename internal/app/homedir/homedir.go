@@ -7,13 +7,11 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// FolderName is the folder at a project's root that keeps runs, memory and
-// evaluations, where nobody names another.
+// FolderName is the default home, a folder at a project's root for runs, memory and evaluations.
 const FolderName = ".pex"
 
-// Create keeps a home that is about to be used out of git: it holds prompts and
-// answers. Only one of the usual name, and one that is new, gets a .gitignore;
-// that it cannot be written is for whoever then writes there to tell.
+// Create creates a home with a .gitignore, because it will contain prompts and answers. It does so only for a new
+// folder with the default name. It reports no errors: writing to the home will fail with the same one.
 func Create(dir string) {
 	if filepath.Base(dir) != FolderName || fspath.Exists(dir) || os.MkdirAll(dir, 0o700) != nil {
 		return
@@ -21,12 +19,12 @@ func Create(dir string) {
 	_ = os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o600)
 }
 
-// Parts are what a home has of its own. The specs that were fetched into it
-// are not among them: tools of a fetched spec work there.
+// Parts are the parts of a home that tools must not access. Specs fetched into it are not among them, since their
+// tools work there.
 var Parts = []string{"runs", "evals", "memory", "cache", "tokens", TrustFile}
 
-// TokensFolder is the folder of a home that keeps what signing in gave.
+// TokensFolder is the folder of a home with OAuth tokens.
 const TokensFolder = "tokens"
 
-// TrustFile is the file in a home that keeps what a person trusted.
+// TrustFile is the file of a home with the user's trust decisions.
 const TrustFile = "trust.json"

@@ -7,16 +7,14 @@ import (
 	"strings"
 )
 
-// The bounds of the search for homes: folders below the working folder, and
-// folders read in all.
+// Limits of the search for homes: depth below the working folder, and number of folders read.
 const (
 	nearDepth   = 3
 	nearFolders = 1000
 )
 
-// Nearby lists the homes below and above a folder that have a part: runs,
-// evals or memory. Hidden folders and node_modules are not searched, links are
-// not followed. The nearest come first.
+// Nearby returns the homes below and above a folder that have a part (runs, evals or memory), nearest first. It
+// does not search hidden folders and node_modules, and does not follow links.
 func Nearby(dir, part string) []string {
 	var homes []string
 	look := func(dir string) {
@@ -32,7 +30,7 @@ func Nearby(dir, part string) []string {
 			if read++; read > nearFolders {
 				break
 			}
-			entries, _ := os.ReadDir(parent) // one that cannot be read has no home to offer
+			entries, _ := os.ReadDir(parent) // unreadable folders are skipped
 			for _, e := range entries {
 				if searched(e) {
 					below = append(below, filepath.Join(parent, e.Name()))

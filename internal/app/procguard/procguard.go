@@ -14,21 +14,20 @@ import (
 	"github.com/pexctl/pex/internal/process"
 )
 
-// Enabled says that this process may start itself again as a guard; tests that
-// run commands in place do not.
+// Enabled reports whether this process may start itself again as a guard. Tests that run commands in place do not
+// set it.
 var Enabled bool
 
-// started is the groups that this process has started.
+// started records the groups that this process started.
 var started groups
 
-// Watch announces a process to come by its mark. It starts the guard before the
-// first one.
+// Watch announces a process by its mark before it starts. The first call starts the guard.
 func Watch(mark string) (watch func(leader int) (release func())) { return started.watch(mark) }
 
-// Serve is the guard: it reads which groups and marks come and go until its
-// caller is gone, and ends those that are left.
+// Serve is the guard. It reads which groups and marks start and end until its parent has exited, and kills the
+// remaining ones.
 func Serve(r io.Reader) {
-	for _, left := range leftOver(r) {
+	for _, left := range remaining(r) {
 		if leader, err := strconv.Atoi(left); err == nil {
 			endGroup(leader)
 		} else {
@@ -37,17 +36,17 @@ func Serve(r io.Reader) {
 	}
 }
 
-// groups tells a guard process which process groups there are.
+// groups reports process groups to a guard process.
 type groups struct {
-	mu   sync.Mutex
-	pipe io.Writer // to the guard; nil = none was started
-	none bool      // none can be started
+	mu       sync.Mutex
+	pipe     io.Writer // to the guard; nil = not started
+	disabled bool      // no guard can be started
 }
 
 func (g *groups) watch(mark string) (watch func(leader int) (release func())) {
 	g.mu.Lock()
-	if g.pipe == nil && !g.none {
-		g.pipe, g.none = startGuard()
+	if g.pipe == nil && !g.disabled {
+		g.pipe, g.disabled = startGuard()
 	}
 	g.mu.Unlock()
 	g.send("+" + mark)
@@ -61,13 +60,12 @@ func (g *groups) watch(mark string) (watch func(leader int) (release func())) {
 func (g *groups) send(line string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.none {
+	if !g.disabled {
 		fmt.Fprintln(g.pipe, line)
 	}
 }
 
-// startGuard starts the guard. Without one commands run all the same: only a
-// kill -9 may leave something behind then.
+// startGuard starts the guard. Without a guard commands still run, but kill -9 may leave processes behind.
 func startGuard() (pipe io.Writer, none bool) {
 	self, err := os.Executable()
 	if err != nil || !Enabled {
@@ -86,17 +84,17 @@ func startGuard() (pipe io.Writer, none bool) {
 	return to, false
 }
 
-// CommandName is the hidden command that is the guard.
+// CommandName is the hidden command that runs the guard.
 const CommandName = "guard-process-groups"
 
-// leftOver reads which groups and marks came and went, to the end, and gives
-// those that are still there, groups by their leaders.
-func leftOver(r io.Reader) []string {
+// remaining reads starts and ends of groups and marks until EOF, and returns those that remain, groups by their
+// leaders.
+func remaining(r io.Reader) []string {
 	there := map[string]bool{}
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
-		if came, ok := strings.CutPrefix(lines.Text(), "+"); ok {
-			there[came] = true
+		if started, ok := strings.CutPrefix(lines.Text(), "+"); ok {
+			there[started] = true
 		} else {
 			delete(there, strings.TrimPrefix(lines.Text(), "-"))
 		}

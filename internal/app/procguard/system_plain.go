@@ -4,8 +4,8 @@ package procguard
 
 import "syscall"
 
-// Apart does nothing where there are no sessions.
-func Apart() *syscall.SysProcAttr { return nil }
+// NewSession returns nil, because this system has no sessions.
+func NewSession() *syscall.SysProcAttr { return nil }
 
-// endGroup does nothing where there are no process groups.
+// endGroup does nothing, because this system has no process groups.
 func endGroup(int) {}

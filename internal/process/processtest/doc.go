@@ -1,5 +1,5 @@
-// Package processtest inspects a child process from within: what it was given, and
-// whether all of it was declared.
+// Package processtest inspects a child process from within: what it inherited, and whether all of that was
+// declared.
 //
 //	TestMain: processtest.Main()    (the test binary, run as a child, prints a Given and exits)
 //	Plant --> canaries in the environment and open files of this process

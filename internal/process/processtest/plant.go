@@ -9,12 +9,11 @@ import (
 	"testing"
 )
 
-// Canary stands in what Plant leaves lying about.
+// Canary is part of every text that Plant leaves behind.
 const Canary = "canary-of-the-parent"
 
-// Plant leaves canaries where a child could find them: in the environment of
-// this process, and in files that it holds open as if whoever started it had
-// left them so. It returns the texts that no child may know.
+// Plant leaves canaries where a child could find them: in the environment of this process, and in open files
+// without the close-on-exec flag. It returns the texts that no child may have.
 func Plant(t *testing.T) (secrets []string) {
 	t.Helper()
 	for _, name := range []string{"PEX_HOME", "AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "SSH_AUTH_SOCK", "UNDECLARED"} {
@@ -30,11 +29,11 @@ func Plant(t *testing.T) (secrets []string) {
 	}
 	t.Cleanup(func() { f.Close() })
 	for range 3 {
-		fd, err := syscall.Dup(int(f.Fd())) // a copy is open to children
+		fd, err := syscall.Dup(int(f.Fd())) // children inherit a duplicate
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = syscall.Close(fd) }) // it was there to be seen
+		t.Cleanup(func() { _ = syscall.Close(fd) })
 	}
 	return []string{Canary, filepath.Dir(store)}
 }

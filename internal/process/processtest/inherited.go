@@ -11,28 +11,28 @@ import (
 	"syscall"
 )
 
-// Variable makes this test binary, run as a child, print what it was given; a
-// value other than 1 is the file to write it to.
+// Variable makes this test binary, run as a child, print what it inherited. A value other than 1 is the file to
+// write to.
 const Variable = "PEX_TEST_GIVEN"
 
-// Given is what a process has from the one that started it.
-type Given struct {
+// Inherited is what a process inherited from its parent.
+type Inherited struct {
 	Args  []string          `json:"args"`
 	Env   []string          `json:"env"` // "name=value"
 	Dir   string            `json:"dir"`
-	Files map[int]string    `json:"files"` // open descriptors, and what they are where that is known
+	Files map[int]string    `json:"files"` // open descriptors and their targets, if known
 	Umask int               `json:"umask"`
 	Limit map[string]uint64 `json:"limit"` // soft limits
 }
 
-// Main prints a Given and ends the process where it was started as a child;
-// else it does nothing. It is called first in TestMain.
+// Main prints a Given and exits if the process was started as such a child; otherwise it does nothing. Call it
+// first in TestMain.
 func Main() {
 	to := os.Getenv(Variable)
 	if to == "" {
 		return
 	}
-	out, err := json.Marshal(given())
+	out, err := json.Marshal(inherited())
 	if err == nil && to == "1" {
 		_, err = os.Stdout.Write(append(out, '\n'))
 	} else if err == nil {
@@ -41,16 +41,15 @@ func Main() {
 	if err != nil {
 		syscall.Exit(1)
 	}
-	// Not os.Exit: what the race detector and the coverage tool do there is no
-	// part of the child.
+	// Not os.Exit, which would also run hooks of the race detector and the coverage tool.
 	syscall.Exit(0)
 }
 
-// Program is the path of the program that prints a Given.
+// Program returns the path of the program that prints a Given.
 func Program() (string, error) { return os.Executable() }
 
-func given() Given {
-	g := Given{Args: os.Args[1:], Env: os.Environ(), Files: map[int]string{}, Umask: syscall.Umask(0), Limit: limits()}
+func inherited() Inherited {
+	g := Inherited{Args: os.Args[1:], Env: os.Environ(), Files: map[int]string{}, Umask: syscall.Umask(0), Limit: limits()}
 	g.Dir, _ = os.Getwd()
 	for fd := range 1024 {
 		var st syscall.Stat_t
@@ -64,7 +63,7 @@ func given() Given {
 	return g
 }
 
-// ours says that a descriptor belongs to the Go runtime of the child itself.
+// ours reports whether a descriptor belongs to the Go runtime of the child.
 func ours(name string) bool {
 	return strings.HasPrefix(name, "anon_inode:") || strings.HasPrefix(name, "/sys/") || strings.HasPrefix(name, "/proc/")
 }
@@ -80,22 +79,22 @@ func limits() map[string]uint64 {
 	return out
 }
 
-// Read reads what a child printed.
-func Read(output string) (Given, error) {
-	var g Given
+// Read decodes the output of a child.
+func Read(output string) (Inherited, error) {
+	var g Inherited
 	err := json.Unmarshal([]byte(output), &g)
 	return g, err
 }
 
-// Declared is what a child may have.
+// Declared is what a child may inherit.
 type Declared struct {
-	Env     []string // names, beside Variable
+	Env     []string // names, in addition to Variable
 	Dir     string   // "" = any
-	Secrets []string // texts that stand nowhere in what it has: canaries, paths of the store
+	Secrets []string // texts that must not occur anywhere: canaries, paths of the store
 }
 
-// Check lists what a child has that was not declared, and what it lacks.
-func (g Given) Check(d Declared) (wrong []string) {
+// Check lists what a child inherited without declaration, and what it lacks.
+func (g Inherited) Check(d Declared) (wrong []string) {
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	for _, v := range g.Env {
 		if name, _, _ := strings.Cut(v, "="); name != Variable && !slices.Contains(d.Env, name) {
@@ -118,7 +117,7 @@ func (g Given) Check(d Declared) (wrong []string) {
 		}
 	}
 	if d.Dir != "" && g.Dir != d.Dir {
-		add("it runs in %s, not in %s", g.Dir, d.Dir)
+		add("its working folder is %s, not %s", g.Dir, d.Dir)
 	}
 	if mask := syscall.Umask(0); syscall.Umask(mask) == 0 && g.Umask != mask {
 		add("its umask is %03o, ours %03o", g.Umask, mask)
@@ -128,10 +127,10 @@ func (g Given) Check(d Declared) (wrong []string) {
 			add("its limit of %s is %d, ours %d", name, g.Limit[name], ours)
 		}
 	}
-	all, _ := json.Marshal(g) // texts and numbers always marshal
+	all, _ := json.Marshal(g) // cannot fail: strings and numbers
 	for _, secret := range d.Secrets {
 		if strings.Contains(string(all), secret) {
-			add("it knows %s", secret)
+			add("it has the secret %s", secret)
 		}
 	}
 	slices.Sort(wrong)

@@ -13,41 +13,38 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// Version is that of reports: fields are only ever added.
+// Version is the version of the report format. Fields are only ever added.
 const Version = 1
 
-// Options are what a report needs beside rows and manifest.
+// Options are the inputs of a report besides rows and manifest.
 type Options struct {
-	Suite    *suitespec.Suite // its gates, quarantine, max_errors and baseline; nil = none of its own
-	Total    int              // trials that were to run; 0 = all repeats of the cases that have rows
+	Suite    *suitespec.Suite // gates, quarantine, max_errors and baseline; nil = defaults
+	Total    int              // planned number of trials; 0 = all repeats of the cases that have rows
 	Ending   Ending
 	Baseline *baseline.File // nil = not compared with a baseline
-	Ref      string         // of the baseline, as asked for; "" = as the suite says
+	Ref      string         // reference of the baseline as given; "" = as in the suite
 }
 
-// Ending is why no more trials were run.
+// Ending is why an evaluation stopped running trials.
 type Ending string
 
 // The endings.
 const (
-	EndedDone      Ending = ""          // all had their turn
-	EndedSuspended Ending = "suspended" // by a signal, to be resumed
+	EndedDone      Ending = ""          // all trials ran
+	EndedSuspended Ending = "suspended" // by a signal; can be resumed
 	EndedBudget    Ending = "budget"    // by a limit of the suite
-	EndedBroken    Ending = "broken"    // by too many errors, or a provider that is not there
+	EndedBroken    Ending = "broken"    // by too many errors, or an unavailable provider
 )
 
-// minClusters is how many independent parts an interval should rest on.
+// minClusters is the number of independent clusters below which an interval is called rough.
 const minClusters = 30
 
-// New makes the report of an evaluation. Rows may come in any order; of
-// several rows of one key the last counts, for which they are read a second
-// time. What it keeps of a case is some 140 bytes.
+// New computes the report of an evaluation. Rows may come in any order. If a key has several rows, the last one
+// counts, and the rows are read a second time. New needs about 140 bytes of memory per case.
 //
-// A case's rate is of its graded trials: those that ended in an error are
-// counted in Errors, skipped ones nowhere but in CaseStats.Skipped. Mean and
-// quantiles of cost, latency and tokens are of graded trials, totals of all
-// finished ones. Cases in quarantine are in no figure but those totals and Held,
-// in no gate and in no comparison: what they come to is told apart.
+// Pass rates cover graded trials. Trials that ended in an error are only counted in Errors, and skipped ones only
+// in CaseStats.Skipped. Mean and quantiles of cost, latency and tokens cover graded trials, totals all finished ones.
+// Quarantined cases are excluded from everything except these totals; QuarantinedStats has their results.
 func New(rows trial.Rows, m Manifest, o Options) (*Report, error) {
 	q := quarantineOf(o.Suite, &m)
 	g, err := gather(rows, &m, q, min(o.Total, 1<<20))
@@ -58,16 +55,16 @@ func New(rows trial.Rows, m Manifest, o Options) (*Report, error) {
 	r := &Report{
 		V: Version, Manifest: m, Stats: s, Cases: Cases{g.len(), g.caseAt},
 		JudgeTokens: int(g.judgeTokens), JudgeCost: float64(g.judgeCost) / costUnit,
-		Errors: g.errorCounts(), Missing: g.missing(&m, o.Total), QuarantinedStats: g.heldApart(),
+		Errors: g.errorCounts(), Missing: g.missing(&m, o.Total), QuarantinedStats: g.quarantinedStats(),
 	}
 	if !g.ended.IsZero() && !m.Started.IsZero() {
 		r.DurationMS = max(0, g.ended.Sub(m.Started).Milliseconds())
 	}
-	g.vain(r)
-	g.done()
-	r.look(q)
-	r.idle(q)
-	r.warn(clusters)
+	g.warnVacuousPasses(r)
+	g.release()
+	r.listCases(q)
+	r.warnUnusedQuarantine(q)
+	r.warnStats(clusters)
 	if o.Baseline != nil {
 		r.Comparison = g.compare(r, o)
 	}
@@ -77,8 +74,8 @@ func New(rows trial.Rows, m Manifest, o Options) (*Report, error) {
 	return r, nil
 }
 
-// missing is how many trials that were to run have no row.
-func (g *gathering) missing(m *Manifest, total int) int {
+// missing returns the number of planned trials without a row.
+func (g *gatherer) missing(m *Manifest, total int) int {
 	if total == 0 {
 		cases := 0
 		for u := range g.units() {
@@ -92,8 +89,8 @@ func (g *gathering) missing(m *Manifest, total int) int {
 	return max(0, total)
 }
 
-// errorCounts lists the kinds of errors, the most frequent first.
-func (g *gathering) errorCounts() []ErrorCount {
+// errorCounts returns the errors by kind, most frequent first.
+func (g *gatherer) errorCounts() []ErrorCount {
 	var out []ErrorCount
 	for kind, f := range g.faults {
 		out = append(out, ErrorCount{kind, f.count, f.message})
@@ -104,13 +101,13 @@ func (g *gathering) errorCounts() []ErrorCount {
 	return out
 }
 
-// vain warns of trials that passed though their run came to nothing: checks that
-// only forbid, or bound, let an agent pass that does nothing at all.
-func (g *gathering) vain(r *Report) {
+// warnVacuousPasses warns about trials that passed although their run failed: without a check that requires an answer, an agent
+// that does nothing passes.
+func (g *gatherer) warnVacuousPasses(r *Report) {
 	n := 0
 	var codes []string
-	for _, code := range slices.Sorted(maps.Keys(g.hollow)) {
-		n += g.hollow[code]
+	for _, code := range slices.Sorted(maps.Keys(g.vacuousPasses)) {
+		n += g.vacuousPasses[code]
 		codes = append(codes, string(code))
 	}
 	if n > 0 {
@@ -119,11 +116,11 @@ func (g *gathering) vain(r *Report) {
 	}
 }
 
-// look goes through the cases once for what the report lists of them.
-func (r *Report) look(q *quarantine) {
+// listCases collects the lists of cases in the report.
+func (r *Report) listCases(q *quarantine) {
 	curtailed, ungraded := 0, 0
 	for _, c := range r.Cases.All() {
-		held := q.holds(c.ID)
+		held := q.contains(c.ID)
 		if c.Flaky && !held {
 			r.FlakyCases = append(r.FlakyCases, label(c.ID, c.Variant))
 		}
@@ -145,20 +142,19 @@ func (r *Report) look(q *quarantine) {
 	}
 }
 
-// idle says which entries of the quarantine are for no case: the case has another
-// name by now, or the pattern never fitted.
-func (r *Report) idle(q *quarantine) {
+// warnUnusedQuarantine warns about quarantine entries that match no case, because the case was renamed or the pattern is wrong.
+func (r *Report) warnUnusedQuarantine(q *quarantine) {
 	if r.Manifest.Filter != "" || r.Missing > 0 {
 		return
 	}
-	for _, e := range slices.Concat(q.standing, q.over) {
+	for _, e := range slices.Concat(q.active, q.expired) {
 		if !r.anyCase(e.Case) {
 			r.warning("the quarantine entry %s matches no case: remove it, or fix its pattern (* matches any text)", e.Case)
 		}
 	}
 }
 
-// anyCase says whether a pattern is for a case there is.
+// anyCase reports whether a pattern matches a case.
 func (r *Report) anyCase(pattern string) bool {
 	for _, c := range r.Cases.All() {
 		if matches(pattern, c.ID) {
@@ -168,8 +164,8 @@ func (r *Report) anyCase(pattern string) bool {
 	return false
 }
 
-// warn says what the figures do not.
-func (r *Report) warn(clusters int) {
+// warnStats adds warnings about the reliability of the statistics.
+func (r *Report) warnStats(clusters int) {
 	if clusters > 0 && clusters < minClusters {
 		r.warning("the intervals are based on %s; with fewer than %d they are rough",
 			plural(clusters, "independent case or group", "independent cases or groups"), minClusters)
@@ -200,7 +196,7 @@ func label(id, variant string) string {
 	return id + " [" + variant + "]"
 }
 
-// env is what gates see.
+// env returns the variables of gates.
 func (r *Report) env() map[string]any {
 	e := map[string]any{"stats": r.Stats, "baseline": exprenv.Stats{}}
 	if r.Comparison != nil {

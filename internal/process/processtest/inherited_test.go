@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A child that is started as os/exec does has what was planted: the check sees it.
-func TestUncontainedChildIsSeen(t *testing.T) {
+// A child started with os/exec inherits the canaries, and the check reports them.
+func TestUncontainedChildInheritsCanaries(t *testing.T) {
 	secrets := processtest.Plant(t)
 	self, err := processtest.Program()
 	if err != nil {
@@ -39,12 +39,12 @@ func TestUncontainedChildIsSeen(t *testing.T) {
 	all := strings.Join(g.Check(processtest.Declared{Env: []string{"MISSING"}, Dir: "/elsewhere", Secrets: secrets}), "\n")
 	for _, want := range []string{"UNDECLARED was not declared", "MISSING is missing", "is open: ", "it runs in ", "it knows " + processtest.Canary} {
 		if !strings.Contains(all, want) {
-			t.Errorf("it does not see %q:\n%s", want, all)
+			t.Errorf("missing violation %q:\n%s", want, all)
 		}
 	}
 }
 
-func TestContainedChildHasNothingElse(t *testing.T) {
+func TestContainedChildInheritsOnlyDeclared(t *testing.T) {
 	secrets := processtest.Plant(t)
 	self, err := processtest.Program()
 	if err != nil {
