@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// ErrReplan is returned by a node that requests a review of the plan now. The walk
+// ErrReplan is returned by a node to request a review of the plan now. The walk
 // continues at Program.Replanner.
-var ErrReplan = errors.New("the plan is to be looked at")
+var ErrReplan = errors.New("replanning requested")
 
 // ReplanError is the ErrReplan of a guard that requests a new plan. The planning node
 // receives the message. If no node plans, the run stops as with a stopping guard.

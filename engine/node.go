@@ -27,8 +27,8 @@ type Requester interface {
 	Call(v View) model.Call
 }
 
-// ToolUser is a Node that deals with tools: those that it calls, offers to its model or
-// describes to it, in spec order.
+// ToolUser is a Node that calls tools, offers them to its model or describes them to it.
+// Tools returns them in spec order.
 type ToolUser interface {
 	Tools(v View) []tool.Info
 }
@@ -125,8 +125,8 @@ type NodeSpec struct {
 	Config any // a pointer, as returned by its Factory's Config
 }
 
-// EdgeSpec is an edge; an empty When always holds. EachFresh evaluates the condition for
-// each step that ended since the last review of the plan.
+// EdgeSpec is an edge; an empty When always holds. With PerEndedStep the condition is
+// evaluated for each step that ended since the last review of the plan.
 type EdgeSpec struct {
 	From, To     string
 	When         component.GuardRef

@@ -104,7 +104,7 @@ type Invocation struct {
 	StepID    string
 	Step      plan.StepRecord   // the step so far, for guards
 	Truncated bool              // the reply was cut off at its output limit, so Args may be incomplete
-	Refuse    string            // for the model: why the call must not be made; "" = make it
+	Refuse    string            // reason for not making the call, for the model; "" = make it
 	Obsolete  func() error      // called after a wait: returns why the call is no longer wanted, or nil; may be nil
 	Context   *tool.PlanContext // see tool.Call.Context
 }

@@ -5,14 +5,14 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Bounded is a Node with known worst case: the most it asks of models, tools and agents.
-// With a node that lacks it, the cost of a run is unbounded.
+// Bounded is a Node with a known worst case: the maximum number of calls of models, tools
+// and agents. Without it, the cost of a run is unbounded.
 type Bounded interface {
 	WorstCase(p *Program) WorstCase
 }
 
-// BoundedTool is a tool's Config with known worst case: the most that one call asks of
-// models and agents. A Config that names LLMs needs it.
+// BoundedTool is a tool's Config with a known worst case: the maximum number of calls of
+// models and agents in one call. A Config that names LLMs needs it.
 type BoundedTool interface {
 	WorstCase() []CallBound
 }
@@ -38,7 +38,7 @@ const (
 	StartsOpen
 )
 
-// CallBound is a number of calls of a model, an agent, or any of some tools.
+// CallBound is an upper bound on the calls of a model, an agent, or a set of tools.
 type CallBound struct {
 	Role, LLM string   // a model, for the role
 	Tokens    int      // input and output of one call; 0 = the LLM's maximum
@@ -78,7 +78,7 @@ func SamplingBounds(m tool.Sampling, parts int) []CallBound {
 	}
 	times := []Factor{{N: m.MaxCalls, Text: "sampling.max_calls", Paths: []string{"sampling.max_calls"}}}
 	if parts > 1 {
-		times = append(times, Factor{N: parts, Text: "parts of a call, between questions to people"})
+		times = append(times, Factor{N: parts, Text: "segments of a call, separated by questions to humans"})
 	}
 	return []CallBound{{Role: "tool", LLM: m.LLM, Tokens: m.MaxTokens, Times: times}}
 }

@@ -64,7 +64,7 @@ func needsApproval(s engine.Scope, g component.GuardRef, env func(string) map[st
 	}
 	ok, err := g.Eval(env(g.Source))
 	if err != nil {
-		s.Record(engine.WarningAdded{Text: "planner.approval cannot be evaluated, so a person is asked: " + err.Error()})
+		s.Record(engine.WarningAdded{Text: "planner.approval cannot be evaluated, so a human is asked: " + err.Error()})
 	}
 	return ok || err != nil
 }

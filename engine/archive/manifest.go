@@ -40,7 +40,7 @@ func readManifest(r io.Reader, found []File) (Manifest, error) {
 		return m, fmt.Errorf("%w: its manifest cannot be read: %w", ErrDamaged, err)
 	}
 	if m.Kind != kind {
-		return m, fmt.Errorf("%w: its manifest is of another kind: %q", ErrDamaged, m.Kind)
+		return m, fmt.Errorf("%w: its manifest has an unknown kind: %q", ErrDamaged, m.Kind)
 	}
 	if m.Version > version {
 		return m, fmt.Errorf("the archive has format %d, this program reads up to %d; use a later one", m.Version, version)
@@ -51,8 +51,8 @@ func readManifest(r io.Reader, found []File) (Manifest, error) {
 	}
 	for i := range min(len(m.Files), len(found)) {
 		if !same(m.Files[i], found[i]) {
-			return m, fmt.Errorf("%w: %s is not what was written", ErrDamaged, found[i].Name)
+			return m, fmt.Errorf("%w: %s does not match the manifest", ErrDamaged, found[i].Name)
 		}
 	}
-	return m, fmt.Errorf("%w: it holds %d files, %d were written", ErrDamaged, len(found), len(m.Files))
+	return m, fmt.Errorf("%w: it contains %d files, but its manifest lists %d", ErrDamaged, len(found), len(m.Files))
 }

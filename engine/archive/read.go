@@ -26,7 +26,7 @@ func Read(r io.Reader, each func(f File, r io.Reader) error) (Manifest, error) {
 	for {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
-			return Manifest{}, fmt.Errorf("%w: it was cut, its manifest is missing", ErrDamaged)
+			return Manifest{}, fmt.Errorf("%w: it is truncated, its manifest is missing", ErrDamaged)
 		}
 		if err != nil {
 			return Manifest{}, readError(err)
@@ -35,7 +35,7 @@ func Read(r io.Reader, each func(f File, r io.Reader) error) (Manifest, error) {
 			return readTrailer(t, found)
 		}
 		if h.Typeflag != tar.TypeReg || !validName(h.Name) {
-			return Manifest{}, fmt.Errorf("%w: %q does not belong into one", ErrDamaged, h.Name)
+			return Manifest{}, fmt.Errorf("%w: unexpected entry %q", ErrDamaged, h.Name)
 		}
 		f := File{Name: h.Name, Size: h.Size, Time: h.ModTime}
 		if err := readFile(t, &f, each); err != nil {
@@ -80,7 +80,7 @@ func readTrailer(t *tar.Reader, found []File) (Manifest, error) {
 		return m, err
 	}
 	if _, err := t.Next(); !errors.Is(err, io.EOF) {
-		return m, fmt.Errorf("%w: something follows its manifest", ErrDamaged)
+		return m, fmt.Errorf("%w: unexpected data after its manifest", ErrDamaged)
 	}
 	return m, nil
 }

@@ -116,7 +116,7 @@ func (r *run) finalAnswer() tally {
 	return r.bounds(id, node.WorstCase(r.program).Visit, engine.Factor{N: 1})
 }
 
-// bounds returns the worst case of a node's Asks, times a factor.
+// bounds returns the worst case of all call bounds of a node, times a factor.
 func (r *run) bounds(node string, all []engine.CallBound, times engine.Factor) tally {
 	var t tally
 	for _, a := range all {
@@ -126,7 +126,7 @@ func (r *run) bounds(node string, all []engine.CallBound, times engine.Factor) t
 	return t
 }
 
-// bound returns the worst case of one Ask.
+// bound returns the worst case of one call bound.
 func (r *run) bound(node string, a engine.CallBound) tally {
 	switch {
 	case len(a.Tools) > 0:

@@ -2,11 +2,11 @@
 // tokens and USD, whatever models, tools and humans answer.
 //
 //	Program --walk--> how often each node is visited, how many steps it starts
-//	        --each node's Worst--> what it asks for that, including nested agents
+//	        --each node's WorstCase--> its calls, including nested agents
 //	        --LLMs--> the most expensive answer of each call, and those that may be lost
 //	        --limits--> Estimate
 //
-// Bound is the entry point. A figure without a bound says why. Nodes and tools declare
+// Bound is the entry point. An unbounded Quantity has a reason. Nodes and tools declare
 // their own worst case (engine.Bounded, engine.BoundedTool): the package knows no kinds
 // of them, and no files. The result holds for a run whose process does not crash: a call
 // in flight then may be made, and billed, again.

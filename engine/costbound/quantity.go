@@ -2,8 +2,7 @@ package costbound
 
 import "encoding/json"
 
-// Quantity is an upper bound. If there is none, Unbounded says why and Most is 0, which is
-// omitted in JSON.
+// Quantity is an upper bound. If there is none, Unbounded is the reason and Most is 0.
 type Quantity[T int | float64] struct {
 	Most      T      `json:"most"`
 	Unbounded string `json:"unbounded,omitempty"`
@@ -75,7 +74,7 @@ func (f Quantity[T]) or(o Quantity[T]) Quantity[T] {
 	return o
 }
 
-// within returns the figure under a limit; 0 = no limit.
+// within returns the quantity under a limit; 0 = no limit.
 func (f Quantity[T]) within(limit T) Quantity[T] {
 	if limit > 0 && f.Exceeds(limit) {
 		return Quantity[T]{Most: limit}
@@ -83,7 +82,7 @@ func (f Quantity[T]) within(limit T) Quantity[T] {
 	return f
 }
 
-// capAt returns the figure, capped.
+// capAt returns the quantity, at most to.
 func (f Quantity[T]) capAt(to T) Quantity[T] {
 	if f.Exceeds(to) {
 		return Quantity[T]{Most: to}

@@ -25,7 +25,7 @@ func (t *tally) add(o tally) {
 	t.join(o)
 }
 
-// max adds an alternative: the higher figures count.
+// max adds an alternative: the higher quantities count.
 func (t *tally) max(o tally) {
 	t.total, t.limited = t.total.or(o.total), t.limited.or(o.limited)
 	t.firsts, t.again = t.firsts.or(o.firsts), t.again.or(o.again)
@@ -97,7 +97,7 @@ func (t *tally) priced() bool {
 	return !slices.ContainsFunc(t.parts, func(p Part) bool { return p.LLM == "" && p.Role != repeats })
 }
 
-// timesOf returns the number of times of an Ask.
+// timesOf returns the number of calls of a bound.
 func timesOf(a engine.CallBound) Count {
 	n := most(1)
 	for _, f := range a.Times {

@@ -21,7 +21,7 @@ func (t Totals) times(n Count) Totals {
 	return Totals{t.Calls.times(n), t.Extra.times(n), t.Input.times(n), t.Output.times(n), t.Tokens.times(n), t.Cost.times(n)}
 }
 
-// or returns the higher of each figure.
+// or returns the higher of each quantity.
 func (t Totals) or(o Totals) Totals {
 	return Totals{
 		t.Calls.or(o.Calls), t.Extra.or(o.Extra), t.Input.or(o.Input), t.Output.or(o.Output),

@@ -18,8 +18,8 @@ func Draw(p *engine.Program, w *graph.Path) *graph.Drawing {
 	return p.Graph.Draw(w).Annotate(Notes(p))
 }
 
-// Notes returns what a picture shows of each node, by node. Those under "" are
-// about the whole program.
+// Notes returns the notes that pictures show, by node id. Notes of the whole program have
+// the key "".
 func Notes(p *engine.Program) map[string][]graph.Note {
 	notes := map[string][]graph.Note{"": limits(&p.Limits)}
 	for i := range p.Graph.Nodes {
@@ -45,7 +45,7 @@ func Notes(p *engine.Program) map[string][]graph.Note {
 	return notes
 }
 
-// nodeNotes collects the notes of a node, each once.
+// nodeNotes collects the notes of a node without duplicates.
 type nodeNotes struct {
 	p     *engine.Program
 	notes []graph.Note
@@ -77,7 +77,7 @@ func (n *nodeNotes) asks(node engine.Node) {
 	}
 }
 
-// plans adds when a human approves the plans of the node.
+// plans adds the condition under which a human approves the plans of the node.
 func (n *nodeNotes) plans(node engine.Node) {
 	if x, ok := node.(engine.Planner); ok {
 		if when := x.PlanRules().Approval.Source; when != "" && when != "never" {
@@ -86,8 +86,8 @@ func (n *nodeNotes) plans(node engine.Node) {
 	}
 }
 
-// modelText is the model of an LLM, then the LLM's name: "gpt-5.4-mini (main)".
-// An LLM that names no model, as scripted ones, is shown by its provider.
+// modelText returns the model of an LLM and the LLM's name: "gpt-5.4-mini (main)". An LLM
+// without a model name, such as a scripted one, is shown by its provider.
 func modelText(p *engine.Program, llm string) string {
 	i := slices.IndexFunc(p.Models, func(m engine.ModelSpec) bool { return m.Name == llm })
 	if i < 0 {
@@ -117,8 +117,8 @@ func toolNote(p *engine.Program, name string) graph.Note {
 	return note
 }
 
-// guardNodes returns the nodes at which guards of a place are tried. Tool guards are
-// tried at every node that calls tools.
+// guardNodes returns the nodes at which guards of a place are evaluated. Tool guards are
+// evaluated at every node that calls tools.
 func guardNodes(p *engine.Program, at engine.GuardPlace, notes map[string][]graph.Note) (ids []string) {
 	switch at {
 	case engine.BeforeTool, engine.AfterTool:
@@ -138,8 +138,8 @@ func guardNodes(p *engine.Program, at engine.GuardPlace, notes map[string][]grap
 	}
 }
 
-// guardText is a guard in one line: "before_tool: deny when tool.name == "x"
-// (no_x)".
+// guardText returns a guard on one line, such as
+// before_tool: deny when tool.name == "x" (no_x).
 func guardText(g *engine.Guard) string {
 	text := fmt.Sprintf("%s: %s when %s", g.At, g.Do, g.When.Source)
 	if g.Name != "" {
@@ -155,7 +155,7 @@ func whenText(approval string) string {
 	return "when " + approval
 }
 
-// limits lists the limits that a spec sets, or gets, by their keys.
+// limits returns the limits of a spec, including defaults, by key.
 func limits(l *engine.Limits) (out []graph.Note) {
 	add := func(key, value string) {
 		out = append(out, graph.Note{Kind: graph.LimitNote, Text: key + " " + value})
@@ -179,7 +179,7 @@ func limits(l *engine.Limits) (out []graph.Note) {
 	return out
 }
 
-// dollars is an amount with at least two decimals.
+// dollars formats an amount with at least two decimals.
 func dollars(usd float64) string {
 	if text := strconv.FormatFloat(usd, 'f', -1, 64); len(text) > len(strconv.FormatFloat(usd, 'f', 2, 64)) {
 		return "$" + text
@@ -187,7 +187,7 @@ func dollars(usd float64) string {
 	return "$" + strconv.FormatFloat(usd, 'f', 2, 64)
 }
 
-// durationText is a duration without units that are zero: "5m", not "5m0s".
+// durationText formats a duration without zero units: "5m", not "5m0s".
 func durationText(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

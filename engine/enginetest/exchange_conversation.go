@@ -11,22 +11,22 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// scenario is a conversation that every provider can have. What it expects
-// holds for any model that understands English.
+// scenario is a conversation with a model. Its expectations hold for any model that
+// understands English.
 type scenario struct {
 	name   string
 	change func(*model.Settings)
 	run    func(*conversation)
 }
 
-// conversation is one scenario on its way.
+// conversation is a scenario that is being run.
 type conversation struct {
 	*testing.T
 	model model.Model
-	noise bool // what the model says means nothing
+	noise bool // the model has random weights, so its words are not checked
 }
 
-// run has the conversation, and gives the name of the model it was had with.
+// run runs a scenario and returns the name of the model.
 func run(t *testing.T, p Provider, s scenario, server http.RoundTripper, at LiveServer, settings model.Settings) string {
 	settings.BaseURL, settings.Model = at.BaseURL, cmp.Or(at.Model, p.Model)
 	if s.name == "thinking" {
@@ -44,7 +44,7 @@ func run(t *testing.T, p Provider, s scenario, server http.RoundTripper, at Live
 	return named
 }
 
-// reply wants a reply.
+// reply makes a call that must succeed.
 func (x *conversation) reply(req *model.Request, streamed bool) *model.Reply {
 	x.Helper()
 	out, err := x.generate(req, streamed)
@@ -54,7 +54,7 @@ func (x *conversation) reply(req *model.Request, streamed bool) *model.Reply {
 	return out
 }
 
-// generate makes a call, and checks what holds for every reply.
+// generate makes a call and checks the invariants of replies.
 func (x *conversation) generate(req *model.Request, streamed bool) (*model.Reply, error) {
 	x.Helper()
 	var text strings.Builder
@@ -67,7 +67,7 @@ func (x *conversation) generate(req *model.Request, streamed bool) (*model.Reply
 		return nil, err
 	}
 	if streamed && text.String() != out.Text {
-		x.Errorf("the deltas make up %q, the reply is %q", text.String(), out.Text)
+		x.Errorf("the deltas are %q, the reply is %q", text.String(), out.Text)
 	}
 	u := out.Usage
 	if u.Input <= 0 || u.Output < 0 || u.Cached > u.Input || u.Reasoning > u.Output {
@@ -85,7 +85,7 @@ func (x *conversation) generate(req *model.Request, streamed bool) (*model.Reply
 	return out, nil
 }
 
-// wantWords wants a word in the reply, if its words mean anything.
+// wantWords checks that the reply contains words, unless the model has random weights.
 func (x *conversation) wantWords(r *model.Reply, words ...string) {
 	x.Helper()
 	for _, word := range words {
@@ -95,7 +95,7 @@ func (x *conversation) wantWords(r *model.Reply, words ...string) {
 	}
 }
 
-// wantStop wants a reply that its model brought to an end, or had to cut.
+// wantStop checks the stop reason of a reply.
 func (x *conversation) wantStop(r *model.Reply, kinds ...model.StopReason) {
 	x.Helper()
 	for _, k := range kinds {
@@ -106,7 +106,7 @@ func (x *conversation) wantStop(r *model.Reply, kinds ...model.StopReason) {
 	x.Errorf("stop %s, want %v: %q", r.Stop, kinds, r.Text)
 }
 
-// wantError wants a typed failure.
+// wantError makes a call, whole and streamed, that must fail with an error of a kind.
 func (x *conversation) wantError(req *model.Request, kind model.ErrorKind) {
 	x.Helper()
 	for _, streamed := range []bool{false, true} {
@@ -118,7 +118,8 @@ func (x *conversation) wantError(req *model.Request, kind model.ErrorKind) {
 	}
 }
 
-// newRequest is a question, with a system prompt where there is one; the reply is short.
+// newRequest returns a request for a short reply to a question, with an optional system
+// prompt.
 func newRequest(system, question string) *model.Request {
 	req := &model.Request{Role: "executor", Params: model.Params{MaxOutputTokens: 400}}
 	if system != "" {

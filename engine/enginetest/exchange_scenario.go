@@ -8,7 +8,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// scenarios are all of them; each has a file of its name.
+// scenarios are the scenarios of ExchangeSuite; each has a file of its name.
 var scenarios = []scenario{
 	{name: "text", run: (*conversation).text},
 	{name: "system_prompt", run: (*conversation).systemPrompt},
@@ -65,7 +65,8 @@ var weather = model.ToolDef{
 
 var forecast = map[string]string{"oslo": "12 degrees, rain", "lima": "24 degrees, sun"}
 
-// tools goes until the model answers: most call both at once, some one by one.
+// tools runs until the model answers. Most models make both calls at once, some one by
+// one.
 func (x *conversation) tools(streamed bool) {
 	req := newRequest("", "How many degrees is it in Oslo and in Lima? Ask the weather tool for both cities at once, then tell me both numbers.")
 	req.Tools, req.ParallelTools = []model.ToolDef{weather}, true
@@ -80,7 +81,7 @@ func (x *conversation) tools(streamed bool) {
 		req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Calls: r.Calls})
 		for _, c := range r.Calls {
 			var args struct{ City string }
-			_ = json.Unmarshal(c.Args, &args) // ask has complained
+			_ = json.Unmarshal(c.Args, &args) // checked by generate
 			city := strings.ToLower(args.City)
 			asked[city] = true
 			result := model.Message{Role: model.ToolRole, CallID: c.ID, Tool: c.Name, Text: model.Text{forecast[city]}}
@@ -96,7 +97,7 @@ func (x *conversation) tools(streamed bool) {
 	}
 }
 
-// schema holds even noise to its form: only words of the schema fit.
+// schema checks the form even of a model with random weights.
 func (x *conversation) schema() {
 	req := newRequest("", "Which of the two cities Oslo and Lima is in Peru? Answer as JSON with the members city and capital.")
 	req.Schema = &model.ReplySchema{Name: "city", Schema: json.RawMessage(
@@ -107,9 +108,9 @@ func (x *conversation) schema() {
 		City    string
 		Capital *bool
 	}
-	from, to := strings.Index(r.Text, "{"), strings.LastIndex(r.Text, "}") // a model that is told by words may put a fence around it
+	from, to := strings.Index(r.Text, "{"), strings.LastIndex(r.Text, "}") // without native support a model may add a code fence
 	if from < 0 || to < from || json.Unmarshal([]byte(r.Text[from:to+1]), &got) != nil || got.Capital == nil || got.City != "Lima" && got.City != "Oslo" {
-		x.Fatalf("reply %q is not of the schema", r.Text)
+		x.Fatalf("reply %q does not match the schema", r.Text)
 	}
 	x.wantWords(r, "Lima")
 }
@@ -118,8 +119,8 @@ func (x *conversation) maxTokens() {
 	req := newRequest("", "Count from one to two hundred in words.")
 	req.Params.MaxOutputTokens = 16
 	r := x.reply(req, false)
-	cut := r.Stop == model.MaxTokens || x.noise && r.Stop == model.EndTurn // random weights may end anywhere
-	if !cut || r.Usage.Output > 16+1 {                                     // one for the end, which some count
+	cut := r.Stop == model.MaxTokens || x.noise && r.Stop == model.EndTurn // a model with random weights may end anywhere
+	if !cut || r.Usage.Output > 16+1 {                                     // some servers count the end token
 		x.Errorf("stop %s after %d tokens: %q", r.Stop, r.Usage.Output, r.Text)
 	}
 }
@@ -131,7 +132,7 @@ func (x *conversation) stopSequence() {
 	x.wantWords(r, "5 6")
 	x.wantStop(r, model.EndTurn, model.StopSequence)
 	if strings.Contains(r.Text, "7") {
-		x.Errorf("the reply goes past its end: %q", r.Text)
+		x.Errorf("the reply continues after the stop sequence: %q", r.Text)
 	}
 }
 
@@ -149,8 +150,8 @@ func (x *conversation) topP() {
 	x.wantWords(x.reply(req, false), "pong")
 }
 
-// cache asks twice with the same long beginning. Whether a server remembers it
-// is its own affair; that its counts add up is not.
+// cache makes two calls with the same long prefix. It does not require a cache hit, but
+// checks that the counts are consistent.
 func (x *conversation) cache() {
 	var long strings.Builder
 	for i := 1; i <= 60; i++ {
@@ -173,7 +174,7 @@ func (x *conversation) thinking() {
 	}
 }
 
-// wrongKey replaces the key, also where a header takes it from the environment.
+// wrongKey replaces the key, including in the environment variables used by headers.
 func wrongKey(s *model.Settings) {
 	right, env := s.APIKey, s.Env
 	s.APIKey = "not-the-key"

@@ -14,29 +14,29 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// NewMemory makes the memory under test, empty and apart from any other.
+// NewMemory returns an empty memory to test, independent of any other.
 type NewMemory func(t *testing.T) memory.Store
 
-// MemorySuite holds a Memory to the contract of memory.Store, and one that is
-// an memory.SessionStore to the contract of that.
+// MemorySuite tests a memory against the contract of memory.Store, and of
+// memory.SessionStore if the memory implements it.
 func MemorySuite(t *testing.T, newMemory NewMemory) {
 	for _, c := range []struct {
 		name string
 		run  func(*testing.T, memory.Store)
 	}{
 		{"an unknown id is an empty conversation", memoryUnknown},
-		{"every field comes back", memoryRoundTrip},
-		{"interactions come back in the order they were added", memoryOrder},
-		{"several are added in one piece", memorySeveral},
-		{"several may belong to several conversations", memoryAcross},
-		{"many at once are seen all or not at all", memoryWhole},
-		{"conversations are kept apart", memoryIsolation},
+		{"every field is stored", memoryRoundTrip},
+		{"interactions are returned in the order they were added", memoryOrder},
+		{"several interactions are added at once", memorySeveral},
+		{"interactions of several conversations are added at once", memoryAcross},
+		{"a large append is atomic", memoryWhole},
+		{"conversations are isolated", memoryIsolation},
 		{"an interaction added again changes nothing", memoryIdempotent},
-		{"an interaction with the same id is replaced where it stands", memoryReplace},
+		{"an interaction with the same id is replaced in place", memoryReplace},
 		{"ids and texts may be any text", memoryUnicode},
-		{"a megabyte comes back", memoryLarge},
-		{"interactions added at the same time are all kept", memoryConcurrent},
-		{"what comes back belongs to the caller", memoryCopies},
+		{"a megabyte is stored", memoryLarge},
+		{"interactions added concurrently are all stored", memoryConcurrent},
+		{"the returned values belong to the caller", memoryCopies},
 		{"an ended context ends the operation", memoryContext},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, newMemory(t)) })
@@ -45,14 +45,14 @@ func MemorySuite(t *testing.T, newMemory NewMemory) {
 		t.Run(c.name, func(t *testing.T) {
 			m, ok := newMemory(t).(sessions)
 			if !ok {
-				t.Skip("this memory keeps no sessions")
+				t.Skip("this memory has no sessions")
 			}
 			c.run(t, m)
 		})
 	}
 }
 
-// interaction is an interaction for a test.
+// interaction returns an interaction for a test.
 func interaction(memoryID, id string) memory.Interaction {
 	return memory.Interaction{
 		ID: id, MemoryID: memoryID, Question: "q " + id, Answer: "a " + id, Status: stop.RunCompleted,
@@ -101,7 +101,7 @@ func memoryOrder(t *testing.T, m memory.Store) {
 	var want []memory.Interaction
 	for i := range 12 {
 		in := interaction("c", fmt.Sprintf("id-%d", (i*7)%12))
-		in.At = in.At.Add(-time.Duration(i) * time.Hour) // the order is that of adding, not of the clock
+		in.At = in.At.Add(-time.Duration(i) * time.Hour) // order of insertion, not of time
 		want = append(want, in)
 		add(t, m, in)
 	}
@@ -119,7 +119,7 @@ func memorySeveral(t *testing.T, m memory.Store) {
 	addAtOnce(t, m)
 	one, two, three := interaction("c", "1"), interaction("c", "2"), interaction("c", "3")
 	addAtOnce(t, m, one, two)
-	addAtOnce(t, m, two, three) // what is there already stays where it stands
+	addAtOnce(t, m, two, three) // an existing interaction keeps its position
 	wantHistory(t, m, "c", one, two, three)
 	better := two
 	better.Answer = "better"
@@ -136,8 +136,8 @@ func memoryAcross(t *testing.T, m memory.Store) {
 	wantHistory(t, m, "e", interaction("e", "1"))
 }
 
-// memoryWhole adds more at once than a store may take in one of its own
-// transactions, while others read.
+// memoryWhole adds more interactions at once than fit a transaction of the store, during
+// concurrent reads.
 func memoryWhole(t *testing.T, m memory.Store) {
 	const times, many = 3, 40
 	var wg sync.WaitGroup
@@ -146,7 +146,7 @@ func memoryWhole(t *testing.T, m memory.Store) {
 			for range 2 * times {
 				got, err := m.History(t.Context(), "c")
 				if err != nil || len(got)%many != 0 {
-					t.Errorf("%d interactions are seen: %v", len(got), err)
+					t.Errorf("%d interactions are visible: %v", len(got), err)
 				}
 			}
 		})
@@ -229,8 +229,8 @@ func memoryConcurrent(t *testing.T, m memory.Store) {
 	checkAllStored(t, m, writers, each)
 }
 
-// checkAllStored says that nothing is lost or doubled, and that each writer's
-// interactions stand in the order it added them.
+// checkAllStored checks that no interaction is lost or duplicated, and that those of each
+// writer are in the order of their insertion.
 func checkAllStored(t *testing.T, m memory.Store, writers, each int) {
 	t.Helper()
 	got, err := m.History(t.Context(), "shared")

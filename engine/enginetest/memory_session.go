@@ -14,18 +14,18 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 )
 
-// sessionCases are for a memory that also keeps sessions.
+// sessionCases are the cases for a memory with sessions.
 var sessionCases = []struct {
 	name string
 	run  func(*testing.T, sessions)
 }{
 	{"an unknown id is an empty session", sessionUnknown},
-	{"notes and variables come back", sessionRoundTrip},
-	{"sessions are kept apart, also from interactions", sessionIsolation},
-	{"an update sees the one before", sessionUpdates},
-	{"an update that fails leaves all as it was", sessionRefused},
-	{"updates at the same time are all kept", sessionConcurrent},
-	{"what comes back of a session belongs to the caller", sessionCopies},
+	{"notes and variables are stored", sessionRoundTrip},
+	{"sessions are isolated from each other and from interactions", sessionIsolation},
+	{"an update sees the previous one", sessionUpdates},
+	{"a failed update changes nothing", sessionRefused},
+	{"concurrent updates are all stored", sessionConcurrent},
+	{"a returned session belongs to the caller", sessionCopies},
 	{"a session can be emptied", sessionEmptied},
 	{"an ended context ends the operation on a session", sessionContext},
 }

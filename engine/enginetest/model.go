@@ -8,44 +8,43 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// NewModel makes the model under test. Its server is a fake of the caller's
-// that speaks the provider's protocol: it decodes each request, passes it to
-// script.Next and does what the Exchange says. Waits between attempts must
-// take no time.
+// NewModel returns the model to test. The caller provides a fake server that speaks the
+// provider's protocol: it decodes each request, passes it to script.Next and sends the
+// Response. Waits between attempts must take no time.
 type NewModel func(t *testing.T, script *ModelScript, settings model.Settings) model.Model
 
-// Response is what the fake server does with one request. The zero value
-// answers with an empty reply.
+// Response is the reaction of the fake server to one request. The zero Response is an
+// empty reply.
 type Response struct {
 	Reply      model.Reply   // usage 0 = the server reports none
-	Interleave bool          // in a stream, the pieces of the tool calls take turns
-	Status     int           // not 0: refuse with this HTTP status
-	RetryAfter time.Duration // of a refusal, whole seconds
-	RequestID  string        // of a refusal
-	Message    string        // of a refusal
-	Cut        bool          // end the answer in its middle
-	Hang       Hang          // send nothing more until the client is gone
+	Interleave bool          // interleave the pieces of streamed tool calls
+	Status     int           // HTTP status of an error; 0 = success
+	RetryAfter time.Duration // of an error, in whole seconds
+	RequestID  string        // of an error
+	Message    string        // of an error
+	Cut        bool          // end the response early
+	Hang       Hang          // stop sending until the client disconnects
 }
 
-// Hang is the point at which a fake server falls silent.
+// Hang is the point at which a fake server stops sending.
 type Hang int
 
-// The points of silence.
+// The points.
 const (
 	Never        Hang = iota
-	BeforeHeader      // before the header of the answer
-	MidBody           // after about half of the answer
+	BeforeHeader      // before the response header
+	MidBody           // after about half of the body
 )
 
-// ReceivedRequest is a request as the fake server understood it.
+// ReceivedRequest is a request as decoded by the fake server.
 type ReceivedRequest struct {
 	model.Request
 	Streamed bool
 }
 
-// ModelScript is the fake server's part of a test. Safe for concurrent use.
+// ModelScript scripts the fake server of a test. It is safe for concurrent use.
 type ModelScript struct {
-	// Hanging is closed when the server falls silent in an exchange that hangs.
+	// Hanging is closed when the server hangs in a response with Hang.
 	Hanging chan struct{}
 
 	mu        sync.Mutex
@@ -53,12 +52,12 @@ type ModelScript struct {
 	requests  []ReceivedRequest
 }
 
-// NewModelScript makes a script; its last exchange is repeated for ever.
+// NewModelScript returns a script. Its last response is repeated.
 func NewModelScript(exchanges ...Response) *ModelScript {
 	return &ModelScript{Hanging: make(chan struct{}), responses: exchanges}
 }
 
-// Next records a request and says what to do with it.
+// Next records a request and returns the response to send.
 func (s *ModelScript) Next(a ReceivedRequest) Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,15 +72,15 @@ func (s *ModelScript) Next(a ReceivedRequest) Response {
 	return next
 }
 
-// ReceivedRequest lists the requests so far.
+// Requests returns the requests so far.
 func (s *ModelScript) Requests() []ReceivedRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]ReceivedRequest(nil), s.requests...)
 }
 
-// ModelSuite checks that a Model keeps the contract of model.Model. skip
-// names the cases that the provider's protocol has no means for.
+// ModelSuite tests a Model against the contract of model.Model. skip lists the cases that
+// the provider's protocol does not support.
 func ModelSuite(t *testing.T, newModel NewModel, skip ...string) {
 	s := &modelSuite{newModel: newModel}
 	for _, c := range []struct {
@@ -112,7 +111,7 @@ func ModelSuite(t *testing.T, newModel NewModel, skip ...string) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, name := range skip {
 				if name == c.name {
-					t.Skip("the protocol has no means for it")
+					t.Skip("not supported by the protocol")
 				}
 			}
 			c.run(t)
@@ -122,7 +121,7 @@ func ModelSuite(t *testing.T, newModel NewModel, skip ...string) {
 
 type modelSuite struct{ newModel NewModel }
 
-// settings are those that every case begins with.
+// settings returns the settings of all cases.
 func settings() model.Settings {
 	return model.Settings{Name: "main", Model: "model-1", APIKey: "sk-a-secret-of-the-suite"}
 }

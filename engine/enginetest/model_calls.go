@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// ask makes one call and expects a reply.
+// ask makes one call, which must succeed.
 func (s *modelSuite) ask(t *testing.T, req *model.Request, x Response) (*model.Reply, ReceivedRequest) {
 	t.Helper()
 	script := NewModelScript(x)
@@ -32,7 +32,7 @@ func question() *model.Request {
 	return &model.Request{Messages: []model.Message{say(model.System, "Be brief."), say(model.User, "How ", "many?")}}
 }
 
-// same compares by JSON, in which the segments of a text are joined first.
+// same compares values by their JSON, which joins the segments of texts.
 func same(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if g, w := text(t, got), text(t, want); g != w {
@@ -63,13 +63,13 @@ func (s *modelSuite) text(t *testing.T) {
 	}})
 	same(t, "messages", asked.Messages, question().Messages)
 	if asked.Streamed || asked.Params.Model != "model-1" {
-		t.Errorf("asked model %q, streamed %v", asked.Params.Model, asked.Streamed)
+		t.Errorf("requested model %q, streamed %v", asked.Params.Model, asked.Streamed)
 	}
 	if reply.Text != "Three.\n\"Três\" 三 🙂" || reply.Stop != model.EndTurn || reply.ID != "r-1" || reply.Model != "model-1-2026" {
 		t.Errorf("reply %+v", reply)
 	}
 	if reply.Attempts != 0 || reply.FirstToken != 0 {
-		t.Errorf("attempts %d, first token %v of a reply that was not streamed", reply.Attempts, reply.FirstToken)
+		t.Errorf("reply without streaming: attempts %d, first token %v", reply.Attempts, reply.FirstToken)
 	}
 }
 
@@ -128,13 +128,13 @@ func (s *modelSuite) emptyMessages(t *testing.T) {
 	}}
 	_, asked := s.ask(t, req, Response{})
 	if len(asked.Messages) != len(req.Messages) {
-		t.Fatalf("%d messages arrived of %d", len(asked.Messages), len(req.Messages))
+		t.Fatalf("%d of %d messages were sent", len(asked.Messages), len(req.Messages))
 	}
 	for _, m := range asked.Messages {
 		for _, c := range m.Calls {
 			var fields map[string]any
 			if json.Unmarshal(c.Args, &fields) != nil || fields == nil {
-				t.Errorf("arguments %s are sent to a server that wants an object", c.Args)
+				t.Errorf("sent arguments %s, which are not an object", c.Args)
 			}
 		}
 	}
@@ -224,7 +224,7 @@ func (s *modelSuite) callIDs(t *testing.T) {
 			got = append(got, c.ID)
 		}
 		if fmt.Sprint(got) != "[call_2 c2 call_3 call_4]" {
-			t.Errorf("ids %v are not unique and the same each time", got)
+			t.Errorf("ids %v are not unique or not deterministic", got)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (s *modelSuite) streamedText(t *testing.T) {
 		t.Errorf("first token after %v of %v", reply.FirstToken, reply.Latency)
 	}
 	if asked := script.Requests(); !asked[0].Streamed {
-		t.Error("no stream was asked for")
+		t.Error("the request was not streamed")
 	}
 }
 
@@ -60,7 +60,7 @@ func (s *modelSuite) streamedCalls(t *testing.T) {
 	}
 }
 
-// both runs a check on whole and on streamed calls.
+// both runs a check with and without streaming.
 func both(t *testing.T, check func(t *testing.T, stream func(model.Delta))) {
 	t.Helper()
 	t.Run("whole", func(t *testing.T) { check(t, nil) })

@@ -14,11 +14,10 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// Scope drives a node in memory: no journal, no events, virtual time. Models and tools
-// are those of a Host and are called in place. It has no retries, no token or
-// cost budget and no masking of secrets; tools that ask people or agents are
-// called like any other. Only the goroutine of the test, or of one of its
-// branches, uses it at a time.
+// Scope is an in-memory engine.Scope to test a node: without a journal or events, and in
+// virtual time. It calls the models and tools of a Host directly, without retries, budgets
+// or redaction; tools that ask humans or run agents are called like any other. It must be
+// used by one goroutine at a time: that of the test or of the running branch.
 //
 //	s := enginetest.NewScope(ctx, program, engine.Input{}, host)
 //	err := node.Run(s)
@@ -27,12 +26,12 @@ type Scope struct {
 	r          *fakeRun
 	parent     *Scope
 	path       string
-	timeoutErr error // every wait below ends with it
+	timeoutErr error // ends every wait below
 }
 
 var _ engine.Scope = (*Scope)(nil)
 
-// fakeRun is a run of one program; that of an agent has a parent.
+// fakeRun is a run of one program. The run of an agent has a parent.
 type fakeRun struct {
 	ctx     context.Context
 	program *engine.Program
@@ -49,8 +48,8 @@ type fakeRun struct {
 	clock   *clock
 }
 
-// NewScope returns the top scope of a run of p; its effects get ctx. An empty RunID
-// is "run".
+// NewScope returns the top scope of a run of p. Its effects receive ctx. The RunID
+// defaults to "run".
 func NewScope(ctx context.Context, p *engine.Program, in engine.Input, h engine.Host) *Scope {
 	if in.RunID == "" {
 		in.RunID = "run"
@@ -66,7 +65,7 @@ func newFakeRun(r *fakeRun, path string) *Scope {
 	return r.top
 }
 
-// Facts returns what was recorded so far, in order.
+// Facts returns the facts recorded so far, in order.
 func (s *Scope) Facts() []engine.Fact { return slices.Clone(s.r.facts) }
 
 // Child implements engine.Scope.
@@ -120,7 +119,7 @@ func (s *Scope) View() engine.View {
 	return v
 }
 
-// Record implements engine.Scope. What an agent consumes is also its callers'.
+// Record implements engine.Scope. The usage of an agent also counts for its callers.
 func (s *Scope) Record(f engine.Fact) {
 	if m, ok := f.(engine.MessagesAdded); ok {
 		m.Path = s.path
@@ -136,7 +135,7 @@ func (s *Scope) Record(f engine.Fact) {
 	}
 }
 
-// Exceeded implements engine.Scope: nobody raises the limits.
+// Exceeded implements engine.Scope. Limits are never raised.
 func (s *Scope) Exceeded(over func(engine.Limits) bool) bool { return over(s.r.program.Limits) }
 
 // Await implements engine.Scope.
@@ -150,7 +149,7 @@ func (s *Scope) Await(cond func() bool) error {
 // Sleep implements engine.Scope.
 func (s *Scope) Sleep(name string, d time.Duration) error { return s.effect(name, d) }
 
-// effect waits for the turn of an effect that takes d.
+// effect waits until an effect that takes d has finished.
 func (s *Scope) effect(name string, d time.Duration) error {
 	if err := s.haltError(); err != nil {
 		return err
@@ -211,7 +210,7 @@ func (s *Scope) Timeout(name string, d time.Duration, f func(engine.Scope) error
 	return err
 }
 
-// haltError is the error that ends the waits of this scope; nil while it goes on.
+// haltError returns the error that ends the waits of this scope, or nil.
 func (s *Scope) haltError() error {
 	for ; s != nil; s = s.parent {
 		if s.timeoutErr != nil {
@@ -289,7 +288,7 @@ func failedResult(why string) *engine.Result {
 	return &engine.Result{Status: stop.RunFailed, Error: why, StopReason: stop.Reason{Code: stop.Internal, Message: why, Status: stop.RunFailed}}
 }
 
-// result is what an agent came to.
+// result returns the result of an agent.
 func (r *fakeRun) result(err error) *engine.Result {
 	res := &engine.Result{Status: stop.RunCompleted, StopReason: stop.Reason{Code: stop.Answered, Status: stop.RunCompleted}}
 	if err != nil {

@@ -6,34 +6,35 @@ import (
 	"time"
 )
 
-// errDeadlock says that every branch waits for another one.
-var errDeadlock = errors.New("every branch waits and no effect is open")
+// errDeadlock reports that all branches wait for each other.
+var errDeadlock = errors.New("deadlock: every branch waits and no effect is in flight")
 
-// clock runs the branches of a Scope one at a time, in virtual time: a branch runs
-// until it waits, then the first one that can go on does. Time passes only when
-// none can. The branch that runs owns the clock, so it needs no lock.
+// clock runs the branches of a Scope one at a time, in virtual time: a branch runs until
+// it waits, then the first branch that can continue runs. Time advances only if none can.
+// The running branch owns the clock, so it needs no lock.
 type clock struct {
 	now    time.Duration
-	waits  []*wait // branches that wait, in the order they began to
+	waits  []*wait // waiting branches, in the order they started to wait
 	timers []*timer
-	paths  map[string]bool // of effects: each is used once
+	paths  map[string]bool // paths of effects, which must be unique
 }
 
-// wait is a branch that waits.
+// wait is a waiting branch.
 type wait struct {
-	cut   func() error // why it ends early; nil = it does not
-	ready func() bool  // nil = when it is due
+	cut   func() error // returns the error that ends the wait early, or nil
+	ready func() bool  // reports whether the wait is over; nil = at due
 	due   time.Duration
 	wake  chan error
 }
 
-// timer is the time of a Timeout.
+// timer is the timer of a Timeout.
 type timer struct {
 	due   time.Duration
 	scope *Scope
 }
 
-// use notes the path of an effect. A path that is used twice is a defect of the node.
+// use records the path of an effect. It panics if the path was used before, which is a
+// bug in the node.
 func (c *clock) use(path string) {
 	if c.paths[path] {
 		panic("path used twice: " + path)
@@ -41,7 +42,7 @@ func (c *clock) use(path string) {
 	c.paths[path] = true
 }
 
-// wait blocks the branch that runs until w is over.
+// wait blocks the running branch until w is over.
 func (c *clock) wait(w *wait) error {
 	w.wake = make(chan error, 1)
 	c.waits = append(c.waits, w)
@@ -49,7 +50,7 @@ func (c *clock) wait(w *wait) error {
 	return <-w.wake
 }
 
-// next lets the next branch run.
+// next resumes the next branch.
 func (c *clock) next() {
 	for len(c.waits) > 0 {
 		for i, w := range c.waits {
@@ -68,7 +69,7 @@ func (c *clock) next() {
 	}
 }
 
-// done says whether the branch can go on, and with which error.
+// done reports whether the branch can continue, and with which error.
 func (w *wait) done(now time.Duration) (bool, error) {
 	if w.cut != nil {
 		if err := w.cut(); err != nil {
@@ -81,7 +82,7 @@ func (w *wait) done(now time.Duration) (bool, error) {
 	return w.due <= now, nil
 }
 
-// advance moves the time to what is due next: a branch, or a Timeout.
+// advance moves the time to the next due branch or Timeout.
 func (c *clock) advance() bool {
 	var due []time.Duration
 	for _, w := range c.waits {

@@ -36,13 +36,13 @@ func (s *Scope) Model(name string, c model.Call) (*model.Reply, error) {
 		if !failed || !me.AllowsFallback() {
 			break
 		}
-		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s gave no answer, %s is asked instead: %s", c.LLM, other, me), Repair: engine.FellBack})
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s failed, so %s is used instead: %s", c.LLM, other, me), Repair: engine.FellBack})
 		reply, err = s.ask(fmt.Sprintf("%s.fallback.%d", name, i+1), nth, s.View().Model(other), c)
 	}
 	return reply, err
 }
 
-// ask makes one call of one llm.
+// ask makes one call of an LLM.
 func (s *Scope) ask(name string, nth int, spec *engine.ModelSpec, c model.Call) (*model.Reply, error) {
 	req := &model.Request{
 		Role: c.Role, Call: nth, Step: c.Step, Messages: c.Messages, Tools: c.Tools,
@@ -60,7 +60,6 @@ func (s *Scope) ask(name string, nth int, spec *engine.ModelSpec, c model.Call) 
 		return nil, err
 	}
 	if llm == nil {
-		return nil, &model.Error{Kind: model.NotFound, Message: "llm " + spec.Name + " is not connected"}
 	}
 	reply, err := llm.Generate(s.r.ctx, req, nil)
 	if err != nil {
@@ -73,7 +72,7 @@ func (s *Scope) ask(name string, nth int, spec *engine.ModelSpec, c model.Call) 
 	return reply, nil
 }
 
-// Ask implements engine.Scope. A question that nobody answers is an error: the
+// Ask implements engine.Scope. It returns an error for an unanswered question, since the
 // fake cannot be resumed.
 func (s *Scope) Ask(name string, q interrupt.Question) (d interrupt.Decision, err error) {
 	if err := s.effect(name, 0); err != nil {
@@ -81,7 +80,7 @@ func (s *Scope) Ask(name string, q interrupt.Question) (d interrupt.Decision, er
 	}
 	q.Path = joinPath(s.path, name)
 	if s.r.host.Responder == nil {
-		return d, fmt.Errorf("question %s: nobody answers", q.Path)
+		return d, fmt.Errorf("question %s: no answer", q.Path)
 	}
 	answer, err := s.r.host.Responder.Ask(s.r.ctx, q)
 	if err == nil {
@@ -94,7 +93,7 @@ func (s *Scope) Ask(name string, q interrupt.Question) (d interrupt.Decision, er
 func (s *Scope) Fits(name string, args json.RawMessage) error {
 	b := s.binding(name)
 	if b == nil {
-		return fmt.Errorf("there is no tool %q", name)
+		return fmt.Errorf("unknown tool %q", name)
 	}
 	_, err := fit(b, args)
 	return err
@@ -143,7 +142,7 @@ func (s *Scope) Tool(name string, u engine.Invocation) (rec tool.Record, wrote b
 	return c.rec, c.wrote, err
 }
 
-// fakeCall is a tool call under way.
+// fakeCall is a tool call in flight.
 type fakeCall struct {
 	s      *Scope
 	name   string
@@ -154,7 +153,7 @@ type fakeCall struct {
 	flight *engine.ToolCalled
 }
 
-// removeInFlight takes the call out of those in flight.
+// removeInFlight removes the call from those in flight.
 func (c *fakeCall) removeInFlight() {
 	c.s.r.running = slices.DeleteFunc(slices.Clone(c.s.r.running), func(o *engine.ToolCalled) bool { return o == c.flight })
 }
@@ -179,14 +178,14 @@ func (c *fakeCall) run() error {
 	return cmp.Or(err, v.ReplanRequest())
 }
 
-// admit fails the record of a call that is not to be made; urge is a guard's wish
-// for a new plan.
+// admit records why a call is not made, if it is not. urge is a guard's request for a new
+// plan.
 func (c *fakeCall) admit() (urge, err error) {
 	if c.obsolete() {
 		return nil, nil
 	}
 	if c.bound = c.s.binding(c.u.Tool); c.bound == nil || c.u.Refuse != "" {
-		c.rec.Fail(tool.CallError, cmp.Or(c.u.Refuse, fmt.Sprintf("there is no tool %q", c.u.Tool)))
+		c.rec.Fail(tool.CallError, cmp.Or(c.u.Refuse, fmt.Sprintf("unknown tool %q", c.u.Tool)))
 		c.rec.Args, c.bound = jsonvalue.Valid(c.rec.Args), nil
 		return nil, nil
 	}
@@ -211,7 +210,7 @@ func (c *fakeCall) admit() (urge, err error) {
 	return v.ReplanRequest(), err
 }
 
-// obsolete says whether the caller does not want the call any more.
+// obsolete reports whether the caller no longer wants the call.
 func (c *fakeCall) obsolete() bool {
 	if c.u.Obsolete == nil {
 		return false
@@ -223,7 +222,7 @@ func (c *fakeCall) obsolete() bool {
 	return why != nil
 }
 
-// approve asks a person where the spec of the tool wants that.
+// approve asks a human for approval if the tool's spec requires it.
 func (c *fakeCall) approve() error {
 	if c.bound.Spec == nil || c.bound.Spec.Approval.IsZero() || c.bound.Spec.Approval.Source == "never" {
 		return nil
@@ -238,14 +237,14 @@ func (c *fakeCall) approve() error {
 	case err != nil:
 		return err
 	case !d.Approved():
-		c.rec.Fail(tool.CallDenied, "a person denied the call: "+cmp.Or(d.Reason, d.Text))
+		c.rec.Fail(tool.CallDenied, "a human denied the call: "+cmp.Or(d.Reason, d.Text))
 	case d.Do == "edit":
 		c.rec.Args, c.rec.Edited = d.Edit, true
 	}
 	return nil
 }
 
-// perform calls the tool. The error is a cut.
+// perform calls the tool. An error means that the call was interrupted.
 func (c *fakeCall) perform() error {
 	if err := c.s.effect(c.name, 0); err != nil {
 		return err
@@ -266,7 +265,7 @@ func (c *fakeCall) perform() error {
 	return nil
 }
 
-// env is what the conditions around a tool see.
+// env returns the variables of the conditions around a tool call.
 func (c *fakeCall) env(source string) map[string]any {
 	v := c.s.View()
 	v.InFlight = nil
@@ -287,7 +286,7 @@ func (s *Scope) Guards(at engine.GuardPlace, env func(source string) map[string]
 	return s.guards(at, env, nil)
 }
 
-// guards is Guards; call is the call that is about to be made, nil where none is.
+// guards is Guards for a tool call; call is nil elsewhere.
 func (s *Scope) guards(at engine.GuardPlace, env func(source string) map[string]any, call *interrupt.Question) (engine.Verdict, error) {
 	if err := s.haltError(); err != nil {
 		return engine.Verdict{}, err
@@ -309,8 +308,8 @@ func (s *Scope) guards(at engine.GuardPlace, env func(source string) map[string]
 	return engine.Verdict{}, nil
 }
 
-// fire does what a guard says; one that cannot be evaluated never lets a call
-// pass and never ends a run as a success.
+// fire applies the action of a guard. A guard that cannot be evaluated never lets a call
+// through and never ends a run successfully.
 func (s *Scope) fire(g *engine.Guard, call *interrupt.Question, why error) (v engine.Verdict, goOn bool, err error) {
 	do, end := g.Do, stop.Reason{Code: stop.Guard, Path: g.Path(), Message: g.Text(), Status: stop.RunStopped}
 	if why != nil {

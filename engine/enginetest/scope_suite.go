@@ -18,11 +18,11 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// DriveScope runs the node of a program once, from its start and in virtual time,
-// with a scope of the driver under test. The node reports its own failures.
+// DriveScope runs the node of a program once, in virtual time, with a scope of the
+// implementation under test. The node reports its own failures.
 type DriveScope func(t *testing.T, p *engine.Program, in engine.Input, h engine.Host)
 
-// ScopeSuite holds a driver of engine.Scope to the contract of that interface.
+// ScopeSuite tests an implementation of engine.Scope against its contract.
 func ScopeSuite(t *testing.T, drive DriveScope) {
 	for _, cases := range [][]scopeCase{scopeNames, scopeBranches, scopeModels, scopeTools, scopeGuards, scopeEnds, scopeAgents} {
 		for _, c := range cases {
@@ -39,10 +39,10 @@ func ScopeSuite(t *testing.T, drive DriveScope) {
 	})
 }
 
-// scopeCase is what a node does in a world, and what it finds.
+// scopeCase is a node that runs in a world and checks what it observes.
 type scopeCase struct {
 	name  string
-	world func(p *engine.Program, h *engine.Host) // changes the usual one; nil = it does not
+	world func(p *engine.Program, h *engine.Host) // modifies the default world; may be nil
 	node  func(t *testing.T, s engine.Scope)
 }
 
@@ -59,18 +59,18 @@ func (c scopeCase) drive(t *testing.T, drive DriveScope) {
 	}
 	drive(t, p, engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}, h)
 	if !ran {
-		t.Error("the node did not run to its end")
+		t.Error("the node did not finish")
 	}
 }
 
-// nodeFunc is a node that is a function.
+// nodeFunc implements engine.Node with a function.
 type nodeFunc func(engine.Scope) error
 
 // Run implements engine.Node.
 func (f nodeFunc) Run(s engine.Scope) error { return f(s) }
 
-// scopeWorld is the usual world: the llms main and broken, which falls back to
-// main; the tools add, save, which writes, and fails.
+// scopeWorld returns the default world: the LLMs main, and broken with the fallback main;
+// the tools add, save, which writes, and fails.
 func scopeWorld(f func(engine.Scope) error) (*engine.Program, engine.Host) {
 	p := programOf(f)
 	p.Models = []engine.ModelSpec{
@@ -101,7 +101,7 @@ func scopeWorld(f func(engine.Scope) error) (*engine.Program, engine.Host) {
 	return p, h
 }
 
-// programOf is a program of one node.
+// programOf returns a program with one node.
 func programOf(f func(engine.Scope) error) *engine.Program {
 	return &engine.Program{
 		Name: "p", Digest: "sha256:p", Nodes: map[string]engine.Node{"a": nodeFunc(f)},
@@ -111,7 +111,7 @@ func programOf(f func(engine.Scope) error) *engine.Program {
 	}
 }
 
-// modelFunc is a model that is a function.
+// modelFunc implements model.Model with a function.
 type modelFunc func(*model.Request) (*model.Reply, error)
 
 // Generate implements model.Model.
@@ -119,12 +119,12 @@ func (f modelFunc) Generate(_ context.Context, req *model.Request, _ func(model.
 	return f(req)
 }
 
-// answerWithCall answers with role and number of the call.
+// answerWithCall replies with the role and number of the call.
 func answerWithCall(req *model.Request) (*model.Reply, error) {
 	return &model.Reply{Text: fmt.Sprint(req.Role, " ", req.Call), Stop: model.EndTurn, Usage: model.Tokens{Input: 3, Output: 2}}, nil
 }
 
-// toolFunc is a tool that is a function.
+// toolFunc implements tool.Tool with a function.
 type toolFunc struct {
 	effect tool.Effect
 	call   func(*tool.Call) (*tool.Output, error)
@@ -142,27 +142,27 @@ func bind(name string, t tool.Tool) tool.Binding {
 	return tool.Binding{Spec: &tool.Spec{Name: name}, Tool: t}
 }
 
-// answers is people that answer by path.
+// answers is a Responder with answers by path.
 type answers map[string]string
 
 // Ask implements interrupt.Responder.
 func (a answers) Ask(_ context.Context, q interrupt.Question) (json.RawMessage, error) {
 	text, ok := a[q.Path]
 	if !ok {
-		return nil, fmt.Errorf("nobody expects the question %s", q.Path)
+		return nil, fmt.Errorf("unexpected question %s", q.Path)
 	}
 	return json.Marshal(interrupt.Parse(text))
 }
 
-// guard is a guard that fires, or that cannot be evaluated.
+// guard returns a guard that fires, or fails with err.
 func guard(name string, at engine.GuardPlace, do engine.GuardAction, err error) engine.Guard {
 	g := engine.Guard{Name: name, At: at, Do: do, Message: name + " fired", When: component.GuardRef{Source: "true"}}
 	g.When.Bind(func(map[string]any) (bool, error) { return err == nil, err })
 	return g
 }
 
-// want compares what a node found. It is no t.Fatal: a driver may run nodes on
-// another goroutine.
+// want compares a value observed by a node. It does not call t.Fatal, since nodes may run
+// on another goroutine.
 func want(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
@@ -170,7 +170,7 @@ func want(t *testing.T, what string, got, want any) {
 	}
 }
 
-// wantStopError wants an error that ends the run.
+// wantStopError checks that err ends the run.
 func wantStopError(t *testing.T, what string, err error, code stop.Code, status stop.RunStatus) {
 	t.Helper()
 	end, ok := errors.AsType[*stop.Error](err)
@@ -181,12 +181,12 @@ func wantStopError(t *testing.T, what string, err error, code stop.Code, status 
 	want(t, what, [2]string{string(end.Reason.Code), string(end.Reason.Status)}, [2]string{string(code), string(status)})
 }
 
-// branches runs functions side by side, named b0, b1, ...
+// branches runs functions in parallel branches named b0, b1, ...
 func branches(s engine.Scope, fs ...func(engine.Scope) error) error {
 	return s.Parallel(len(fs), func(i int) string { return fmt.Sprint("b", i) }, func(i int, s engine.Scope) error { return fs[i](s) })
 }
 
-// sleeps waits and then notes a word.
+// sleeps returns a function that sleeps and then appends a note.
 func sleeps(d time.Duration, note string, notes *[]string, err error) func(engine.Scope) error {
 	return func(s engine.Scope) error {
 		if cut := s.Sleep("wait", d); cut != nil {
@@ -203,7 +203,7 @@ var scopeNames = []scopeCase{
 		want(t, "child", s.Child("a").Child("b").Path(), "a/b")
 		want(t, "child without a name", s.Child("a").Child("").Path(), "a")
 	}},
-	{name: "numbers count in the whole run", node: func(t *testing.T, s engine.Scope) {
+	{name: "Nth counts in the whole run", node: func(t *testing.T, s engine.Scope) {
 		want(t, "numbers", []string{s.Nth("plan"), s.Child("x").Nth("plan"), s.Nth("other")}, []string{"plan.1", "plan.2", "other.1"})
 	}},
 	{name: "ids differ by path and name", node: func(t *testing.T, s engine.Scope) {
@@ -216,13 +216,13 @@ var scopeNames = []scopeCase{
 	{name: "nothing is omitted in a new run", node: func(t *testing.T, s engine.Scope) {
 		want(t, "omits", s.Omits("x"), false)
 	}},
-	{name: "a fact is in the state at once, and older views keep theirs", node: func(t *testing.T, s engine.Scope) {
+	{name: "a fact changes the state at once, but not older views", node: func(t *testing.T, s engine.Scope) {
 		before := s.View()
 		s.Record(engine.WarningAdded{Text: "w"})
 		want(t, "warnings", s.Child("a").View().State.Warnings, []string{"w"})
 		want(t, "warnings before", len(before.State.Warnings), 0)
 	}},
-	{name: "a view knows question, parameters and tools", node: func(t *testing.T, s engine.Scope) {
+	{name: "a view has question, parameters and tools", node: func(t *testing.T, s engine.Scope) {
 		v := s.View()
 		want(t, "question", v.State.Question, "q")
 		want(t, "parameters", v.State.Parameters, map[string]any{"question": "q"})
@@ -235,13 +235,13 @@ var scopeNames = []scopeCase{
 }
 
 var scopeBranches = []scopeCase{
-	{name: "time passes for sleeps only", node: func(t *testing.T, s engine.Scope) {
+	{name: "only sleeps take time", node: func(t *testing.T, s engine.Scope) {
 		want(t, "begin", s.Now(), time.Duration(0))
 		want(t, "error", s.Sleep("one", 3*time.Second), nil)
 		want(t, "end", s.Now(), 3*time.Second)
 		want(t, "view", s.View().Elapsed, 3*time.Second)
 	}},
-	{name: "branches wait side by side", node: func(t *testing.T, s engine.Scope) {
+	{name: "branches wait concurrently", node: func(t *testing.T, s engine.Scope) {
 		var notes []string
 		err := branches(s, sleeps(3*time.Second, "slow", &notes, nil), sleeps(time.Second, "fast", &notes, nil))
 		want(t, "error", err, nil)
@@ -254,7 +254,7 @@ var scopeBranches = []scopeCase{
 		err := branches(s, sleeps(2*time.Second, "", &notes, a), sleeps(time.Second, "", &notes, b), sleeps(0, "", &notes, nil))
 		want(t, "error", fmt.Sprint(err), "a\nb")
 		want(t, "all ran", len(notes), 3)
-		want(t, "errors are kept", errors.Is(err, a) && errors.Is(err, b), true)
+		want(t, "errors are wrapped", errors.Is(err, a) && errors.Is(err, b), true)
 	}},
 	{name: "branches have paths of their own", node: func(t *testing.T, s engine.Scope) {
 		paths := make([]string, 2)
@@ -280,7 +280,7 @@ var scopeBranches = []scopeCase{
 		want(t, "error", branches(s, adds, adds, adds), nil)
 		want(t, "sum", n, 60)
 	}},
-	{name: "await waits for what another branch does", node: func(t *testing.T, s engine.Scope) {
+	{name: "await waits for another branch", node: func(t *testing.T, s engine.Scope) {
 		var notes []string
 		err := branches(s, func(s engine.Scope) error {
 			err := s.Await(func() bool { return len(notes) > 0 })
@@ -289,9 +289,9 @@ var scopeBranches = []scopeCase{
 		}, sleeps(2*time.Second, "done", &notes, nil))
 		want(t, "error", err, nil)
 		want(t, "order", notes, []string{"done", "waited until 2s"})
-		want(t, "what holds already", s.Await(func() bool { return true }), nil)
+		want(t, "true condition", s.Await(func() bool { return true }), nil)
 	}},
-	{name: "a timeout ends sleeps and awaits below it, and nothing else", node: func(t *testing.T, s engine.Scope) {
+	{name: "a timeout ends only sleeps and awaits below it", node: func(t *testing.T, s engine.Scope) {
 		err := s.Timeout("t", time.Second, func(s engine.Scope) error {
 			want(t, "path", s.Path(), "t")
 			return branches(s, func(s engine.Scope) error { return s.Sleep("long", time.Hour) }, func(s engine.Scope) error {
@@ -303,16 +303,16 @@ var scopeBranches = []scopeCase{
 		})
 		want(t, "timed out", engine.TimedOut(err), true)
 		want(t, "time", s.Now(), time.Second)
-		want(t, "behind it", s.Sleep("more", time.Second), nil)
+		want(t, "after it", s.Sleep("more", time.Second), nil)
 	}},
-	{name: "a timeout that passed is an error whatever its function returns", node: func(t *testing.T, s engine.Scope) {
+	{name: "an expired timeout is an error whatever its function returns", node: func(t *testing.T, s engine.Scope) {
 		err := s.Timeout("t", time.Second, func(s engine.Scope) error {
 			_ = s.Sleep("long", time.Hour)
 			return nil
 		})
 		want(t, "timed out", engine.TimedOut(err), true)
 	}},
-	{name: "within a timeout the function's error counts", node: func(t *testing.T, s engine.Scope) {
+	{name: "before the timeout the function's error is returned", node: func(t *testing.T, s engine.Scope) {
 		own := errors.New("own")
 		want(t, "error", s.Timeout("t", time.Second, func(engine.Scope) error { return own }), own)
 		want(t, "none", s.Timeout("u", time.Second, func(s engine.Scope) error { return s.Sleep("short", time.Millisecond) }), nil)
@@ -322,7 +322,7 @@ var scopeBranches = []scopeCase{
 		err := s.Timeout("t", 0, func(s engine.Scope) error { return s.Sleep("long", time.Hour) })
 		want(t, "error", err, nil)
 	}},
-	{name: "an inner timeout leaves the outer scope as it is", node: func(t *testing.T, s engine.Scope) {
+	{name: "an inner timeout does not affect the outer scope", node: func(t *testing.T, s engine.Scope) {
 		err := s.Timeout("outer", time.Minute, func(s engine.Scope) error {
 			inner := s.Timeout("inner", time.Second, func(s engine.Scope) error { return s.Sleep("long", time.Hour) })
 			want(t, "inner", engine.TimedOut(inner), true)

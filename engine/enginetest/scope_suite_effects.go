@@ -32,7 +32,7 @@ var scopeModels = []scopeCase{
 		u := s.View().State.Usage
 		want(t, "usage", fmt.Sprint(u.ModelCalls, " ", u.Input, " ", u.Output), "4 12 8")
 	}},
-	{name: "the request holds the call and the parameters of the llm", world: func(_ *engine.Program, h *engine.Host) {
+	{name: "the request has the call and the parameters of the llm", world: func(_ *engine.Program, h *engine.Host) {
 		h.Models["main"] = modelFunc(func(r *model.Request) (*model.Reply, error) {
 			return &model.Reply{Text: fmt.Sprint(r.Params.Model, " ", r.Step, " ", r.Messages[0].Text, " ", r.Tools[0].Name)}, nil
 		})
@@ -59,10 +59,10 @@ var scopeModels = []scopeCase{
 		if me := model.AsError(err); me == nil || me.Kind != model.BadRequest {
 			t.Errorf("%v", err)
 		}
-		want(t, "the run goes on", s.Sleep("wait", time.Second), nil)
+		want(t, "the run continues", s.Sleep("wait", time.Second), nil)
 	}},
-	{name: "an llm that is not in the program ends the run", node: func(t *testing.T, s engine.Scope) {
-		_, err := s.Model("call", model.Call{Role: "planner", LLM: "nobody"})
+	{name: "an undefined llm ends the run", node: func(t *testing.T, s engine.Scope) {
+		_, err := s.Model("call", model.Call{Role: "planner", LLM: "undefined"})
 		wantStopError(t, "error", err, stop.Internal, stop.RunFailed)
 	}},
 }
@@ -88,9 +88,9 @@ var scopeTools = []scopeCase{
 		want(t, "step", st.Calls[0].Step+" "+st.Calls[0].Record.Tool, "s1 add")
 		want(t, "in flight", len(s.View().InFlight), 0)
 	}},
-	{name: "what goes wrong with a tool is data", node: func(t *testing.T, s engine.Scope) {
+	{name: "failures of tools are data", node: func(t *testing.T, s engine.Scope) {
 		for i, c := range []struct{ tool, args, says string }{
-			{"nobody", `{}`, "nobody"},
+			{"undefined", `{}`, "undefined"},
 			{"fails", `{}`, "no such file"},
 			{"add", `{}`, "a is required"},
 			{"add", `[1]`, "not a JSON object"},
@@ -106,27 +106,27 @@ var scopeTools = []scopeCase{
 	{name: "no arguments are an empty object", node: func(t *testing.T, s engine.Scope) {
 		want(t, "args", string(call(t, s, "tool.1", "save", "").Args), "{}")
 	}},
-	{name: "only a tool that writes wrote", node: func(t *testing.T, s engine.Scope) {
+	{name: "only a tool that writes has written", node: func(t *testing.T, s engine.Scope) {
 		_, read, _ := s.Tool("tool.1", engine.Invocation{Tool: "add", Args: json.RawMessage(`{"a":1}`)})
 		_, wrote, _ := s.Tool("tool.2", engine.Invocation{Tool: "save"})
 		want(t, "wrote", []bool{read, wrote}, []bool{false, true})
 	}},
-	{name: "a call that is refused or moot is not made", node: func(t *testing.T, s engine.Scope) {
+	{name: "a refused or obsolete call is not made", node: func(t *testing.T, s engine.Scope) {
 		refused, wrote, err := s.Tool("tool.1", engine.Invocation{Tool: "save", Refuse: "too many calls"})
 		want(t, "refused", fmt.Sprint(refused.Status, " ", refused.Text(), " ", wrote, " ", err), "error too many calls false <nil>")
 		moot, wrote, err := s.Tool("tool.2", engine.Invocation{Tool: "save", Obsolete: func() error { return errors.New("a new plan is made") }})
-		want(t, "moot", fmt.Sprint(moot.Status, " ", wrote, " ", err), "denied false <nil>")
+		want(t, "obsolete", fmt.Sprint(moot.Status, " ", wrote, " ", err), "denied false <nil>")
 	}},
 	{name: "arguments are checked without a call", node: func(t *testing.T, s engine.Scope) {
 		want(t, "fit", s.Fits("add", json.RawMessage(`{"a":1}`)), nil)
-		for _, c := range [][2]string{{"add", `{}`}, {"add", `7`}, {"nobody", `{}`}} {
+		for _, c := range [][2]string{{"add", `{}`}, {"add", `7`}, {"undefined", `{}`}} {
 			if s.Fits(c[0], json.RawMessage(c[1])) == nil {
 				t.Errorf("%v fits", c)
 			}
 		}
 		want(t, "calls", len(s.View().State.Calls), 0)
 	}},
-	{name: "a person approves or denies a call", world: func(_ *engine.Program, h *engine.Host) {
+	{name: "a human approves or denies a call", world: func(_ *engine.Program, h *engine.Host) {
 		h.Tools[1].Spec.Approval = component.GuardRef{Source: "always"}
 		h.Responder = answers{"x/tool.1.approval": "yes", "x/tool.2.approval": "no: not today"}
 	}, node: func(t *testing.T, s engine.Scope) {
@@ -143,7 +143,7 @@ var scopeTools = []scopeCase{
 		rec := call(t, s, "tool.1", "save", "")
 		want(t, "record", fmt.Sprint(rec.Status, " ", rec.Text()), "denied not allowed: g fired")
 	}},
-	{name: "a guard before a call wants a new plan instead", world: func(p *engine.Program, _ *engine.Host) {
+	{name: "a guard before a call requests a new plan and the call is not made", world: func(p *engine.Program, _ *engine.Host) {
 		p.Guards = []engine.Guard{guard("g", engine.BeforeTool, engine.GuardReplan, nil)}
 	}, node: func(t *testing.T, s engine.Scope) {
 		rec, wrote, err := s.Tool("tool.1", engine.Invocation{Tool: "save"})
@@ -152,7 +152,7 @@ var scopeTools = []scopeCase{
 			t.Errorf("%+v %v %v", rec, wrote, err)
 		}
 	}},
-	{name: "a guard behind a call wants a new plan, and the record stands", world: func(p *engine.Program, _ *engine.Host) {
+	{name: "a guard after a call requests a new plan and the record is kept", world: func(p *engine.Program, _ *engine.Host) {
 		p.Guards = []engine.Guard{guard("g", engine.AfterTool, engine.GuardReplan, nil)}
 	}, node: func(t *testing.T, s engine.Scope) {
 		rec, wrote, err := s.Tool("tool.1", engine.Invocation{Tool: "save"})
@@ -167,7 +167,7 @@ var scopeTools = []scopeCase{
 	}},
 }
 
-// evaluateGuards tries the guards behind a step.
+// evaluateGuards evaluates the guards after a step.
 func evaluateGuards(s engine.Scope) (engine.Verdict, error) {
 	return s.Guards(engine.AfterStep, func(source string) map[string]any { return s.View().Env(source) })
 }
@@ -184,7 +184,7 @@ func guards(all ...engine.Guard) func(*engine.Program, *engine.Host) {
 var errGuard = errors.New("out of range")
 
 var scopeGuards = []scopeCase{
-	{name: "guards of other places are not tried", world: guards(guard("g", engine.AfterPlan, engine.GuardStop, nil)), node: func(t *testing.T, s engine.Scope) {
+	{name: "guards of other places are not evaluated", world: guards(guard("g", engine.AfterPlan, engine.GuardStop, nil)), node: func(t *testing.T, s engine.Scope) {
 		v, err := evaluateGuards(s)
 		want(t, "verdict", v, engine.Verdict{})
 		want(t, "error", err, nil)
@@ -209,20 +209,20 @@ var scopeGuards = []scopeCase{
 		want(t, "warnings", len(s.View().State.Warnings), 1)
 	}},
 	{
-		name:  "where a person lets a guard pass the next one is tried",
+		name:  "after a human approves, the next guard is evaluated",
 		world: guards(guard("yes", engine.AfterStep, engine.GuardInterrupt, nil), guard("no", engine.AfterStep, engine.GuardInterrupt, nil)),
 		node: func(t *testing.T, s engine.Scope) {
 			_, err := evaluateGuards(s)
 			wantStopError(t, "error", err, stop.Guard, stop.RunStopped)
 		},
 	},
-	{name: "before a tool a person denies that call alone", world: guards(guard("no", engine.BeforeTool, engine.GuardInterrupt, nil)), node: func(t *testing.T, s engine.Scope) {
+	{name: "before a tool a denial affects only that call", world: guards(guard("no", engine.BeforeTool, engine.GuardInterrupt, nil)), node: func(t *testing.T, s engine.Scope) {
 		want(t, "status", call(t, s, "tool.1", "save", "").Status, tool.CallDenied)
 		want(t, "the run goes on", s.Sleep("wait", time.Second), nil)
 	}},
 }
 
-// endingGuard is a guard that ends the run.
+// endingGuard returns a case with a guard that ends the run.
 func endingGuard(name string, do engine.GuardAction, why error, status stop.RunStatus) scopeCase {
 	return scopeCase{name: "a guard " + name, world: guards(guard("g", engine.AfterStep, do, why)), node: func(t *testing.T, s engine.Scope) {
 		_, err := evaluateGuards(s)
@@ -231,7 +231,7 @@ func endingGuard(name string, do engine.GuardAction, why error, status stop.RunS
 }
 
 var scopeEnds = []scopeCase{
-	{name: "once the run is stopping every effect and every wait ends with its reason", world: guards(guard("g", engine.AfterStep, engine.GuardStop, nil)), node: func(t *testing.T, s engine.Scope) {
+	{name: "once the run is stopping every effect and every wait returns its reason", world: guards(guard("g", engine.AfterStep, engine.GuardStop, nil)), node: func(t *testing.T, s engine.Scope) {
 		_, end := evaluateGuards(s)
 		_, modelErr := s.Model("model", model.Call{Role: "planner", LLM: "main"})
 		_, wrote, toolErr := s.Tool("tool", engine.Invocation{Tool: "save"})
@@ -264,7 +264,7 @@ var scopeEnds = []scopeCase{
 		wantStopError(t, "await", errs[1], stop.Guard, stop.RunStopped)
 		want(t, "time", s.Now(), time.Second)
 	}},
-	{name: "a limit is exceeded where nobody raises it", node: func(t *testing.T, s engine.Scope) {
+	{name: "a limit that is not raised is exceeded", node: func(t *testing.T, s engine.Scope) {
 		want(t, "within", s.Exceeded(func(l engine.Limits) bool { return l.MaxSteps > 20 }), false)
 		want(t, "over", s.Exceeded(func(l engine.Limits) bool { return l.MaxSteps <= 20 }), true)
 	}},
@@ -278,7 +278,7 @@ var scopeEnds = []scopeCase{
 	}},
 }
 
-// agents connects agents with the world of the suite.
+// agents lets nested agents use the default world.
 func agents(_ *engine.Program, h *engine.Host) {
 	h.Nested = func(p *engine.Program, _ map[string]any) (engine.Host, error) {
 		_, nested := scopeWorld(nil)
@@ -287,7 +287,7 @@ func agents(_ *engine.Program, h *engine.Host) {
 }
 
 var scopeAgents = []scopeCase{
-	{name: "an agent answers, and what it consumes counts", world: agents, node: func(t *testing.T, s engine.Scope) {
+	{name: "an agent answers, and its usage counts", world: agents, node: func(t *testing.T, s engine.Scope) {
 		p, _ := scopeWorld(func(in engine.Scope) error {
 			want(t, "path", in.Path(), "x/agent")
 			want(t, "number", in.Nth("plan"), "plan.1")
@@ -316,7 +316,7 @@ var scopeAgents = []scopeCase{
 		want(t, "result", fmt.Sprint(res.Status, " ", res.StopReason.Code), "failed step_failed")
 		want(t, "the run goes on", s.Sleep("wait", time.Second), nil)
 	}},
-	{name: "parameters that an agent does not take are data", world: agents, node: func(t *testing.T, s engine.Scope) {
+	{name: "invalid parameters of an agent are data", world: agents, node: func(t *testing.T, s engine.Scope) {
 		p := programOf(func(engine.Scope) error { return nil })
 		p.Parameters = []engine.Parameter{{Name: "city", Required: true}}
 		res, err := s.Agent("agent", p, nil)

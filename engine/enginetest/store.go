@@ -10,12 +10,11 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 )
 
-// Store is a memory with sessions that lives as long as the process. The zero
-// value is empty and ready; Err, if set, is what every operation gives, or the
-// next Fails of them.
+// Store is an in-memory memory.Store and memory.SessionStore. The zero value is empty and
+// ready to use. If Err is set, all operations return it, or only the next Fails of them.
 type Store struct {
 	Err   error
-	Fails int // 0 = every operation
+	Fails int // 0 = all operations
 
 	mu           sync.Mutex
 	interactions map[string][]memory.Interaction
@@ -29,7 +28,7 @@ var (
 	_ memory.SessionStore = (*Store)(nil)
 )
 
-// Appends is how often Append was called.
+// Appends returns the number of calls of Append.
 func (s *Store) Appends() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

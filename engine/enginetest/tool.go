@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	concurrentCalls = 8                // calls side by side
+	concurrentCalls = 8
 	callDeadline    = 20 * time.Second // for a call that should end at once
 )
 
-// ToolSuite holds a tool to what the engine relies on. okArgs are arguments, as
-// JSON objects, that must succeed each time they are called, also side by side;
-// without any, only the tool's words and its failures are looked at.
+// ToolSuite tests a tool against the contract of tool.Tool. okArgs are arguments, as JSON
+// objects, with which calls must succeed, even repeated and concurrent ones. Without
+// okArgs only the tool's description and its failures are tested.
 func ToolSuite(t *testing.T, tool tool.Tool, okArgs ...string) {
 	t.Helper()
 	t.Run("info is complete", func(t *testing.T) { toolInfo(t, tool) })
@@ -35,7 +35,7 @@ func ToolSuite(t *testing.T, tool tool.Tool, okArgs ...string) {
 			toolCall(t, tool, args)
 		}
 	})
-	t.Run("calls succeed side by side", func(t *testing.T) { toolConcurrent(t, tool, okArgs) })
+	t.Run("concurrent calls succeed", func(t *testing.T) { toolConcurrent(t, tool, okArgs) })
 }
 
 func toolInfo(t *testing.T, one tool.Tool) {
@@ -44,7 +44,7 @@ func toolInfo(t *testing.T, one tool.Tool) {
 		t.Errorf("name %q: want a word without spaces", info.Name)
 	}
 	if len(info.Description) < 10 || !utf8.ValidString(info.Description) {
-		t.Errorf("description %q: want a sentence that says when to call the tool", info.Description)
+		t.Errorf("description %q: want a sentence about when to call the tool", info.Description)
 	}
 	if all := []tool.Effect{tool.ReadEffect, tool.IdempotentEffect, tool.WriteEffect}; !slices.Contains(all, info.Effect) {
 		t.Errorf("effect %q: want one of %v", info.Effect, all)
@@ -62,7 +62,7 @@ func toolInput(t *testing.T, tool tool.Tool) {
 		Required   []string                   `json:"required"`
 	}
 	if err := json.Unmarshal(tool.Info().Input, &s); err != nil {
-		t.Fatalf("input is no JSON Schema: %v\n%s", err, tool.Info().Input)
+		t.Fatalf("input is not a JSON Schema: %v\n%s", err, tool.Info().Input)
 	}
 	if s.Type != "object" {
 		t.Errorf("input has type %q, want object", s.Type)
@@ -88,14 +88,14 @@ func toolCancelled(t *testing.T, one tool.Tool, okArgs []string) {
 	for _, args := range append([]string{"{}"}, okArgs...) {
 		out, err := callWithDeadline(t, func() (*tool.Output, error) { return one.Call(ctx, toolCallOf(args)) })
 		if err == nil {
-			t.Errorf("%s: a cancelled call gave %+v", args, out)
+			t.Errorf("%s: a cancelled call returned %+v", args, out)
 		} else if args != "{}" && !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: error %q does not wrap the context's", args, err)
 		}
 	}
 }
 
-// toolInvalidArguments passes what no schema would let through.
+// toolInvalidArguments passes arguments that no schema allows.
 func toolInvalidArguments(t *testing.T, one tool.Tool) {
 	hostile := []string{
 		"", "{}", "null", "[]", "7", `"text"`, "{", `{"no_such_argument": 1}`,
@@ -104,7 +104,7 @@ func toolInvalidArguments(t *testing.T, one tool.Tool) {
 	var s struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
-	// A schema that cannot be read is told of elsewhere.
+	// toolInput reports an unreadable schema.
 	_ = json.Unmarshal(one.Info().Input, &s)
 	for name := range s.Properties {
 		for _, value := range []string{"null", "true", "-1", "1e99", `""`, `"\u0000"`, `"\ud800"`, "[]", "{}", `[{"a":[null]}]`} {
@@ -116,7 +116,7 @@ func toolInvalidArguments(t *testing.T, one tool.Tool) {
 		if err == nil {
 			checkOutput(t, args, out)
 		} else if !readable(err.Error()) {
-			t.Errorf("%.80s: error %q is no sentence for a model", args, err)
+			t.Errorf("%.80s: error %q is not a message for a model", args, err)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func checkOutput(t *testing.T, args string, out *tool.Output) {
 	case !utf8.ValidString(out.Text):
 		t.Errorf("%.80s: the text is not valid UTF-8: %q", args, out.Text)
 	case len(out.Data) > 0 && !json.Valid(out.Data):
-		t.Errorf("%.80s: the data is no JSON: %s", args, out.Data)
+		t.Errorf("%.80s: the data is not JSON: %s", args, out.Data)
 	}
 }
 
@@ -161,7 +161,7 @@ func readable(message string) bool {
 	return message != "" && utf8.ValidString(message) && !strings.Contains(message, "goroutine ")
 }
 
-// callWithDeadline calls and gives up on a call that does not end.
+// callWithDeadline makes a call, and fails the test if it does not end.
 func callWithDeadline(t *testing.T, call func() (*tool.Output, error)) (*tool.Output, error) {
 	t.Helper()
 	type result struct {

@@ -10,17 +10,16 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Toolset is a server of tools that lives in the test. Its fields are set before
-// it is used.
+// Toolset is an in-memory tool server. Its fields must be set before use.
 type Toolset struct {
 	Server    string // name and version
 	Tools     []tool.Definition
 	ToolRules tool.Rules
-	ListError error // why it does not answer when it is listed; nil = it does
-	// Respond is what its tools give; nil = the arguments they are called with.
+	ListError error // returned by List; nil = success
+	// Respond returns the output of its tools; nil = they return their arguments.
 	Respond func(ctx context.Context, tool string, c *tool.Call) (*tool.Output, error)
 
-	ListCalls, CloseCalls atomic.Int32 // how often it was listed, and closed
+	ListCalls, CloseCalls atomic.Int32 // numbers of calls of List and Close
 }
 
 var _ tool.Toolset = (*Toolset)(nil)

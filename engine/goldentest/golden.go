@@ -48,12 +48,12 @@ func updating(t T) bool {
 		return false
 	case "update":
 		if os.Getenv("CI") != "" {
-			t.Fatalf("golden: PEX_GOLDEN=update while CI is set: goldens are written by people, run make golden on your machine")
+			t.Fatalf("golden: PEX_GOLDEN=update while CI is set: golden files must not be updated in CI; run make golden on your machine")
 			return false
 		}
 		return true
 	default:
-		t.Fatalf("golden: PEX_GOLDEN=%s is unknown; there is only update", mode)
+		t.Fatalf("golden: invalid PEX_GOLDEN=%s; use update", mode)
 		return false
 	}
 }
@@ -87,7 +87,7 @@ func differs(t T, name string, want, got []byte) {
 	t.Errorf("golden: %s differs (make golden rewrites it):\n%s", name, shown)
 }
 
-// withNewline gives text a newline at its end, which the diff wants.
+// withNewline returns text with a newline at its end, for the diff.
 func withNewline(b []byte) []byte {
 	if len(b) == 0 || bytes.HasSuffix(b, []byte("\n")) {
 		return b

@@ -104,7 +104,7 @@ func TestUpdateWritesOnlyWherePeopleRunIt(t *testing.T) {
 	}{
 		{"asked for", "update", "", true, ""},
 		{"in CI", "update", "true", false, "CI is set"},
-		{"unknown word", "yes", "", false, "there is only update"},
+		{"unknown word", "yes", "", false, "use update"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inFolder(t, c.mode, c.ci)
@@ -180,8 +180,8 @@ func TestArchiveFaultsAreNamed(t *testing.T) {
 		use              func(goldentest.T, *goldentest.Archive)
 		want             string
 	}{
-		{"input is missing", "", archive, func(t goldentest.T, a *goldentest.Archive) { a.Input(t, "none") }, "holds no -- none --"},
-		{"file twice", "", "-- a --\n-- a --\n", nil, "twice"},
+		{"input is missing", "", archive, func(t goldentest.T, a *goldentest.Archive) { a.Input(t, "none") }, "has no file -- none --"},
+		{"file twice", "", "-- a --\n-- a --\n", nil, "duplicate file -- a --"},
 		{"output that an archive cannot hold", "update", archive, func(t goldentest.T, a *goldentest.Archive) { a.Want(t, "out", "-- x --\n") }, "use goldentest.File"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

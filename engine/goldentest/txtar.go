@@ -11,8 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Archive is a txtar file: a comment, and named files that are the inputs and
-// the wanted outputs of one case. Safe for concurrent use.
+// Archive is a txtar file: a comment, and named files with the inputs and expected
+// outputs of one case. It is safe for concurrent use.
 type Archive struct {
 	path string
 	mu   sync.Mutex // guards tree, and the file on disk
@@ -29,15 +29,15 @@ func Txtar(t T, path string) *Archive {
 	}
 	for i, f := range tree.Files {
 		if slices.ContainsFunc(tree.Files[:i], func(g txtar.File) bool { return g.Name == f.Name }) {
-			t.Fatalf("golden: %s holds -- %s -- twice", path, f.Name)
+			t.Fatalf("golden: duplicate file -- %[2]s -- in %[1]s", path, f.Name)
 			return nil
 		}
 	}
 	return &Archive{path: path, tree: tree}
 }
 
-// Each runs f for every archive that a pattern of filepath.Match finds, as a
-// subtest named after the file. No archive at all is an error.
+// Each runs f as a subtest for every archive that matches a filepath.Match pattern. The
+// test fails if none matches.
 func Each(t *testing.T, pattern string, f func(t *testing.T, a *Archive)) {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)
@@ -51,10 +51,10 @@ func Each(t *testing.T, pattern string, f func(t *testing.T, a *Archive)) {
 	}
 }
 
-// Comment is the text before the first file.
+// Comment returns the text before the first file.
 func (a *Archive) Comment() string { return string(a.tree.Comment) }
 
-// Names lists the files in their order.
+// Names returns the names of the files, in order.
 func (a *Archive) Names() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -65,24 +65,24 @@ func (a *Archive) Names() []string {
 	return out
 }
 
-// Has says whether the archive holds a file.
+// Has reports whether the archive contains a file.
 func (a *Archive) Has(name string) bool { return slices.Contains(a.Names(), name) }
 
-// Input gives the text of a file, which must be there.
+// Input returns the content of a file. The test fails if it does not exist.
 func (a *Archive) Input(t T, name string) string {
 	t.Helper()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	i := a.index(name)
 	if i < 0 {
-		t.Fatalf("golden: %s holds no -- %s --", a.path, name)
+		t.Fatalf("golden: %s has no file -- %s --", a.path, name)
 		return ""
 	}
 	return string(a.tree.Files[i].Data)
 }
 
-// Want compares got with a file of the archive. Both end in a newline: txtar
-// can hold nothing else. A file that is missing counts as an empty one.
+// Want compares got with a file of the archive. Both must end in a newline, which the
+// txtar format requires. A missing file counts as empty.
 func (a *Archive) Want(t T, name, got string) {
 	t.Helper()
 	a.mu.Lock()
@@ -101,7 +101,7 @@ func (a *Archive) Want(t T, name, got string) {
 		return
 	}
 	if txtar.NeedsQuote(content) {
-		t.Fatalf("golden: %s: output %s holds a line like -- name --, which an archive cannot hold: use goldentest.File", a.path, name)
+		t.Fatalf("golden: %s: output %s contains a line like -- name --, which an archive cannot contain: use goldentest.File", a.path, name)
 		return
 	}
 	if i < 0 {
@@ -112,7 +112,7 @@ func (a *Archive) Want(t T, name, got string) {
 	write(t, a.path, txtar.Format(a.tree))
 }
 
-// Extract writes the files of the archive below a folder.
+// Extract writes the files of the archive to a folder.
 func (a *Archive) Extract(t T, dir string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {

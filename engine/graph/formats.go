@@ -14,10 +14,10 @@ func (g *Graph[G]) Mermaid() string { return g.Draw(nil).Mermaid() }
 // DOT draws the graph for Graphviz.
 func (g *Graph[G]) DOT() string { return g.Draw(nil).DOT() }
 
-// MarshalJSON gives {start, nodes, edges}.
+// MarshalJSON encodes the graph as {start, nodes, edges}.
 func (g *Graph[G]) MarshalJSON() ([]byte, error) { return g.Draw(nil).MarshalJSON() }
 
-// Mermaid draws a Mermaid flowchart with guards on the edges. Edges that a walk took
+// Mermaid draws a Mermaid flowchart with guards on the edges. Edges that the path took
 // are thick, nodes that it visited are filled.
 func (d *Drawing) Mermaid() string {
 	var b strings.Builder
@@ -46,7 +46,7 @@ func (d *Drawing) Mermaid() string {
 		}
 		b.WriteString("    " + d.mermaidID(e.from) + arrow + d.mermaidID(e.to) + "\n")
 	}
-	if len(d.notes) > 0 { // a box beside the graph
+	if len(d.notes) > 0 { // a box next to the graph
 		id := d.unusedName("notes")
 		fmt.Fprintf(&b, "    %s[%s]\n    style %s fill:none,stroke-dasharray:4\n", id, quote(noteTexts(d.notes, padlock)...), id)
 	}
@@ -54,19 +54,20 @@ func (d *Drawing) Mermaid() string {
 	return b.String()
 }
 
-// mermaidWords are words of Mermaid's own, which no node can be called.
+// mermaidWords are reserved words of Mermaid, which cannot be node ids.
 var mermaidWords = []string{"call", "class", "classDef", "click", "default", "direction", End, "flowchart", "graph", "href", "interpolate", "linkStyle", "style", "subgraph"}
 
-// mermaidID is what a node is called in Mermaid.
+// mermaidID returns the id of a node in Mermaid.
 func (d *Drawing) mermaidID(id string) string {
-	out := strings.ReplaceAll(id, "--", "-_") // which would be a line
+	out := strings.ReplaceAll(id, "--", "-_") // "--" would start a line
 	if out != id || slices.ContainsFunc(mermaidWords, func(word string) bool { return strings.EqualFold(word, id) }) {
 		return d.unusedName(out + "_")
 	}
 	return out
 }
 
-// unusedName is a name, with as many _ behind it as it needs to be no node's.
+// unusedName returns a name with as many underscores appended as it needs to differ from
+// all node ids.
 func (d *Drawing) unusedName(name string) string {
 	for slices.ContainsFunc(d.nodes, func(n drawnNode) bool { return n.ID == name }) {
 		name += "_"
@@ -74,7 +75,7 @@ func (d *Drawing) unusedName(name string) string {
 	return name
 }
 
-// mermaidWalk marks what a walk did.
+// mermaidWalk marks the nodes and edges of the path.
 func (d *Drawing) mermaidWalk(b *strings.Builder, thick []string) {
 	var visited, at []string
 	for _, n := range d.nodes {
@@ -134,7 +135,7 @@ func (d *Drawing) DOT() string {
 	return b.String()
 }
 
-// dotNotes is the caption of the graph: its notes, each kind in a line.
+// dotNotes returns the caption of the graph: its notes, one line per kind.
 func (d *Drawing) dotNotes() string {
 	if len(d.notes) == 0 {
 		return ""
@@ -142,7 +143,7 @@ func (d *Drawing) dotNotes() string {
 	return "    label=" + dot(strings.Join(noteTexts(d.notes, padlock), "\n")) + ";\n"
 }
 
-// nodeLines is a node in lines: its name, then its notes.
+// nodeLines returns the lines of a node: its name, then its notes.
 func (d *Drawing) nodeLines(n drawnNode) []string {
 	lines := []string{d.nodeText(n)}
 	for _, text := range noteTexts(n.notes, padlock) {
@@ -151,7 +152,7 @@ func (d *Drawing) nodeLines(n drawnNode) []string {
 	return lines
 }
 
-// startLabel is the label of the start, where a node has its name.
+// startLabel returns a label attribute for the start if its DOT id is not "start".
 func startLabel(start string) string {
 	if start == "start" {
 		return ""
@@ -184,8 +185,8 @@ type edgeJSON struct {
 	Taken *int   `json:"taken,omitempty"`
 }
 
-// MarshalJSON writes {start, nodes, edges, notes}. With a walk, nodes have visits,
-// edges have taken, and walk has all of it.
+// MarshalJSON encodes the drawing as {start, nodes, edges, notes}. With a path, nodes have
+// visits, edges have taken, and walk has the path itself.
 func (d *Drawing) MarshalJSON() ([]byte, error) {
 	nodes, edges := make([]nodeJSON, len(d.nodes)), []edgeJSON{}
 	for i := range d.nodes {
@@ -197,7 +198,7 @@ func (d *Drawing) MarshalJSON() ([]byte, error) {
 	for i := range d.edges {
 		e := &d.edges[i]
 		if e.jump {
-			continue // walk has it
+			continue // included in walk
 		}
 		out := edgeJSON{From: e.from, To: e.to, When: e.when, Each: e.each}
 		if d.walk != nil {
@@ -228,7 +229,7 @@ func label(n Node) string {
 	return n.ID + " (" + n.Type + ")"
 }
 
-// quote writes lines as a Mermaid string. Mermaid has no escapes but HTML entities.
+// quote returns lines as a Mermaid string. Mermaid escapes only with HTML entities.
 func quote(lines ...string) string {
 	escape := strings.NewReplacer(`"`, "#quot;", "\n", " ", "#", "#35;", "<", "#lt;")
 	out := make([]string, len(lines))

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// NoteKind says what a note is about.
+// NoteKind is the subject of a note.
 type NoteKind string
 
 // The note kinds, in the order in which boxes show them.
@@ -16,24 +16,24 @@ const (
 	PromptNote   NoteKind = "prompt"   // a prompt of the node that has a file or a name
 	QuestionNote NoteKind = "question" // what the node asks a human
 	ApprovalNote NoteKind = "approval" // when a human approves what the node plans
-	DetailNote   NoteKind = "detail"   // anything else the node says about itself
+	DetailNote   NoteKind = "detail"   // any other detail of the node
 	LimitNote    NoteKind = "limit"    // a limit of the run
-	GuardNote    NoteKind = "guard"    // a guard that is tried here
+	GuardNote    NoteKind = "guard"    // a guard that is evaluated here
 )
 
 var noteKinds = []NoteKind{ModelNote, AgentNote, ToolNote, PromptNote, QuestionNote, ApprovalNote, DetailNote, LimitNote, GuardNote}
 
-// Note is a fact about a node, or about the whole graph, that pictures show.
+// Note is a line about a node, or about the whole graph, in a picture.
 type Note struct {
 	Kind NoteKind `json:"kind"`
 	Text string   `json:"text"`
-	// Approval says when a call of a tool needs approval: "always" or an
-	// expression. Empty means never.
+	// Approval is the condition under which a call of a tool needs approval: "always"
+	// or an expression. Empty means never.
 	Approval string `json:"approval,omitempty"`
 }
 
-// Annotate adds notes to the drawing: by node, with those of the whole graph
-// under "". It must be called before the drawing is used.
+// Annotate adds notes to the drawing, by node id; notes of the whole graph have the key
+// "". It must be called before the drawing is used.
 func (d *Drawing) Annotate(notes map[string][]Note) *Drawing {
 	d.notes = sortedNotes(notes[""])
 	for i := range d.nodes {
@@ -50,8 +50,8 @@ func sortedNotes(notes []Note) []Note {
 	return out
 }
 
-// noteRow is a line of a box: notes of one kind. Tools share a row, and so do
-// limits; every other note has its own.
+// noteRow is a row of a box with notes of one kind. Tools share a row, and so do limits;
+// every other note has its own.
 type noteRow struct {
 	kind  NoteKind
 	notes []Note
@@ -70,8 +70,8 @@ func noteRows(notes []Note) []noteRow {
 	return rows
 }
 
-// lines is the row in words. Tools that may need approval have lines of their own;
-// lock is what follows their names.
+// lines returns the row as text. Each tool that may need approval has its own line; lock
+// returns the text after its name.
 func (r noteRow) lines(lock func(approval string) string) (lines []string) {
 	var free []string
 	for _, n := range r.notes {
@@ -87,7 +87,7 @@ func (r noteRow) lines(lock func(approval string) string) (lines []string) {
 	return append([]string{r.label(len(free)) + strings.Join(free, ", ")}, lines...)
 }
 
-// label is the heading of a line with n notes: models and details have none.
+// label returns the heading of a line with n notes; models and details have none.
 func (r noteRow) label(n int) string {
 	switch r.kind {
 	case ModelNote, DetailNote:
@@ -104,7 +104,7 @@ func (r noteRow) label(n int) string {
 	return string(r.kind) + ": "
 }
 
-// noteTexts is all notes in words, one line each.
+// noteTexts returns all notes as text, one row per line.
 func noteTexts(notes []Note, lock func(approval string) string) (lines []string) {
 	for _, row := range noteRows(notes) {
 		lines = append(lines, row.lines(lock)...)
@@ -112,10 +112,10 @@ func noteTexts(notes []Note, lock func(approval string) string) (lines []string)
 	return lines
 }
 
-// padlock marks a tool that may need approval, where there is no room to say when.
+// padlock marks a tool that may need approval where there is no room for the condition.
 func padlock(string) string { return "🔒" }
 
-// approvalText says when a tool needs approval.
+// approvalText returns a text with the condition under which a tool needs approval.
 func approvalText(approval string) string {
 	if approval == "always" {
 		return "(needs approval)"

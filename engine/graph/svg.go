@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The most that is shown of a text, in columns and lines; the rest is in the
-// tooltip, up to a bound of its own.
+// Maximum sizes of texts, in columns and lines. Tooltips have the rest, up to maxTip
+// characters.
 const (
 	nodeColumns  = 28
 	labelColumns = 30
@@ -16,8 +16,8 @@ const (
 	maxTip       = 500
 )
 
-// SVG draws a picture that stands for itself: its style is inside, for light and
-// dark, and nothing in it runs. name is what the picture is of.
+// SVG draws a self-contained picture: it includes its styles, for light and dark themes,
+// and has no scripts. name is its title.
 func (d *Drawing) SVG(name string) string {
 	s := &svg{d: d, wires: d.wires()}
 	s.measure()
@@ -41,7 +41,7 @@ func (d *Drawing) SVG(name string) string {
 	return s.b.String()
 }
 
-// svg is a picture in the making.
+// svg is an SVG picture that is being drawn.
 type svg struct {
 	d          *Drawing
 	l          *layout
@@ -53,7 +53,7 @@ type svg struct {
 	labelSizes []dimensions // of the wires
 }
 
-// measure wraps all texts and says how much room they take.
+// measure wraps all texts and computes their sizes.
 func (s *svg) measure() {
 	add := func(lines []boxLine) {
 		size := dimensions{64, 16}
@@ -147,7 +147,7 @@ func (s *svg) node(i int) {
 	s.b.WriteString("</g>\n")
 }
 
-// badge says in the corner of a box how often it was visited.
+// badge draws the number of visits in the corner of a box.
 func (s *svg) badge(b box, visits int) {
 	text := times(visits)
 	w := float64(len(text))*6.5 + 8
@@ -156,12 +156,12 @@ func (s *svg) badge(b box, visits int) {
 	s.text("count", x, y+4, text)
 }
 
-// class is how a line, or its label, is drawn.
+// class returns the CSS classes of a line or its label.
 func (s *svg) class(ln *line, kind string) string {
 	if s.d.walk == nil {
 		return kind
 	}
-	taken := s.d.walk.At != "" // that from start
+	taken := s.d.walk.At != "" // the line from start
 	if ln.wire >= 0 {
 		taken = s.wires[ln.wire].taken
 		if s.wires[ln.wire].jump {
@@ -198,7 +198,7 @@ func (s *svg) label(ln *line) {
 	s.b.WriteString("</g>\n")
 }
 
-// px writes a coordinate with one decimal at most.
+// px formats a coordinate with at most one decimal.
 func px(f float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
 }

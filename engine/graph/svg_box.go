@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Sizes of what stands in a box, in pixels, columns and lines.
+// Sizes of the content of a box, in pixels, columns and lines.
 const (
 	noteColumns = 38
 	noteLines   = 3
@@ -15,7 +15,7 @@ const (
 	lockWidth   = 12.0
 )
 
-// boxLine is a line in a box: a text, or chips beside each other.
+// boxLine is a line in a box: a text, or chips next to each other.
 type boxLine struct {
 	class  string
 	text   string
@@ -31,7 +31,7 @@ type chip struct {
 	width float64
 }
 
-// boxOf lays out what a box shows: the name, the type, the notes.
+// boxOf returns the lines of a box: the name, the type, the notes.
 func boxOf(n drawnNode) []boxLine {
 	var lines []boxLine
 	for _, t := range wrap(n.ID, nodeColumns, 2) {
@@ -69,7 +69,7 @@ func rowLines(row noteRow) (lines []boxLine) {
 	return lines
 }
 
-// chipLines puts chips beside each other as long as there is room.
+// chipLines arranges chips in lines of at most chipsWidth.
 func chipLines(tools []Note) (lines []boxLine) {
 	line := boxLine{class: "chips", height: 24}
 	for _, tool := range tools {
@@ -122,7 +122,7 @@ func (s *svg) chips(x, y float64, chips []chip) {
 	}
 }
 
-// boxTip is what the tooltip of a box says: its name and all its notes.
+// boxTip returns the tooltip of a box: its name and all its notes.
 func (d *Drawing) boxTip(n drawnNode) string {
 	var b strings.Builder
 	b.WriteString(clip(d.nodeText(n), maxTip))

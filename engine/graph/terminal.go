@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// narrowest is the smallest width that text pictures are made for, in columns.
+// narrowest is the minimum width of text pictures, in columns.
 const narrowest = 24
 
 // widestBox bounds the width of boxes.
 const widestBox = 76
 
-// TextOptions says how a text picture is drawn.
+// TextOptions configures a text picture.
 type TextOptions struct {
 	Columns int  // width; texts wrap. 0 = 80
 	ASCII   bool // no box-drawing characters
@@ -41,9 +41,9 @@ var (
 	}
 )
 
-// Text draws the graph for a terminal: the nodes below each other in the order
-// written, and below each node the edges that leave it. Visited nodes have a heavy
-// frame. name is what the picture shows.
+// Text draws the graph for a terminal: the nodes below each other in the order of the
+// spec, each followed by its outgoing edges. Visited nodes have a heavy frame. name is the
+// title.
 func (d *Drawing) Text(name string, o TextOptions) string {
 	if o.Columns <= 0 {
 		o.Columns = 80
@@ -89,7 +89,8 @@ func (t *textPicture) measure() {
 	}
 }
 
-// counted is a text with its counts in the characters of the picture.
+// counted returns a text with the multiplication signs of its counts in the character set
+// of the picture.
 func (t *textPicture) counted(text string) string {
 	if t.times == "×" {
 		return text
@@ -97,7 +98,7 @@ func (t *textPicture) counted(text string) string {
 	return strings.ReplaceAll(text, "×", t.times)
 }
 
-// wrapped writes a text, indented and in as many lines as it needs.
+// wrapped writes a text, indented and wrapped.
 func (t *textPicture) wrapped(indent, text string) {
 	for _, line := range wrap(t.counted(text), t.columns-width(indent), maxLines) {
 		fmt.Fprintf(&t.b, "%s%s\n", indent, line)
@@ -120,7 +121,7 @@ func (t *textPicture) head(name string) {
 	fmt.Fprintf(&t.b, "  %s%s%s\n\n", t.last, t.arrow, clip(t.d.start, maxTip))
 }
 
-// arrowDown is the line to the box below.
+// arrowDown draws the line to the box below.
 func (t *textPicture) arrowDown(label string) {
 	t.b.WriteString(strings.TrimRight("  "+t.line+" "+t.counted(label), " ") + "\n  " + t.down + "\n")
 }
@@ -138,8 +139,8 @@ func (t *textPicture) box(i int) {
 	fmt.Fprintf(&t.b, "%s%s%s\n", corners[2], line, corners[3])
 }
 
-// edges lists the edges that leave a node. The last one is a line to the next box
-// if it leads there.
+// edges draws the outgoing edges of a node. The last one is a line to the next box if it
+// leads there.
 func (t *textPicture) edges(i int) {
 	var edges []*drawnEdge
 	for k := range t.d.edges {
@@ -173,8 +174,8 @@ func (t *textPicture) edges(i int) {
 	}
 }
 
-// edge is an edge to another place than the next box; more says that the line of
-// edges continues below it.
+// edge draws an edge that does not lead to the next box; more reports whether another
+// edge follows.
 func (t *textPicture) edge(from int, e *drawnEdge, more bool) {
 	text := clip(e.to, maxTip)
 	if t.d.place(e.to) <= from {
@@ -206,7 +207,7 @@ func (t *textPicture) edge(from int, e *drawnEdge, more bool) {
 	}
 }
 
-// place is the position of a node in the order written; the end comes last.
+// place returns the position of a node in the order of the spec; the end comes last.
 func (d *Drawing) place(id string) int {
 	for i := range d.nodes {
 		if d.nodes[i].ID == id {

@@ -64,8 +64,8 @@ const Style = `
 }
 `
 
-// wrap breaks a text into lines of so many columns, at blanks where it can, and
-// leaves out what is beyond so many lines. Nothing gives no line.
+// wrap breaks a text into at most most lines of the given width, at spaces where
+// possible, and drops the rest. An empty text has no lines.
 func wrap(text string, columns, most int) []string {
 	var lines []string
 	line, wide := "", 0
@@ -98,7 +98,8 @@ func wrap(text string, columns, most int) []string {
 	return lines
 }
 
-// clip is the beginning of a text, without characters that move or hide others.
+// clip returns the first most characters of a text without control, bidi and zero-width
+// characters.
 func clip(text string, most int) string {
 	var b strings.Builder
 	n := 0
@@ -121,7 +122,7 @@ func escape(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;").Replace(text)
 }
 
-// width is how many columns a text takes.
+// width returns the number of columns of a text.
 func width(text string) int {
 	n := 0
 	for _, r := range text {
@@ -138,7 +139,7 @@ func widest(lines []string) float64 {
 	return float64(n)
 }
 
-// columnsOf is 2 for what East Asian fonts and emoji draw wide.
+// columnsOf returns 2 for wide East Asian characters and emoji, else 1.
 func columnsOf(r rune) int {
 	switch {
 	case unicode.Is(unicode.Mn, r):
@@ -150,7 +151,7 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// description describes the graph for screen readers.
+// description returns a description of the graph for screen readers.
 func (d *Drawing) description() string {
 	const most = 4000
 	var b strings.Builder

@@ -45,7 +45,7 @@ func (w *Path) Take(t EdgeCount) {
 	w.Edges[i].Count++
 }
 
-// Drawing is a graph to draw, with an optional walk. It is immutable.
+// Drawing is a graph to draw, with an optional path.
 type Drawing struct {
 	start string
 	nodes []drawnNode
@@ -106,7 +106,7 @@ func (d *Drawing) has(id string) bool {
 	return id == End || slices.ContainsFunc(d.nodes, func(n drawnNode) bool { return n.ID == id })
 }
 
-// statusText returns the status of the walk, or "".
+// statusText returns the status and reason of the walk, or "".
 func (d *Drawing) statusText() string {
 	if d.walk == nil || d.walk.Status == "" {
 		return ""
@@ -151,8 +151,8 @@ func (d *Drawing) endText() string {
 	return End + ", " + d.statusText()
 }
 
-// Missing lists what of the walk is not in the graph, because it was recorded with
-// another version.
+// Missing lists the nodes and edges of the walk that are not in the graph, because the
+// walk was recorded with another version of it.
 func (d *Drawing) Missing() []string {
 	if d.walk == nil {
 		return nil

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// How much is shown of each guard where several stand at one line of a picture,
-// and of all of them, in columns and lines.
+// Maximum sizes of the guards of a line with several edges: columns and lines of each
+// guard, and lines of all of them.
 const (
 	groupColumns = 44
 	groupLines   = 2
 	groupMax     = 14
 )
 
-// wire is a line of a picture: an edge, or all edges with the same ends, whose
-// guards then stand below each other.
+// wire is a line of a picture: an edge, or all edges with the same ends. Its label lists
+// their guards.
 type wire struct {
 	from, to string
 	jump     bool
@@ -25,7 +25,7 @@ type wire struct {
 // labelLine is a line of a label.
 type labelLine struct{ class, text string }
 
-// wires are the lines of a picture. A jump is no edge, and is drawn for itself.
+// wires returns the lines of a picture. Jumps have lines of their own.
 func (d *Drawing) wires() []wire {
 	var out []wire
 	for i := range d.edges {
@@ -40,7 +40,7 @@ func (d *Drawing) wires() []wire {
 	return out
 }
 
-// label is what stands at a line: its guard, and how often it was taken.
+// label returns the label of a line: its guards, and how often it was taken.
 func (w *wire) label() []labelLine {
 	if len(w.edges) == 1 {
 		return w.edges[0].labelLines(w.edges[0].label, labelColumns, maxLines)
@@ -75,7 +75,7 @@ func (e *drawnEdge) labelLines(text string, columns, most int) []labelLine {
 	return out
 }
 
-// tip is the whole label, each guard in a line.
+// tip returns the tooltip of a line: the complete label with one guard per line.
 func (w *wire) tip() string {
 	texts := make([]string, len(w.edges))
 	for i, e := range w.edges {

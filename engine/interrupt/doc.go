@@ -1,3 +1,3 @@
 // Package interrupt defines human-in-the-loop pauses: the Question of a run, its Kind,
-// the Decision that answers it, and the People who are asked.
+// the Decision that answers it, and the Responder that supplies decisions.
 package interrupt

@@ -26,7 +26,7 @@ func Decode(text []byte, into any) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is more behind the value")
+		return errors.New("unexpected data after the value")
 	}
 	return nil
 }

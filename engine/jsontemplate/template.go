@@ -27,7 +27,7 @@ func New(name string, v component.Value) (*Template, error) {
 	var source string
 	source, t.text = t.written.(string)
 	if strings.ContainsAny(source, open+shut+nothing) {
-		return nil, errors.New(name + " holds characters of Unicode's private use (U+E000 to U+E002), which mark values here")
+		return nil, errors.New(name + " contains private-use characters (U+E000 to U+E002), which are reserved")
 	}
 	switch t.written.(type) {
 	case map[string]any, []any, string:
@@ -53,7 +53,7 @@ func (t *Template) Fill(look component.Lookup) (any, error) {
 	text, _ := t.value.Render(marks.lookup).(string)
 	var tree any
 	if err := Decode([]byte(quoteMarks(text)), &tree); err != nil {
-		return nil, fmt.Errorf("%s is no JSON once it is filled: %w", t.name, err)
+		return nil, fmt.Errorf("%s is not valid JSON after its references are replaced: %w", t.name, err)
 	}
 	return marks.put(tree), nil
 }
@@ -70,7 +70,7 @@ func (t *Template) Object(look component.Lookup) (map[string]any, error) {
 	}
 	object, ok := tree.(map[string]any)
 	if !ok {
-		return nil, errors.New(t.name + " is no JSON object once it is filled")
+		return nil, errors.New(t.name + " is not a JSON object after its references are replaced")
 	}
 	return object, nil
 }

@@ -98,7 +98,7 @@ func TestFill(t *testing.T) {
 
 func TestWhatIsNoTemplate(t *testing.T) {
 	for source, want := range map[string]string{
-		`7`: "body is neither a mapping nor JSON text", `null`: "body is neither", `"\ue000"`: "private use",
+		`7`: "body is neither a mapping nor JSON text", `null`: "body is neither", `"\ue000"`: "private-use",
 	} {
 		if _, err := jsontemplate.New("body", bound(t, source)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", source, err)
@@ -108,14 +108,14 @@ func TestWhatIsNoTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := made.Fill(of(nil)); err == nil || !strings.Contains(err.Error(), "body is no JSON once it is filled") {
+	if _, err := made.Fill(of(nil)); err == nil || !strings.Contains(err.Error(), "body is not valid JSON after its references are replaced") {
 		t.Errorf("error %v", err)
 	}
 	list, err := jsontemplate.New("body", bound(t, `[1]`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := list.Object(of(nil)); err == nil || !strings.Contains(err.Error(), "no JSON object") {
+	if _, err := list.Object(of(nil)); err == nil || !strings.Contains(err.Error(), "not a JSON object") {
 		t.Errorf("error %v", err)
 	}
 }

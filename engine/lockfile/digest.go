@@ -39,7 +39,7 @@ func canonical(b json.RawMessage) (json.RawMessage, error) {
 		return nil, nil
 	}
 	if !json.Valid(b) { // which also limits its depth
-		return nil, errors.New("this is no JSON")
+		return nil, errors.New("invalid JSON")
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()

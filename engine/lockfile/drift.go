@@ -42,12 +42,12 @@ func (d *Drift) Error() string {
 	var said []string
 	for _, c := range d.Changes {
 		if c.What == serverChange {
-			said = append(said, "the spec asks another server than the one pinned")
+			said = append(said, "the spec uses another server than the one pinned")
 			continue
 		}
 		said = append(said, c.What+" is "+string(c.How))
 	}
-	return fmt.Sprintf("%s: tools.%s is not as it is pinned in %s: %s", d.Spec, d.Entry, FileName, strings.Join(said, ", "))
+	return fmt.Sprintf("%s: tools.%s does not match %s: %s", d.Spec, d.Entry, FileName, strings.Join(said, ", "))
 }
 
 // Unwrap returns tool.ErrChanged.

@@ -6,8 +6,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// FailList returns a toolset that is not listed because of why, which refuses the run.
-// Tools listed before still work.
+// FailList returns a toolset whose List fails with an error that wraps why and
+// tool.ErrChanged, which ends the run. Tools listed before still work.
 func FailList(set tool.Toolset, why error) tool.Toolset { return failingToolset{set, why} }
 
 type failingToolset struct {
@@ -22,7 +22,7 @@ func (r failingToolset) List(context.Context, *tool.Call) (*tool.Listing, error)
 	return nil, changedError{r.why}
 }
 
-// changedError is an error that wraps tool.ErrChanged with its own message.
+// changedError wraps tool.ErrChanged and has the message of why.
 type changedError struct{ why error }
 
 func (r changedError) Error() string { return r.why.Error() }

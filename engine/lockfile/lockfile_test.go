@@ -151,7 +151,7 @@ func TestAChangeShowsWhatAReviewerHasToSee(t *testing.T) {
 	if !strings.Contains(c.Before, "\n  All of it.\n") || !strings.Contains(c.After, "\n  All of\\u{200B} it.\n") {
 		t.Errorf("before:\n%s\nafter:\n%s", c.Before, c.After)
 	}
-	if want := "agents/a/spec.yaml: tools.files is not as it is pinned in pex.lock: tool read_file is changed"; d.Error() != want {
+	if want := "agents/a/spec.yaml: tools.files does not match pex.lock: tool read_file is changed"; d.Error() != want {
 		t.Errorf("%q, want %q", d, want)
 	}
 }
@@ -174,7 +174,7 @@ func TestTheServerItselfIsPinned(t *testing.T) {
 			if (d != nil) != row.drifts {
 				t.Fatalf("the drift is %v", d)
 			}
-			if d != nil && !strings.HasSuffix(d.Error(), "the spec asks another server than the one pinned") {
+			if d != nil && !strings.HasSuffix(d.Error(), "the spec uses another server than the one pinned") {
 				t.Errorf("it says %q", d)
 			}
 		})
@@ -186,16 +186,16 @@ func TestWhatIsNoLock(t *testing.T) {
 	l.Put(of(t, listing()))
 	good := written(t, l)
 	for _, row := range []struct{ name, text, want string }{
-		{"no JSON", "<<<<<<< ours\n", "no JSON"},
+		{"invalid JSON", "<<<<<<< ours\n", "invalid JSON"},
 		{"a key twice", strings.Replace(good, `"version": 1,`, `"version": 1, "version": 1,`, 1), `duplicate member "version"`},
 		{"another version", strings.Replace(good, `"version": 1`, `"version": 2`, 1), "version 2"},
 		{"an unknown key", strings.Replace(good, `"version"`, `"x": 1, "version"`, 1), "unknown field"},
-		{"a key in another case", strings.Replace(good, `"title"`, `"Title"`, 1), "not as pexctl writes it"},
+		{"a key in another case", strings.Replace(good, `"title"`, `"Title"`, 1), "not in the form that pexctl writes"},
 		{"a description edited by hand", strings.Replace(good, "Reads a file.", "Reads any file.", 1), "does not match its sha256"},
 		{"a server twice", strings.Replace(good, `"servers": [`, `"servers": [`+serverOf(good)+",", 1), "duplicate agents/a/spec.yaml, tools.files"},
-		{"something behind it", good + "{}", "no JSON"},
-		{"deep", strings.Repeat("[", 20000), "no JSON"},
-		{"too long", strings.Repeat(" ", 17<<20), "at most"},
+		{"something behind it", good + "{}", "invalid JSON"},
+		{"deep", strings.Repeat("[", 20000), "invalid JSON"},
+		{"too long", strings.Repeat(" ", 17<<20), "larger than"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if _, err := lockfile.Parse([]byte(row.text)); err == nil || !strings.Contains(err.Error(), row.want) {
@@ -232,7 +232,7 @@ func TestRead(t *testing.T) {
 	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lockfile.Read(dir); err == nil || !strings.Contains(err.Error(), "no regular file") {
+	if _, err := lockfile.Read(dir); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -32,7 +32,7 @@ func (s placeholder) List(context.Context, *tool.Call) (*tool.Listing, error) {
 // Bind implements tool.Toolset; the tool must not be called.
 func (s placeholder) Bind(def tool.Definition) tool.Tool {
 	return tool.Wrap(s.Toolset.Bind(def), func(context.Context, *tool.Call) (*tool.Output, error) {
-		return nil, fmt.Errorf("%s was not called: its server is not asked here; a test says under run.tools what it gives", def.Name)
+		return nil, fmt.Errorf("%s was not called: tool servers are not used here; set its output under run.tools of the test", def.Name)
 	})
 }
 

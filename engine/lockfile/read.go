@@ -57,7 +57,7 @@ func Read(root string) (*Lock, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, errors.New("this is no regular file")
+		return nil, errors.New("not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -70,7 +70,7 @@ func Read(root string) (*Lock, error) {
 	}
 	l, err := Parse(b)
 	if err != nil {
-		return nil, fmt.Errorf("%w; take the file from git again, or remove it and run pexctl tools lock for its specs again", err)
+		return nil, fmt.Errorf("%w; restore the file from git, or remove it and run pexctl tools lock for its specs again", err)
 	}
 	return l, nil
 }
@@ -79,7 +79,7 @@ func Read(root string) (*Lock, error) {
 // nothing.
 func Parse(b []byte) (*Lock, error) {
 	if len(b) > maxFile {
-		return nil, fmt.Errorf("a lock has at most %d bytes", maxFile)
+		return nil, fmt.Errorf("the file is larger than %d bytes", maxFile)
 	}
 	if len(bytes.TrimSpace(b)) == 0 {
 		return &Lock{}, nil
@@ -94,7 +94,7 @@ func Parse(b []byte) (*Lock, error) {
 		return nil, err
 	}
 	if doc.Version != version {
-		return nil, fmt.Errorf("it is of version %d, and this pexctl reads version %d", doc.Version, version)
+		return nil, fmt.Errorf("version %d is not supported; this pexctl reads version %d", doc.Version, version)
 	}
 	l := &Lock{}
 	for _, s := range doc.Servers {
@@ -122,7 +122,7 @@ func (l *Lock) checkCanonical(b []byte) error {
 		return err
 	}
 	if got, err := canonical(b); err != nil || !bytes.Equal(got, want) {
-		return errors.New("it is not as pexctl writes it: keys are misspelt, or servers out of order")
+		return errors.New("not in the form that pexctl writes: misspelled keys, or servers out of order")
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func (r *Retries) Take() (used string, ok bool) {
 		r.used++
 		return "", true
 	}
-	return fmt.Sprintf("not repeated: the run has made %d calls of models and repeated %d attempts, and may repeat %d and a tenth of its calls", r.calls, r.used, FirstRepeats), false
+	return fmt.Sprintf("not retried: the retry allowance of the run is used up (model calls: %d, retries: %d; allowed: %d plus a tenth of the calls)", r.calls, r.used, FirstRepeats), false
 }
 
 type (

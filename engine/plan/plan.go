@@ -102,8 +102,8 @@ func (r *StepRecord) Env(plan Plan) exprenv.Step {
 	return e
 }
 
-// Output is the result parsed as JSON where it is a JSON object, array,
-// number, boolean or string; else the text.
+// Output returns the result parsed as JSON if it is a JSON object, array, number,
+// boolean or string, else the text.
 func (r StepRecord) Output() any {
 	if !looksLikeJSON(r.Result) {
 		return r.Result

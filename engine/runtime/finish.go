@@ -65,7 +65,7 @@ func (r *run) setSessionError(err error) {
 // setPaused sets the state of a run whose journal ends before the run does. Open
 // questions can be answered even while other effects still have to be repeated.
 func (r *run) setPaused(p *kernel.Paused) {
-	r.reason = stop.Reason{Code: stop.Suspended, Status: stop.RunInterrupted, Message: "it has not ended and goes on when it is resumed"}
+	r.reason = stop.Reason{Code: stop.Suspended, Status: stop.RunInterrupted, Message: "the run has not ended; resume it to continue"}
 	r.addQuestions(p.Questions)
 	if len(p.Questions) > 0 && p.Others == 0 {
 		r.reason = r.waitingReason()
@@ -171,7 +171,7 @@ func (r *run) answerText() string {
 // none.
 func (r *run) fallbackAnswer() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Stopped before the end: %s.\n", r.reason.Message)
+	fmt.Fprintf(&b, "Stopped early: %s.\n", r.reason.Message)
 	for _, rec := range r.state.Steps {
 		fmt.Fprintf(&b, "\n- %s (%s)", rec.Goal, rec.Status)
 		if text := strings.TrimSpace(rec.Result); text != "" {
@@ -181,7 +181,7 @@ func (r *run) fallbackAnswer() string {
 		}
 	}
 	if left := r.state.Remaining(); len(left) > 0 {
-		b.WriteString("\n\nNot done yet:")
+		b.WriteString("\n\nRemaining steps:")
 		for _, st := range left {
 			b.WriteString("\n- " + st.Goal)
 		}

@@ -285,7 +285,7 @@ func (r *run) readSession(s *scope) error {
 	var f *journal.Failure
 	switch {
 	case errors.As(err, &f):
-		s.Record(engine.WarningAdded{Text: "what earlier runs kept for this conversation could not be read: " + f.Message})
+		s.Record(engine.WarningAdded{Text: "the session state of the conversation could not be read: " + f.Message})
 	case err != nil:
 		return err
 	case !view.Empty():

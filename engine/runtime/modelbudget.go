@@ -33,7 +33,7 @@ func (w withBudget) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	s.uncharge(name, q.reserved)
 	used := reservation{tokens: reply.Usage.Total(), cost: spec.Cost.Of(reply.Usage)}
 	if r.settle(q.reserved, used) && q.request.Metered {
-		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s used %d tokens where at most %d were expected", spec.Name, used.tokens, q.reserved.tokens)})
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s used %d tokens; at most %d were expected", spec.Name, used.tokens, q.reserved.tokens)})
 	}
 	return reply, nil
 }
@@ -93,7 +93,7 @@ func (s *scope) chargeUnanswered(name, llm string, held reservation, err error) 
 		return reservation{}
 	}
 	if failed && held.held {
-		s.Record(engine.WarningAdded{Text: fmt.Sprintf("an answer of llm %s was lost, and counts with the %d tokens that it may have taken: %s", llm, held.tokens, f.Message)})
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("a reply of llm %s was lost; its worst case of %d tokens is charged: %s", llm, held.tokens, f.Message)})
 	}
 	return held
 }

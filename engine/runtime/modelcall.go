@@ -67,7 +67,7 @@ func (f withFallback) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 		if err == nil || !errors.As(err, &me) || !me.AllowsFallback() {
 			break
 		}
-		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s gave no answer, %s is asked instead: %s", q.call.LLM, other, me), Repair: engine.FellBack})
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s failed, so %s is used instead: %s", q.call.LLM, other, me), Repair: engine.FellBack})
 		m := s.r.models[other]
 		m.hasFallback = i+1 < len(others)
 		q.llm, q.attempt = &m, attempt{name: fmt.Sprintf("%s.fallback.%d", name, i+1)}

@@ -116,7 +116,7 @@ func (s *scope) acceptDrift() bool {
 	}
 	if !r.versionWarned {
 		r.versionWarned = true
-		s.Record(engine.WarningAdded{Text: fmt.Sprintf("the run was begun by version %s, whose prompts differ from those of %s: what was answered stands", r.input.Origin.Version, r.opts.Version)})
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("version %s started the run, and its prompts differ from those of version %s; recorded replies are still used", r.input.Origin.Version, r.opts.Version)})
 	}
 	return true
 }

@@ -76,7 +76,7 @@ func TestRepeatsUnderABudgetAreOnesOfTheRun(t *testing.T) {
 	p.Limits.MaxTokens = 1_000_000
 	p.Models = []engine.ModelSpec{{Name: "main", Retry: retry.Policy{MaxAttempts: 30}}}
 	res := runs(p, engine.Host{Models: map[string]model.Model{"main": m}})
-	if m.asked != 11 || !strings.Contains(res.Error, "truncated: broke off; not repeated: ") {
+	if m.asked != 11 || !strings.Contains(res.Error, "truncated: broke off; not retried: ") {
 		t.Errorf("asked %d times: %s", m.asked, res.Error)
 	}
 }

@@ -234,7 +234,7 @@ func (r *run) walkGraph(s *scope) error {
 		}
 		at, before = next, at
 	}
-	return stop.AtLimit(stop.Loop, "graph", "the graph was walked for %d nodes without an end", engine.MaxVisits)
+	return stop.AtLimit(stop.Loop, "graph", "the graph did not end after %d nodes", engine.MaxVisits)
 }
 
 // endWalk determines the answer when the walk ends after node before.
@@ -287,7 +287,7 @@ func (r *run) next(s *scope, at string) (string, error) {
 	for _, e := range r.program.Graph.From(at) {
 		ok, err := r.edgeHolds(s, e.Label, e.Guard, e.Each)
 		if err != nil {
-			s.Record(engine.WarningAdded{Text: fmt.Sprintf("edge %s -> %s: its condition fails on the values there are: %v", at, e.To, err)})
+			s.Record(engine.WarningAdded{Text: fmt.Sprintf("edge %s -> %s: its condition cannot be evaluated: %v", at, e.To, err)})
 		}
 		if ok {
 			if s.r.traced() {
@@ -385,7 +385,7 @@ func (r *run) finalize(s *scope) error {
 			return err
 		}
 		if err != nil {
-			s.Record(engine.WarningAdded{Text: "the finalizer gave no answer: " + err.Error(), Repair: engine.AnswerMissing})
+			s.Record(engine.WarningAdded{Text: "the finalizer returned no answer: " + err.Error(), Repair: engine.AnswerMissing})
 		}
 	}
 	if r.state.Answer == nil {

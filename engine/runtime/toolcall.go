@@ -203,7 +203,7 @@ func (c *toolRun) needsApproval() bool {
 	}
 	ask, err := t.Spec.Approval.Eval(c.env(t.Spec.Approval.Source))
 	if err != nil {
-		c.s.Record(engine.WarningAdded{Text: fmt.Sprintf("tools.%s.approval cannot be evaluated, so a person is asked: %v", c.rec.Tool, err)})
+		c.s.Record(engine.WarningAdded{Text: fmt.Sprintf("tools.%s.approval cannot be evaluated, so a human is asked: %v", c.rec.Tool, err)})
 	}
 	return ask || err != nil
 }

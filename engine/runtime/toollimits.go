@@ -71,11 +71,11 @@ func (c *toolRun) performPaid(name string, answers []qa, allowed int) (segmentRe
 	used := t.worstCase(took.Lost, took.LostVectors, price)
 	if used.tokens > 0 && held.held {
 		s.charge(name, used)
-		s.Record(engine.WarningAdded{Text: fmt.Sprintf("what tool %s asked of llm %s was lost, and counts with the %d tokens that it may have taken", c.rec.Tool, llm.spec.Name, used.tokens)})
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("calls of tool %s to llm %s were lost; their worst case of %d tokens is charged", c.rec.Tool, llm.spec.Name, used.tokens)})
 	}
 	used = used.plus(s.recordSampled(llm.spec, took.Sampled)).plus(s.recordEmbedded(llm.spec, took.Vectors))
 	if s.r.settle(held, used) && held.held {
-		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s used %d tokens where at most %d were expected", llm.spec.Name, used.tokens, held.tokens)})
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s used %d tokens; at most %d were expected", llm.spec.Name, used.tokens, held.tokens)})
 	}
 	return out, err
 }

@@ -136,7 +136,7 @@ const (
 
 // errNeedsGrant ends a call that wants to embed more text than the budget has paid for.
 // The call is repeated once it is paid for.
-var errNeedsGrant = errors.New("the call goes on once the budget has paid for its vectors")
+var errNeedsGrant = errors.New("the call continues once the budget has paid for its embeddings")
 
 // vectorLLM returns the LLM that a tool's settings name for embeddings, or "".
 func vectorLLM(spec *tool.Spec) string {
@@ -172,7 +172,7 @@ func (c *toolRun) grantTokens(wants int) (int, error) {
 
 // grantLimitError is the failure of a call that wants more every time.
 func grantLimitError() error {
-	return &journal.Failure{Code: failedTool, Message: "the tool wants vectors of other texts each time that it is called, so no budget can pay for them before"}
+	return &journal.Failure{Code: failedTool, Message: "the tool embeds other texts in each call, so the budget cannot reserve tokens for them"}
 }
 
 // embed implements tool.Call.Embed.
@@ -183,7 +183,7 @@ func (m *toolSession) embed(ctx context.Context, texts []string, rest int) ([][]
 	llm := m.tool.vectorLLM
 	by := m.r.host.Embedders[llm]
 	if by == nil {
-		return nil, fmt.Errorf("the llm %s makes no vectors here", llm)
+		return nil, fmt.Errorf("llm %s cannot make embeddings here", llm)
 	}
 	size := 0
 	for _, t := range texts {
@@ -239,7 +239,7 @@ func (m *toolSession) startEmbed(size, rest int) error {
 	}
 	wants := vectorTokens(m.sentBytes + size + rest)
 	if m.tool.effect() == tool.WriteEffect {
-		return fmt.Errorf("a call that writes is made once, so it may have vectors made of %d tokens, and wants %d", m.grantedTokens, wants)
+		return fmt.Errorf("a tool that writes is called only once, so the call may embed %d tokens, but needs %d", m.grantedTokens, wants)
 	}
 	m.wantTokens = wants
 	m.end(errNeedsGrant)

@@ -243,7 +243,7 @@ func (m *toolSession) askInline(ctx context.Context, q interrupt.Question) (inte
 		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be read: %w", tool.ErrNoResponder, err)
 	}
 	if err := kernel.RecordAnswer(m.ctx, m.tool.mask.JSON(jsonvalue.Encode(inlineAnswer{q, d}))); err != nil {
-		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be kept: %w", tool.ErrNoResponder, err)
+		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be stored: %w", tool.ErrNoResponder, err)
 	}
 	return d, nil
 }

@@ -130,7 +130,7 @@ func TestVectorsAreUsage(t *testing.T) {
 			maker{},
 			engine.Limits{MaxTokens: 3000},
 			1,
-			"words alone: a call that writes is made once, so it may have vectors made of 20 tokens, and wants 2002", 0, 0, stop.Answered,
+			"words alone: a tool that writes is called only once, so the call may embed 20 tokens, but needs 2002", 0, 0, stop.Answered,
 		},
 	}
 	for i := range tests {
@@ -324,7 +324,7 @@ func TestNobodyMakesVectors(t *testing.T) {
 		got = fmt.Sprint(none, err, some)
 		return nil, errors.New("words alone")
 	}}
-	for want, config := range map[string]any{"none": nil, "[] <nil> the llm v makes no vectors here": vectorConfig{"v"}} {
+	for want, config := range map[string]any{"none": nil, "[] <nil> llm v cannot make embeddings here": vectorConfig{"v"}} {
 		var recs []tool.Record
 		p := program(map[string]does{"a": called("t", 1, false, &recs)})
 		p.Models = []engine.ModelSpec{{Name: "v"}}
@@ -349,7 +349,7 @@ func TestTextsThatAreOthersEachTimeAreNotPaidForEver(t *testing.T) {
 	p.Models, p.Limits.MaxTokens = []engine.ModelSpec{{Name: "v"}}, 100_000
 	one := tool.Binding{Spec: &tool.Spec{Name: "t", Config: vectorConfig{"v"}}, Tool: greedy}
 	runs(p, engine.Host{Tools: []tool.Binding{one}, Embedders: map[string]model.Embedder{"v": &maker{}}})
-	if !strings.Contains(recs[0].Text(), "vectors of other texts each time") || calls != 21 {
+	if !strings.Contains(recs[0].Text(), "embeds other texts in each call") || calls != 21 {
 		t.Errorf("%d calls, %s", calls, recs[0].Text())
 	}
 }

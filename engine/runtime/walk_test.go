@@ -115,7 +115,7 @@ func TestWalkEnds(t *testing.T) {
 			map[string]does{"a": note("a"), "b": note("b"), "c": note("c")},
 			[]edge{guarded("a", "b", breaks{}), {From: "a", To: "c"}},
 			stop.RunCompleted, stop.Answered,
-			"a edge a -> b: its condition fails on the values there are: out of range c",
+			"a edge a -> b: its condition cannot be evaluated: out of range c",
 		},
 		{"with a node's own error", map[string]does{"a": func(engine.Scope) error { return internal }}, nil, stop.RunFailed, stop.Internal, ""},
 		{

@@ -1,5 +1,5 @@
-// Package runview is the model of a page that shows one run: its figures, graph,
-// timeline, calls with prompts and replies, and the decisions of humans.
+// Package runview builds the view of one run for a page: its numbers, graph, timeline,
+// calls with prompts and replies, and human decisions.
 //
 //	Collector (a Sink)  <-- events of a run, replayed from its journal
 //	New(Source{Result, Events, Records, Drawing}) --> *View --> HTML, JSON

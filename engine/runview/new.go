@@ -14,16 +14,16 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Source is what a view is made of.
+// Source is the input of New.
 type Source struct {
 	Result   *engine.Result
 	Question string
 	Events   []engine.Event   // of the whole run; see Collector
-	Records  []journal.Record // for prompts; nil leaves them out
-	Drawing  *graph.Drawing   // nil leaves it out
+	Records  []journal.Record // source of the prompts; nil = omit them
+	Drawing  *graph.Drawing   // nil = omit it
 }
 
-// Collector is a Sink that keeps the events of a run.
+// Collector is a Sink that collects the events of a run.
 type Collector struct{ Events []engine.Event }
 
 var (
@@ -41,7 +41,7 @@ func (c *Collector) Send(ev engine.Event) {
 // Replay implements engine.ReplaySink.
 func (c *Collector) Replay(ev engine.Event) { c.Send(ev) }
 
-// New makes the view of a run.
+// New returns the view of a run.
 func New(s Source) (*View, error) {
 	res := s.Result
 	v := &View{
@@ -60,7 +60,7 @@ func New(s Source) (*View, error) {
 	return v, b.prompts(s.Records)
 }
 
-// builder makes the groups of a view from events, in their order.
+// builder adds events to the groups of a view, in order.
 type builder struct {
 	view   *View
 	start  time.Time
@@ -69,21 +69,21 @@ type builder struct {
 	items  map[string]itemIndex // of calls and questions by effect path
 }
 
-// itemIndex is where an item is.
+// itemIndex is the position of an item in a view.
 type itemIndex struct{ group, item int }
 
 func (b *builder) item(p itemIndex) *Item { return &b.view.Groups[p.group].Items[p.item] }
 
 func (b *builder) ms(t time.Time) float64 { return float64(t.Sub(b.start).Microseconds()) / 1000 }
 
-// groupPath is the part of an effect path that names its group: "step.s1" of
+// groupPath returns the part of an effect path that identifies its group: "step.s1" of
 // "step.s1/turn.1/model".
 func groupPath(path string) string {
 	first, _, _ := strings.Cut(path, "/")
 	return first
 }
 
-// group returns the group of an event, which it adds if there is none.
+// group returns the group of an event. It adds the group if it does not exist.
 func (b *builder) group(ev *engine.Event) *Group {
 	path := cmp.Or(groupPath(ev.Path), "run")
 	i, ok := b.groups[path]
@@ -103,7 +103,7 @@ func (b *builder) group(ev *engine.Event) *Group {
 	return g
 }
 
-// addItem adds an item to the group of its event. Beyond MaxCalls it is only counted.
+// addItem adds an item to the group of its event. Items beyond MaxCalls are only counted.
 func (b *builder) addItem(ev *engine.Event, it Item) {
 	g := b.group(ev)
 	if b.count++; b.count > MaxCalls {
@@ -118,7 +118,7 @@ func (b *builder) addItem(ev *engine.Event, it Item) {
 	}
 }
 
-// add takes an event into the view.
+// add adds an event to the view.
 func (b *builder) add(ev *engine.Event) {
 	switch ev.Type {
 	case engine.ModelStarted:
@@ -196,7 +196,7 @@ func (b *builder) toolCompleted(ev *engine.Event) {
 	g := b.group(ev)
 	g.ToolCalls++
 	p, ok := b.items[ev.Path]
-	if !ok { // a call that was denied before it began
+	if !ok { // a call that was denied before it started
 		b.addItem(ev, Item{Kind: ToolItem, Name: ev.Tool, Args: ev.Args})
 		if p, ok = b.items[ev.Path]; !ok {
 			return
@@ -235,7 +235,7 @@ func (b *builder) planCreated(ev *engine.Event) {
 	b.addItem(ev, it)
 }
 
-// addDecisions joins what humans decided with the questions and calls it was about.
+// addDecisions adds the human decisions to the questions and calls they belong to.
 func (b *builder) addDecisions() {
 	for i := range b.view.Decisions {
 		d := &b.view.Decisions[i]

@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// prompts adds to model calls what they were sent, until MaxText is used up.
+// prompts adds the prompts to model calls, until MaxText is used up.
 func (b *builder) prompts(records []journal.Record) error {
 	asked, err := drift.Requests(records)
 	if err != nil {
@@ -53,8 +53,7 @@ func messageOf(m journal.Message) Message {
 	return Message{Role: string(head.Role), Tool: head.Tool, Calls: head.Calls, Segments: joinSegments(m.Text)}
 }
 
-// joinSegments leaves out segments that are empty, and joins those that are only blank to
-// the one before.
+// joinSegments drops empty segments, and appends blank ones to the segment before.
 func joinSegments(text []string) []string {
 	out := []string{}
 	for _, s := range text {
@@ -69,7 +68,7 @@ func joinSegments(text []string) []string {
 	return out
 }
 
-// toolNames lists the tools that a request offers.
+// toolNames returns the names of the tools in a request.
 func toolNames(q journal.Request) (names []string) {
 	i := slices.IndexFunc(q.Fields, func(f journal.Field) bool { return f.Name == "tools" })
 	if i < 0 {

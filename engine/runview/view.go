@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// View is a run for people who look at it. Times are milliseconds of active time
-// since the run began: waiting for a human takes none.
+// View is a run for display. Times are milliseconds of active time since the start of the
+// run, without waiting for humans.
 type View struct {
 	Run        string                  `json:"run"`
 	Spec       engine.SpecInfo         `json:"spec"`
@@ -25,11 +25,11 @@ type View struct {
 	Output     json.RawMessage         `json:"output,omitempty"` // the answer as JSON, if the spec has an output schema
 	Error      string                  `json:"error,omitempty"`
 	Graph      string                  `json:"graph,omitempty"` // SVG with the path that the run took
-	Groups     []Group                 `json:"groups"`          // in the order in which they began
+	Groups     []Group                 `json:"groups"`          // in order of their start
 	Decisions  []engine.DecisionRecord `json:"decisions,omitempty"`
-	Open       []interrupt.Question    `json:"open,omitempty"` // questions that wait for an answer
+	Open       []interrupt.Question    `json:"open,omitempty"` // open questions
 	Warnings   []string                `json:"warnings,omitempty"`
-	// Omitted counts calls beyond MaxCalls, and prompts beyond MaxText in all.
+	// Omitted counts the calls beyond MaxCalls, and the prompts beyond a total of MaxText.
 	Omitted struct {
 		Calls   int `json:"calls,omitempty"`
 		Prompts int `json:"prompts,omitempty"`
@@ -55,7 +55,7 @@ type Group struct {
 	Items      []Item  `json:"items"`
 }
 
-// ItemKind says what an item is.
+// ItemKind is the kind of an item.
 type ItemKind string
 
 // The item kinds.
@@ -69,24 +69,24 @@ const (
 	WarningItem  ItemKind = "warning"
 )
 
-// Item is something that happened.
+// Item is an entry of a group, such as a call or a question.
 type Item struct {
 	ID     string   `json:"id"` // unique in the view: c1, c2, ...
 	Kind   ItemKind `json:"kind"`
 	Path   string   `json:"path,omitempty"`
-	Agent  string   `json:"agent,omitempty"` // path of the agent within the run that it happened in
+	Agent  string   `json:"agent,omitempty"` // path of the nested agent, or ""
 	Name   string   `json:"name"`            // LLM, tool, guard, limit, or kind of question
 	Role   string   `json:"role,omitempty"`  // model: planner, executor, ...
 	Status string   `json:"status,omitempty"`
 	Failed bool     `json:"failed,omitempty"`
 	FromMS float64  `json:"from_ms"`
 	ToMS   float64  `json:"to_ms"`
-	Done   bool     `json:"done"` // false: it has no outcome yet
+	Done   bool     `json:"done"` // it has an outcome
 	Text   string   `json:"text,omitempty"`
 
 	// Of model calls.
 	Prompt  *Prompt          `json:"prompt,omitempty"`
-	Calls   []model.ToolCall `json:"calls,omitempty"` // tool calls that the reply asks for
+	Calls   []model.ToolCall `json:"calls,omitempty"` // tool calls requested by the reply
 	Tokens  model.Tokens     `json:"tokens,omitzero"`
 	CostUSD float64          `json:"cost_usd,omitempty"`
 
@@ -99,8 +99,8 @@ type Item struct {
 	Steps []engine.StepEvent `json:"steps,omitempty"` // of a plan
 }
 
-// Prompt is what a model was sent. Messages that an earlier call sent as well are
-// not repeated: Shared says how many, and From is the ID of that call's item.
+// Prompt is the prompt of a model call. The messages it shares with an earlier call are
+// omitted: Shared is their number, and From the ID of that call's item.
 type Prompt struct {
 	Shared   int       `json:"shared,omitempty"`
 	From     string    `json:"from,omitempty"`
@@ -109,23 +109,23 @@ type Prompt struct {
 	Omitted  bool      `json:"left_out,omitempty"`
 }
 
-// Message is a message of a prompt. Its text is in segments: what a template says
-// and what was filled in are apart.
+// Message is a message of a prompt. Its text is split into segments: template text and
+// inserted values.
 type Message struct {
 	Role     string           `json:"role"`
-	Tool     string           `json:"tool,omitempty"` // whose output it is
+	Tool     string           `json:"tool,omitempty"` // tool that returned it
 	Segments []string         `json:"segments"`
 	Calls    []model.ToolCall `json:"calls,omitempty"`
 }
 
-// Limits of a view: a page with more would be slow to open.
+// Limits of a view, since large pages are slow to open.
 const (
 	MaxCalls = 2000    // items
 	MaxText  = 8 << 20 // bytes of all prompts
 )
 
-// DurationMS is how long the group was at work, in milliseconds.
+// DurationMS returns the active time of the group in milliseconds.
 func (g Group) DurationMS() float64 { return g.ToMS - g.FromMS }
 
-// DurationMS is how long the item took, in milliseconds.
+// DurationMS returns the duration of the item in milliseconds.
 func (it Item) DurationMS() float64 { return it.ToMS - it.FromMS }

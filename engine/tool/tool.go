@@ -68,8 +68,8 @@ type Call struct {
 	// Ask asks a human during the call. If the tool does not write, this ends the call,
 	// which is repeated with the answers so far; Ask then returns them in the same order,
 	// so the questions must depend only on arguments and answers. A tool that writes
-	// waits for whoever is present. After an error there is no answer, and the call
-	// should return it.
+	// waits for a human who is present. After an error there is no answer, and the
+	// call should return the error.
 	Ask func(ctx context.Context, q interrupt.Question) (interrupt.Decision, error)
 	// Sample calls the LLM that the tool may use (see Sampling); nil = none.
 	Sample func(ctx context.Context, messages []model.Message, maxTokens int) (*model.Reply, error)
@@ -102,8 +102,8 @@ type CallSession interface {
 	Update(ctx context.Context, change func(*memory.Session) error) error
 }
 
-// Output is what a tool gave. Data, if set, is the output as JSON and Text
-// its readable form; else Text is all there is.
+// Output is the output of a tool. Data, if set, is the output as JSON, and Text its
+// readable form. Without Data, Text is the whole output.
 type Output struct {
 	Text string          `json:"text"`
 	Data json.RawMessage `json:"data,omitempty"`
@@ -167,5 +167,5 @@ var (
 	ErrNoResponder = errors.New("no one is available to answer")
 	// ErrQuestionAsked ends a call that asked a question; the tool is called again with the
 	// answer.
-	ErrQuestionAsked = errors.New("the call goes on once a person has answered")
+	ErrQuestionAsked = errors.New("the call continues once a human has answered")
 )

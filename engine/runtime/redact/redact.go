@@ -59,7 +59,7 @@ func (m Mask) Reply(r *model.Reply) *model.Reply {
 	return &out
 }
 
-// Output masks what a tool gave.
+// Output redacts the output of a tool, in a copy if anything changes.
 func (m Mask) Output(out *tool.Output) *tool.Output {
 	if m.secrets == nil || out == nil {
 		return out

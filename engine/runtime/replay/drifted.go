@@ -56,8 +56,8 @@ func (r *Recording) Reply(path string) (*model.Reply, error) {
 	return decodeAnswer[model.Reply](r, path, func(f *journal.Failure) error { return modelrecord.DecodeError(f) })
 }
 
-// Output is what a tool gave at a path; an error is the tool's own, or says
-// that nothing was recorded.
+// Output returns the recorded output of a tool at a path. The error is that of the
+// recorded call, or reports that nothing was recorded.
 func (r *Recording) Output(path string) (*tool.Output, error) {
 	return decodeAnswer[tool.Output](r, path, func(f *journal.Failure) error { return f })
 }
