@@ -89,15 +89,15 @@ func (r *run) serverTools(s *scope, t *BoundTool) ([]BoundTool, error) {
 		m, shown := t.bindMember(set, rules.Override(def.Name), def), tool.Excerpt(def.Name, 2*tool.MaxName)
 		switch owner := r.nameOwner(t, m.Spec.Name); {
 		case owner != "":
-			warn(fmt.Sprintf("the tool %q is not available: its name %s belongs to %s", shown, m.Spec.Name, owner))
+			warn(fmt.Sprintf("tool %q is ignored: its name %s belongs to %s", shown, m.Spec.Name, owner))
 		case names[m.Spec.Name]:
-			warn(fmt.Sprintf("the tool %q is not available: duplicate name %s", shown, m.Spec.Name))
+			warn(fmt.Sprintf("tool %q is ignored: duplicate name %s", shown, m.Spec.Name))
 		case len(m.Spec.Name) > tool.MaxName:
-			warn(fmt.Sprintf("the tool %q is not available: with the prefix %s__ its name is longer than %d characters, the maximum of model providers; give the server a shorter name", shown, t.Spec.Name, tool.MaxName))
+			warn(fmt.Sprintf("tool %q is ignored: with the prefix %s__ its name is longer than %d characters, the maximum of model providers; give the server a shorter name", shown, t.Spec.Name, tool.MaxName))
 		default:
 			names[m.Spec.Name] = true
 			if err := m.compileSchema(def); err != nil {
-				warn(fmt.Sprintf("the tool %q is not available: its input schema is invalid: %v", shown, err))
+				warn(fmt.Sprintf("tool %q is ignored: its input schema is invalid: %v", shown, err))
 				continue
 			}
 			m.sem = shared

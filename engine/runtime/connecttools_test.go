@@ -42,17 +42,17 @@ func TestNoServerTakesTheNameOfAnotherTool(t *testing.T) {
 		{
 			name: "a tool of the spec behind it", tools: []tool.Binding{holding("files", "read", "write"), plain},
 			want:    []string{"files__write: files write", "files__read: the author's"},
-			warning: `tools.files: the tool "read" is not available: its name files__read belongs to a tool of the spec`,
+			warning: `tools.files: tool "read" is ignored: its name files__read belongs to a tool of the spec`,
 		},
 		{
 			name: "an entry with a longer name", tools: []tool.Binding{holding("files", "x__y", "z"), holding("files__x", "y")},
 			want:    []string{"files__z: files z", "files__x__y: files__x y"},
-			warning: `tools.files: the tool "x__y" is not available: its name files__x__y belongs to a tool of files__x`,
+			warning: `tools.files: tool "x__y" is ignored: its name files__x__y belongs to a tool of files__x`,
 		},
 		{
 			name: "an entry with a longer name that has no such tool", tools: []tool.Binding{holding("a_", "x"), holding("a", "_y", "z")},
 			want:    []string{"a___x: a_ x", "a__z: a z"},
-			warning: `tools.a: the tool "_y" is not available: its name a___y belongs to a tool of a_`,
+			warning: `tools.a: tool "_y" is ignored: its name a___y belongs to a tool of a_`,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

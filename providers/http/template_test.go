@@ -256,14 +256,14 @@ func FuzzBodyOfText(f *testing.F) {
 
 func TestBodiesThatCannotBe(t *testing.T) {
 	for _, row := range []struct{ name, source, want string }{
-		{"no JSON", `"{\"p\": ${args.prompt}"`, "no JSON once it is filled"},
-		{"a fragment", `"{\"m\": [${args.messages}{}], \"p\": ${args.prompt}}"`, "no JSON once it is filled"},
+		{"no JSON", `"{\"p\": ${args.prompt}"`, "not valid JSON after its references are replaced"},
+		{"a fragment", `"{\"m\": [${args.messages}{}], \"p\": ${args.prompt}}"`, "not valid JSON after its references are replaced"},
 		{"a list", `["${args.prompt}"]`, "neither a mapping nor JSON text"},
-		{"a list as text", `"[${args.prompt}]"`, "no JSON object"},
-		{"more behind", `"{\"p\": ${args.prompt}} {}"`, "there is more behind"},
+		{"a list as text", `"[${args.prompt}]"`, "not a JSON object"},
+		{"more behind", `"{\"p\": ${args.prompt}} {}"`, "unexpected data after the value"},
 		{"an unknown name", `{"p": "${args.prompt}", "t": "${args.temprature}"}`, "there is no ${args.temprature}: there are prompt, system"},
 		{"nothing asked", `{"t": "${args.temperature}"}`, "names neither ${args.prompt} nor ${args.messages}"},
-		{"marks", `"{\"p\": ${args.prompt}, \"x\": \"\ue000\"}"`, "private use"},
+		{"marks", `"{\"p\": ${args.prompt}, \"x\": \"\ue000\"}"`, "private-use"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := defaults()

@@ -122,7 +122,7 @@ func TestRunsRepeatNoMoreThanTheirShare(t *testing.T) {
 			}
 		}
 		e := ask(ctx, c, model.Request{})
-		if e.Attempts != 2 || e.Kind != model.RateLimited || !strings.HasPrefix(e.Message, "no luck; not repeated: ") {
+		if e.Attempts != 2 || e.Kind != model.RateLimited || !strings.HasPrefix(e.Message, "no luck; not retried: ") {
 			t.Errorf("attempts %d: %v", e.Attempts, e)
 		}
 		if e := ask(ctx, c, model.Request{}); e.Attempts != 1 {
