@@ -14,31 +14,31 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// A mark stands for a value while an address is filled: its number between two
-// characters of Unicode's private use.
+// A mark is a placeholder for a value while a URL is rendered: the index of the value
+// between two private-use Unicode characters.
 const openMark, shutMark = "\uE000", "\uE001"
 
 var mark = text.Regexp(openMark + `(\d+)` + shutMark)
 
-// place is an address of the author's with references. A value of a model or a
-// user stays within one segment of the path or one part of the query; only the
-// environment, which is the author's, may say which server is asked.
-type place struct {
+// urlTemplate is a URL with references, written by the author. A value from the model or
+// the user stays within one path segment or one query parameter. Only the environment,
+// which the author controls, may determine the server.
+type urlTemplate struct {
 	template component.Template
 	optional []string // arguments that have a default
 }
 
-func newPlace(t component.Template) place {
-	return place{template: t, optional: source{text: t.Text}.optional()}
+func newURLTemplate(t component.Template) urlTemplate {
+	return urlTemplate{template: t, optional: source{text: t.Text}.optional()}
 }
 
-// fill is the address with the values that look finds.
-func (p place) fill(look component.Lookup) (*url.URL, error) {
-	text, values, err := p.marked(look)
+// fill returns the URL with the values that look returns.
+func (p urlTemplate) fill(look component.Lookup) (*url.URL, error) {
+	text, values, err := p.renderMarked(look)
 	if err != nil {
 		return nil, err
 	}
-	end := authority(text)
+	end := authorityEnd(text)
 	if mark().MatchString(text[:end]) {
 		return nil, errChosenHost
 	}
@@ -46,7 +46,7 @@ func (p place) fill(look component.Lookup) (*url.URL, error) {
 	if i := strings.IndexAny(path, "?#"); i >= 0 {
 		path, rest = path[:i], path[i:]
 	}
-	if err := segments(path, values); err != nil {
+	if err := checkSegments(path, values); err != nil {
 		return nil, err
 	}
 	u, err := url.Parse(text[:end] + escapeMarks(path+rest, values))
@@ -61,17 +61,17 @@ func (p place) fill(look component.Lookup) (*url.URL, error) {
 
 var (
 	errChosenHost = errors.New("url lets arguments or parameters choose the server")
-	errNoAddress  = errors.New("url is no http or https address")
-	errUserInfo   = errors.New("url has a user name in it")
+	errNoAddress  = errors.New("url is not an http or https address")
+	errUserInfo   = errors.New("url contains a user name")
 )
 
-// marked renders the template with marks in place of values.
-func (p place) marked(look component.Lookup) (text string, values []string, err error) {
+// renderMarked renders the template with marks in place of values.
+func (p urlTemplate) renderMarked(look component.Lookup) (text string, values []string, err error) {
 	text = p.template.Render(func(ns, name string) (any, bool) {
 		v, ok := look(ns, name)
 		switch {
 		case !ok || v == nil:
-			if err == nil && !p.defaulted(ns, name) {
+			if err == nil && !p.hasDefault(ns, name) {
 				err = fmt.Errorf("url needs ${%s.%s}, which has no value", ns, name)
 			}
 			return nil, false
@@ -84,8 +84,8 @@ func (p place) marked(look component.Lookup) (text string, values []string, err 
 	return text, values, err
 }
 
-// defaulted says whether a reference that has no value has a default.
-func (p place) defaulted(ns, name string) bool {
+// hasDefault reports whether the reference has a default.
+func (p urlTemplate) hasDefault(ns, name string) bool {
 	if ns != "args" {
 		return regexp.MustCompile(ns + `\s*\.\s*` + regexp.QuoteMeta(name) + `[^}>]*:-`).MatchString(p.template.Text)
 	}
@@ -94,8 +94,8 @@ func (p place) defaulted(ns, name string) bool {
 	return slices.Contains(p.optional, top)
 }
 
-// authority is where the part of an address ends that names the server.
-func authority(s string) int {
+// authorityEnd returns the index where the server part of a URL ends.
+func authorityEnd(s string) int {
 	from := 0
 	if i := strings.IndexAny(s, `/?#\`); i > 0 && s[i-1] == ':' && strings.HasPrefix(s[i:], "//") {
 		from = i + len("//")
@@ -106,14 +106,14 @@ func authority(s string) int {
 	return len(s)
 }
 
-// segments refuses values with which a path would have other parts than its
-// author wrote, also for servers that unescape before they look.
-func segments(path string, values []string) error {
+// checkSegments returns an error if a value would change the structure of the path, even
+// for servers that unescape before they split it.
+func checkSegments(path string, values []string) error {
 	for segment := range strings.SplitSeq(path, "/") {
 		marks := mark().FindAllString(segment, -1)
 		for _, m := range marks {
-			if v := valueOf(m, values); strings.ContainsFunc(v, splits) {
-				return fmt.Errorf("%q cannot be a part of the address's path: it holds a slash, a backslash or a control character", clip(v))
+			if v := valueOf(m, values); strings.ContainsFunc(v, isSeparator) {
+				return fmt.Errorf("%q cannot be part of the URL path: it contains a slash, a backslash or a control character", clip(v))
 			}
 		}
 		plain, err := url.PathUnescape(segment)
@@ -122,15 +122,15 @@ func segments(path string, values []string) error {
 		}
 		plain = mark().ReplaceAllStringFunc(plain, func(m string) string { return valueOf(m, values) })
 		if s := strings.TrimSpace(plain); len(marks) > 0 && (s == "" || s == "." || s == "..") {
-			return fmt.Errorf("%q cannot be a part of the address's path", plain)
+			return fmt.Errorf("%q cannot be part of the URL path", plain)
 		}
 	}
 	return nil
 }
 
-func splits(r rune) bool { return r == '/' || r == '\\' || r < ' ' || r == 0x7f }
+func isSeparator(r rune) bool { return r == '/' || r == '\\' || r < ' ' || r == 0x7f }
 
-// valueOf is the value that a mark stands for.
+// valueOf returns the value that a mark represents.
 func valueOf(m string, values []string) string {
 	i, err := strconv.Atoi(m[len(openMark) : len(m)-len(shutMark)])
 	if err != nil || i >= len(values) {
@@ -139,7 +139,7 @@ func valueOf(m string, values []string) string {
 	return values[i]
 }
 
-// escapeMarks puts values in place of marks: nothing in one can end its part.
+// escapeMarks replaces marks with escaped values that cannot end their part of the URL.
 func escapeMarks(s string, values []string) string {
 	return mark().ReplaceAllStringFunc(s, func(m string) string {
 		return strings.ReplaceAll(url.QueryEscape(valueOf(m, values)), "+", "%20")

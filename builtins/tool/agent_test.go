@@ -25,8 +25,8 @@ func researcher() *engine.Program {
 	}
 }
 
-func TestAnAgentsParametersAreItsArguments(t *testing.T) {
-	made := made(t, builtintool.Agent, tool.Settings{}, func(c *builtintool.AgentConfig) { c.Ref.Bind(researcher()) })
+func TestAgentParametersBecomeArguments(t *testing.T) {
+	made := newTool(t, builtintool.Agent, tool.Settings{}, func(c *builtintool.AgentConfig) { c.Ref.Bind(researcher()) })
 	info := made.Info()
 	if info.Description != "Looks things up." || info.Effect != tool.IdempotentEffect {
 		t.Errorf("%+v", info)
@@ -43,26 +43,26 @@ func TestAnAgentsParametersAreItsArguments(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"question": "q", "depth": 2, "at": 2.5}, got); diff != "" {
 		t.Error(diff)
 	}
-	fails(t, made, map[string]any{"question": "q"}, "an agent is run, not called")
+	fails(t, made, map[string]any{"question": "q"}, "an agent cannot be called as a tool")
 }
 
-func TestAnAgentRefusesArgumentsThatItWouldRound(t *testing.T) {
-	made := made(t, builtintool.Agent, tool.Settings{}, func(c *builtintool.AgentConfig) { c.Ref.Bind(researcher()) })
+func TestAgentRejectsNumbersItWouldRound(t *testing.T) {
+	made := newTool(t, builtintool.Agent, tool.Settings{}, func(c *builtintool.AgentConfig) { c.Ref.Bind(researcher()) })
 	_, err := made.(engine.AgentTool).Parameters(json.RawMessage(`{"question":"q","at":123456789012345678901}`), nil)
 	if _, rounded := errors.AsType[*jsonvalue.PrecisionError](err); !rounded {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestAnAgentsQuestionSaysWhereInThePlanAGuidedStepIs(t *testing.T) {
-	made := made(t, builtintool.Agent, tool.Settings{}, func(c *builtintool.AgentConfig) { c.Ref.Bind(researcher()) })
+func TestAgentQuestionIncludesThePlanPositionInGuidedSteps(t *testing.T) {
+	made := newTool(t, builtintool.Agent, tool.Settings{}, func(c *builtintool.AgentConfig) { c.Ref.Bind(researcher()) })
 	got, err := made.(engine.AgentTool).Parameters(json.RawMessage(`{"question":"q","at":1}`), &tool.PlanContext{Text: "the plan"})
 	if err != nil || got["question"] != "q\n\nthe plan" {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
 
-func TestAnAgentNeedsASpec(t *testing.T) {
+func TestAgentRequiresASpec(t *testing.T) {
 	if _, err := try[builtintool.AgentConfig](builtintool.Agent, tool.Settings{}, nil); err == nil {
 		t.Error("it was made of nothing")
 	}

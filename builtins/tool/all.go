@@ -5,7 +5,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// All is every tool of this folder, in the order in which catalogues show them.
+// All returns every tool of this package, in the order of the reference.
 func All() component.Set[tool.Settings, tool.Tool] {
 	return component.Set[tool.Settings, tool.Tool]{
 		Clock, Calculator,

@@ -12,9 +12,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// about is what a tool says of itself, under the name and in the words of its
-// author where there are any.
-func about(s tool.Settings, typ, description, input string, effect tool.Effect) tool.Info {
+// toolInfo returns the Info of a tool. The author's name and description take precedence.
+func toolInfo(s tool.Settings, typ, description, input string, effect tool.Effect) tool.Info {
 	return tool.Info{
 		Name:        cmp.Or(s.Name, typ),
 		Description: cmp.Or(s.Description, description),
@@ -23,8 +22,8 @@ func about(s tool.Settings, typ, description, input string, effect tool.Effect) 
 	}
 }
 
-// arguments reads a call's arguments into the struct A, by the exact names of
-// its json tags.
+// arguments decodes a call's arguments into the struct A. Names must match its json tags
+// exactly.
 func arguments[A any](ctx context.Context, call *tool.Call) (A, error) {
 	var a A
 	if err := ctx.Err(); err != nil {
@@ -45,7 +44,8 @@ func arguments[A any](ctx context.Context, call *tool.Call) (A, error) {
 	return a, err
 }
 
-// isObject refuses arguments that are no JSON object; none at all is an empty one.
+// isObject returns an error if raw is not a JSON object. Empty input counts as an empty
+// object.
 func isObject(raw json.RawMessage) error {
 	var args map[string]json.RawMessage
 	if len(raw) > 0 && (json.Unmarshal(raw, &args) != nil || args == nil) {
@@ -62,7 +62,7 @@ func names(t reflect.Type) []string {
 	return out
 }
 
-// kind is a type in the words of JSON.
+// kind returns the JSON type that a Go type decodes from.
 func kind(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
@@ -78,7 +78,7 @@ func kind(t reflect.Type) string {
 	}
 }
 
-// within bounds a number that a model passed; zero means the default.
+// within checks a number passed by the model. Zero means the default.
 func within(name string, n, standard, most int) (int, error) {
 	switch {
 	case n == 0:
@@ -89,7 +89,7 @@ func within(name string, n, standard, most int) (int, error) {
 	return min(n, most), nil
 }
 
-// size is a number of bytes for people and models.
+// size formats a number of bytes.
 func size(n int64) string {
 	switch {
 	case n < 10_000:

@@ -13,8 +13,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// hostileValues are values that mean something to a shell, to a program, to a
-// template or to a terminal.
+// hostileValues returns values with a special meaning to a shell, a program, a template
+// or a terminal.
 func hostileValues() []string {
 	return []string{
 		"", " ", "a b", "a\tb", "a\nb", "a\r\nb", "; rm -rf /", "| cat", "& sleep 1", "&& true", "|| true", "$(id)", "`id`", "$HOME", "${HOME}", "${env.SECRET}", "${args.b}",
@@ -24,21 +24,21 @@ func hostileValues() []string {
 	}
 }
 
-// dashed are values that a program could take for options.
+// dashed returns values that a program could parse as options.
 func dashed() []string {
 	return []string{"-", "--", "-o", "-rf", "-e", "--output=/etc/passwd", "--end-of-options", "-oProxyCommand=id", "--upload-pack=id", "-- -x", "-\n", "-1", "-x", "-\u202e"}
 }
 
-// A value arrives as it is wherever an author may put it, in one element each:
-// one child sees all places.
-func TestEachValueIsOneElement(t *testing.T) {
+// Every value arrives unchanged as a single argv element, wherever the author uses it.
+// One child process receives all of them.
+func TestEachValueIsOneArgument(t *testing.T) {
 	cmd := recorder(t, "all", func(c *builtintool.CommandConfig) {
 		c.Stdin, c.Env["VALUE"] = template(t, "${args.a}"), template(t, "${args.a}")
 	}, "${args.b}", "--to", "${args.b}", "${args.b}.txt", "--to=${args.a}", "pre-$<args.a>-post", "${args.c:-none}", "--", "x", "${args.a}", "last")
 	for _, value := range append(hostileValues(), dashed()...) {
 		first := value
 		if strings.HasPrefix(value, "-") {
-			first = "x" // refused there: see below
+			first = "x" // rejected at this position: see below
 		}
 		var got []string
 		if err := json.Unmarshal([]byte(text(t, cmd, args{"a": value, "b": first})), &got); err != nil {
@@ -53,8 +53,9 @@ func TestEachValueIsOneElement(t *testing.T) {
 	fails(t, cmd, args{"a": "", "b": "x\x00y"}, "holds a NUL byte")
 }
 
-// Long text is one element too; longer text, and bytes that none can have, go by stdin.
-func TestInputTakesAnyText(t *testing.T) {
+// A long text is one argument too. Longer texts, and bytes that argv cannot contain, go
+// through stdin.
+func TestStdinAcceptsAnyText(t *testing.T) {
 	cmd := recorder(t, "all", func(c *builtintool.CommandConfig) { c.Stdin = template(t, "${args.a}") })
 	one := strings.Repeat("x", 100_000)
 	if got := text(t, recorder(t, "record", nil, "${args.a}"), args{"a": one}); got != `["`+one+`"]` {
@@ -68,7 +69,7 @@ func TestInputTakesAnyText(t *testing.T) {
 	}
 }
 
-func TestDashesAreRefusedWhereTheyCouldBeOptions(t *testing.T) {
+func TestLeadingDashIsRejectedIfItCouldBeAnOption(t *testing.T) {
 	for _, argv := range [][]string{{"first", "${args.a}", "last"}, {"--to", "${args.a}"}, {"${args.a}.txt"}, {"x", "$<args.a>", "--"}} {
 		cmd := recorder(t, "record", nil, argv...)
 		for _, value := range dashed() {
@@ -81,7 +82,7 @@ func TestDashesAreRefusedWhereTheyCouldBeOptions(t *testing.T) {
 	}
 }
 
-func TestDashesThatAreMeant(t *testing.T) {
+func TestLeadingDashIsAllowedIfDeclared(t *testing.T) {
 	schema := func(of string) func(*builtintool.CommandConfig) {
 		return func(c *builtintool.CommandConfig) {
 			c.InputSchema = component.SchemaRef{JSON: json.RawMessage(`{"type":"object","properties":{"a":` + of + `,"b":{}}}`)}
@@ -121,9 +122,9 @@ func TestDashesThatAreMeant(t *testing.T) {
 	}
 }
 
-// Behind another program "--" may end the options of that one alone; scripts
-// get their arguments as they are.
-func TestDashesBehindLaunchersAndScripts(t *testing.T) {
+// If the program starts another one, "--" may only end the options of the first. Scripts
+// receive their arguments unchanged.
+func TestLeadingDashAfterLaunchersAndScripts(t *testing.T) {
 	tests := []struct {
 		name  string
 		argv  []string
@@ -150,15 +151,15 @@ func TestDashesBehindLaunchersAndScripts(t *testing.T) {
 	}
 }
 
-func TestModelsNeverChooseWhatIsRun(t *testing.T) {
+func TestModelCannotChooseTheProgram(t *testing.T) {
 	tests := []struct {
 		name string
 		argv []string
-		want string // "" = taken
+		want string // "" = accepted
 	}{
 		{"no program", nil, "argv must name a program"},
-		{"program by the model", []string{"${args.x}"}, "a model would choose the program"},
-		{"program below a folder by the model", []string{"bin/$<args.x>"}, "a model would choose the program"},
+		{"program by the model", []string{"${args.x}"}, "the model would choose the program"},
+		{"program below a folder by the model", []string{"bin/$<args.x>"}, "the model would choose the program"},
 		{"script by the model", []string{"sh", "-c", "echo ${args.x}"}, "argv[2] is a script"},
 		{"script with options", []string{"/bin/bash", "-euo", "pipefail", "-lc", "echo ${args.x}"}, "argv[4] is a script"},
 		{"script of a login shell", []string{"bash", "-lc", "${args.x}"}, "argv[2] is a script"},
@@ -195,8 +196,8 @@ func TestModelsNeverChooseWhatIsRun(t *testing.T) {
 		{"make", []string{"make", "-C", "x", "${args.target}"}, "argv[3] is a target or a variable"},
 		{"ssh", []string{"ssh", "-p", "22", "host", "ls", "${args.dir}"}, "argv[5] is a command line"},
 		{"ssh's options", []string{"ssh", "-o", "${args.x}", "host"}, "argv[2] is a command line"},
-		{"git -c", []string{"git", "-c", "core.pager=${args.x}", "log"}, "argv[2] is what git does"},
-		{"git's commands", []string{"git", "-C", "x", "${args.x}"}, "argv[3] is what git does"},
+		{"git -c", []string{"git", "-c", "core.pager=${args.x}", "log"}, "argv[2] is a git subcommand or option"},
+		{"git's commands", []string{"git", "-C", "x", "${args.x}"}, "argv[3] is a git subcommand or option"},
 		{"tar's programs", []string{"tar", "-x", "--checkpoint-action=exec=${args.x}"}, "argv[2] is"},
 		{"tar's letters", []string{"tar", "${args.x}", "a.tar"}, "argv[1] is"},
 		{"su", []string{"su", "bob", "-c", "${args.x}"}, "argv[3] is a command line"},
@@ -230,7 +231,7 @@ func TestModelsNeverChooseWhatIsRun(t *testing.T) {
 	}
 }
 
-func TestModelsNeverWriteWhatIsRunFromInput(t *testing.T) {
+func TestModelCannotWriteCodeToStdin(t *testing.T) {
 	tests := []struct {
 		name  string
 		argv  []string
@@ -263,7 +264,7 @@ func TestModelsNeverWriteWhatIsRunFromInput(t *testing.T) {
 	}
 }
 
-func TestModelsNeverSetWhatSteersPrograms(t *testing.T) {
+func TestModelCannotSetVariablesThatControlPrograms(t *testing.T) {
 	for name, taken := range map[string]bool{
 		"PATH": false, "HOME": false, "LD_PRELOAD": false, "BASH_ENV": false, "ENV": false, "PYTHONPATH": false, "NODE_OPTIONS": false, "PERL5OPT": false, "GIT_SSH_COMMAND": false,
 		"GIT_CONFIG_COUNT": false, "PAGER": false, "EDITOR": false, "PEX_CALL": false, "DYLD_INSERT_LIBRARIES": false,

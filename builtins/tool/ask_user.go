@@ -12,13 +12,13 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// AskUserConfig is the settings of ask_user: there are none.
+// AskUserConfig configures ask_user. It has no settings.
 type AskUserConfig struct{}
 
-// Access implements tool.AccessDescriber: nothing.
+// Access implements tool.AccessDescriber.
 func (*AskUserConfig) Access() []string { return nil }
 
-// AskUser asks a person; the answer is the result.
+// AskUser asks the user a question. The answer is the tool's output.
 var AskUser = component.New("ask_user", "Asks the user a question during a step. The run waits for the answer without a time limit.",
 	func() AskUserConfig { return AskUserConfig{} }, newAskUser)
 
@@ -36,7 +36,7 @@ var (
 )
 
 func newAskUser(_ *AskUserConfig, s tool.Settings) (tool.Tool, error) {
-	return &askUser{about(s, "ask_user",
+	return &askUser{toolInfo(s, "ask_user",
 		"Asks the user one question and returns the answer. Use it only for what only the user can know or decide, such as a preference, a missing detail or an ambiguous request, and no other tool can find out. The run waits until someone answers.",
 		askUserInput, tool.ReadEffect)}, nil
 }
@@ -44,7 +44,7 @@ func newAskUser(_ *AskUserConfig, s tool.Settings) (tool.Tool, error) {
 // Info implements tool.Tool.
 func (t *askUser) Info() tool.Info { return t.info }
 
-// NextQuestion implements tool.HumanTool: one question, and its answer.
+// NextQuestion implements tool.HumanTool. The tool asks one question.
 func (t *askUser) NextQuestion(args json.RawMessage, answers []interrupt.Decision) (*interrupt.Question, *tool.Output, error) {
 	asked, err := question(context.Background(), &tool.Call{Args: args})
 	switch {
@@ -69,16 +69,15 @@ func question(ctx context.Context, call *tool.Call) (string, error) {
 	}
 	asked := strings.TrimSpace(args.Question)
 	if asked == "" {
-		return "", errors.New(`argument "question" is missing; pass what the user is to be asked`)
+		return "", errors.New(`argument "question" is missing; pass the question for the user`)
 	}
 	if len(asked) > maxQuestion {
-		return "", fmt.Errorf("the question has %d bytes; %d are the most: ask for one thing, briefly", len(asked), maxQuestion)
+		return "", fmt.Errorf("the question has %d bytes, the limit is %d: ask a shorter question about one thing", len(asked), maxQuestion)
 	}
 	return asked, nil
 }
 
-// Call implements tool.Tool. Who calls the tool instead of asking has no one
-// to ask.
+// Call implements tool.Tool. It fails, because there is no user to ask.
 func (t *askUser) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	if _, err := question(ctx, call); err != nil {
 		return nil, err

@@ -9,13 +9,13 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// CalculatorConfig is the settings of calculator: there are none.
+// CalculatorConfig configures calculator. It has no settings.
 type CalculatorConfig struct{}
 
-// Access implements tool.AccessDescriber: nothing.
+// Access implements tool.AccessDescriber.
 func (*CalculatorConfig) Access() []string { return nil }
 
-// Calculator works out arithmetic.
+// Calculator evaluates arithmetic expressions.
 var Calculator = component.New("calculator", "Evaluates an arithmetic expression.",
 	func() CalculatorConfig { return CalculatorConfig{} }, newCalculator)
 
@@ -28,7 +28,7 @@ type calculator struct{ info tool.Info }
 var _ tool.Tool = (*calculator)(nil)
 
 func newCalculator(_ *CalculatorConfig, s tool.Settings) (tool.Tool, error) {
-	return &calculator{about(s, "calculator",
+	return &calculator{toolInfo(s, "calculator",
 		"Evaluates an arithmetic expression. Supports + - * / % ** and parentheses, sqrt, abs, round, floor, ceil, min, max, pow, ln, log10, exp, sin, cos, tan, pi, e. Use it for every calculation instead of mental arithmetic.",
 		calculatorInput, tool.ReadEffect)}, nil
 }

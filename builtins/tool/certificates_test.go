@@ -16,8 +16,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// secured is a server whose certificate only the file ca names.
-func secured(t *testing.T) (base, ca string) {
+// tlsServer starts a server whose certificate is signed by the CA in the file ca.
+func tlsServer(t *testing.T) (base, ca string) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -33,9 +33,9 @@ func secured(t *testing.T) (base, ca string) {
 	return s.URL, ca
 }
 
-// The tools that ask web services trust what the models trust: the process's own CA.
-func TestToolsTrustTheOwnAuthority(t *testing.T) {
-	base, ca := secured(t)
+// Tools trust the same CAs as models, including PEX_CA_FILE.
+func TestToolsTrustTheConfiguredCA(t *testing.T) {
+	base, ca := tlsServer(t)
 	host := strings.TrimPrefix(base, "https://")
 	cases := []struct {
 		name  string
@@ -67,23 +67,23 @@ func TestToolsTrustTheOwnAuthority(t *testing.T) {
 				}
 			}
 			if _, err := c.build(tool.Settings{Env: variable("PEX_CA_FILE", "/nowhere.pem")}); err == nil || !strings.Contains(err.Error(), "PEX_CA_FILE") {
-				t.Errorf("a file that is not there: %v", err)
+				t.Errorf("missing file: %v", err)
 			}
 			if _, err := c.build(tool.Settings{Env: variable("PEX_CA_FILE", "/nowhere.pem"), Offline: true}); err != nil {
-				t.Errorf("offline nothing is trusted, nor read: %v", err)
+				t.Errorf("offline: %v", err)
 			}
 		})
 	}
 }
 
-// A host that a model chooses is not shown who this process is.
-func TestNoHostOfAModelsSeesTheProcessesCertificate(t *testing.T) {
+// A host chosen by the model does not receive the client certificate.
+func TestClientCertificateIsNotSentToHostsTheModelChose(t *testing.T) {
 	env := func(name string) string {
 		return map[string]string{"PEX_CLIENT_CERT": "/nowhere.pem", "PEX_CLIENT_KEY": "/nowhere.pem"}[name]
 	}
 	for _, hosts := range [][]string{nil, {"*"}} {
 		if _, err := try(builtintool.HTTPGet, tool.Settings{Env: env}, func(c *builtintool.HTTPGetConfig) { c.AllowHosts = hosts }); err != nil {
-			t.Errorf("of %v the certificate is read: %v", hosts, err)
+			t.Errorf("hosts %v: the certificate was read: %v", hosts, err)
 		}
 	}
 	if _, err := try(builtintool.HTTPGet, tool.Settings{Env: env}, func(c *builtintool.HTTPGetConfig) { c.AllowHosts = []string{"example.com"} }); err == nil {

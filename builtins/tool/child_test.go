@@ -13,9 +13,9 @@ import (
 	"github.com/pexctl/pex/internal/process/processtest"
 )
 
-// A command has what its author declared, and nothing of what lies about in
-// this process: no variable, no open file, no path of the store.
-func TestCommandsHaveWhatWasDeclared(t *testing.T) {
+// A command sees only what its author declared: no other variables, no open files, no
+// store paths.
+func TestCommandsReceiveOnlyWhatWasDeclared(t *testing.T) {
 	secrets := processtest.Plant(t)
 	self, err := processtest.Program()
 	if err != nil {
@@ -25,7 +25,7 @@ func TestCommandsHaveWhatWasDeclared(t *testing.T) {
 		return map[string]string{"PATH": "/usr/bin:/bin", "HOME": "/home/me", "SECRET": secrets[0], "TOKEN": "t0k"}[name]
 	}
 	dir := plant(t, "sub/x", "")
-	cmd := made(t, builtintool.Command, tool.Settings{Dir: dir, Env: machine}, func(c *builtintool.CommandConfig) {
+	cmd := newTool(t, builtintool.Command, tool.Settings{Dir: dir, Env: machine}, func(c *builtintool.CommandConfig) {
 		c.Argv, c.Cwd, c.Stdin = templates(t, self, "${args.a}"), "sub", template(t, "${args.a}")
 		c.Env = map[string]component.Template{processtest.Variable: {Text: "1"}, "GIVEN": template(t, "${env.TOKEN}")}
 	})

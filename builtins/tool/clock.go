@@ -6,23 +6,23 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones on machines that have none
+	_ "time/tzdata" // time zones for machines without a database
 
 	"github.com/pexctl/pex/dsl/strftime"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// ClockConfig is the settings of clock.
+// ClockConfig configures clock.
 type ClockConfig struct {
 	Timezone string `yaml:"timezone" doc:"Default time zone: an IANA name such as Europe/Berlin, or an offset such as +02:00."`
 	Format   string `yaml:"format" doc:"Output format in strftime directives. Empty: RFC 3339 and the weekday."`
 }
 
-// Access implements tool.AccessDescriber: nothing.
+// Access implements tool.AccessDescriber.
 func (*ClockConfig) Access() []string { return nil }
 
-// Clock tells the time.
+// Clock returns the current time.
 var Clock = component.New("clock", "Returns the current date, time and weekday in a time zone.",
 	func() ClockConfig { return ClockConfig{Timezone: "UTC"} }, newClock)
 
@@ -51,7 +51,7 @@ func newClock(c *ClockConfig, s tool.Settings) (tool.Tool, error) {
 	if t.now == nil {
 		t.now = time.Now
 	}
-	t.info = about(s, "clock", "Returns the current date, time and weekday. Call it whenever an answer depends on the current date; never guess it.",
+	t.info = toolInfo(s, "clock", "Returns the current date, time and weekday. Call it whenever an answer depends on the current date; never guess it.",
 		clockInput, tool.ReadEffect)
 	return t, nil
 }
@@ -83,7 +83,7 @@ func (t *clock) Call(ctx context.Context, call *tool.Call) (*tool.Output, error)
 	return &tool.Output{Text: text, Data: data}, err
 }
 
-// location finds a zone by name or offset.
+// location returns a time zone by name or offset.
 func location(name string) (*time.Location, error) {
 	if t, err := time.Parse("-07:00", name); err == nil {
 		_, seconds := t.Zone()
@@ -93,11 +93,11 @@ func location(name string) (*time.Location, error) {
 	case "", "Z":
 		return time.UTC, nil
 	case "LOCAL":
-		return nil, fmt.Errorf("time zone %q depends on the machine; name one, such as Europe/Berlin", name)
+		return nil, fmt.Errorf("time zone %q depends on the machine; use a name such as Europe/Berlin", name)
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, fmt.Errorf("there is no time zone %q; use an IANA name such as Europe/Berlin or America/New_York, or an offset such as +02:00", name)
+		return nil, fmt.Errorf("unknown time zone %q; use an IANA name such as Europe/Berlin or America/New_York, or an offset such as +02:00", name)
 	}
 	return zone, nil
 }

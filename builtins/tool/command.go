@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
-// CommandConfig is the settings of command.
+// CommandConfig configures command.
 type CommandConfig struct {
 	Argv        []component.Template          `yaml:"argv" path:"program" required:"true" min:"1" vars:"args,parameters,env" doc:"Program and arguments; no shell is in between, and one argument stays one argument whatever a model puts in. A value that starts with a dash is refused where the program could take it for an option: not behind --, behind text of yours (--name=${args.x}), behind a script in argv, or where input_schema declares a number, an enum, or a pattern that starts with ^."`
 	AllowDash   bool                          `yaml:"allow_leading_dash" doc:"Allows argument values that start with a dash, for programs that do not parse options there."`
@@ -33,8 +33,8 @@ func (c *CommandConfig) Access() []string {
 	return []string{tool.Execs(argv, c.Cwd, c.Env)}
 }
 
-// Command runs a program of the author's choice. A call ends with the program:
-// what it leaves running behind itself is killed.
+// Command runs a program chosen by the author. When the program ends, all processes it
+// left running are killed.
 var Command = component.New("command", "Runs a program without a shell, with arguments from the author and the model.",
 	func() CommandConfig { return CommandConfig{} }, newCommand)
 
@@ -44,7 +44,7 @@ type command struct {
 	folder *sandboxfs.Folder
 	env    func(string) string
 	guard  func(mark string) (watch func(leader int) (release func()))
-	// forbidden says that no program may be started.
+	// forbidden is true if no program may be started.
 	forbidden bool
 }
 
@@ -63,7 +63,7 @@ func newCommand(c *CommandConfig, s tool.Settings) (tool.Tool, error) {
 		input = c.schema()
 	}
 	t := &command{config: *c, folder: dir, env: s.Env, guard: s.Guard, forbidden: s.NoPrograms}
-	t.info = about(s, "command", "Runs "+c.line()+".", input, tool.WriteEffect)
+	t.info = toolInfo(s, "command", "Runs "+c.line()+".", input, tool.WriteEffect)
 	return t, nil
 }
 
@@ -81,7 +81,7 @@ func (t *command) Call(ctx context.Context, call *tool.Call) (*tool.Output, erro
 	if t.forbidden {
 		return nil, noPrograms(t.info.Name)
 	}
-	// Opened and closed again: it must be a folder that is still where it may be.
+	// Opened only as a check: it must still be a permitted folder.
 	tree, err := t.folder.Open()
 	if err != nil {
 		return nil, err
@@ -105,33 +105,33 @@ func (t *command) Call(ctx context.Context, call *tool.Call) (*tool.Output, erro
 	}
 	res, err := process.Run(ctx, c)
 	if err != nil {
-		return nil, failedRun("the command", err, res)
+		return nil, runError("the command", err, res)
 	}
 	if res.Code != 0 {
-		return nil, exit(res)
+		return nil, exitError(res)
 	}
 	return &tool.Output{Text: strings.TrimRight(res.Stdout, "\r\n")}, nil
 }
 
-// failedRun is the error of a program that was not started, or was stopped
-// before it had ended, of which nobody knows what it did until then.
-func failedRun(subject string, err error, res process.Result) error {
+// runError returns the error of a program that could not be started, or was stopped
+// before it ended and so has an unknown outcome.
+func runError(subject string, err error, res process.Result) error {
 	if _, none := errors.AsType[*process.NotStartedError](err); none {
 		return tool.Definite(err)
 	}
 	return tool.UnknownOutcome(withOutput(fmt.Errorf("%s was stopped: %w", subject, err), res))
 }
 
-// exit is the error of a program that ended with a status other than 0, or was
-// killed: then it may have done a part of its work.
-func exit(res process.Result) error {
+// exitError returns the error of a program that ended with a status other than 0, or was
+// killed and so may have done part of its work.
+func exitError(res process.Result) error {
 	if res.Signal != "" {
 		return tool.UnknownOutcome(withOutput(fmt.Errorf("ended by signal: %s", res.Signal), res))
 	}
 	return withOutput(fmt.Errorf("exit status %d", res.Code), res)
 }
 
-// withOutput adds what the program said: its errors, else its output.
+// withOutput appends the program's stderr, or else its stdout, to err.
 func withOutput(err error, res process.Result) error {
 	said := strings.TrimSpace(res.Stderr)
 	if said == "" {
@@ -146,11 +146,11 @@ func withOutput(err error, res process.Result) error {
 const (
 	keyVariable     = "PEX_IDEMPOTENCY_KEY"
 	contextVariable = "PEX_CONTEXT"
-	maxContextBytes = 96 << 10 // Linux allows 128 KiB for one variable
-	maxLineText     = 200      // bytes of a command line in a description
+	maxContextBytes = 96 << 10 // Linux limits a variable to 128 KiB
+	maxLineText     = 200      // bytes of a command line shown in the description
 )
 
-// environment is the whole environment of the child, sorted, and its PATH.
+// environment returns the complete environment of the child, sorted, and its PATH.
 func (t *command) environment(look component.Lookup, call *tool.Call) (env []string, path string, err error) {
 	values := process.Inherited(machine(t.env))
 	if call.Key != "" {
@@ -166,27 +166,27 @@ func (t *command) environment(look component.Lookup, call *tool.Call) (env []str
 	return env, values["PATH"], err
 }
 
-// check finds the places in which a model would choose what is run.
+// check returns faults for settings that would let the model choose what runs.
 func (c *CommandConfig) check() (out component.Faults) {
 	if len(c.Argv) == 0 || c.Argv[0].Text == "" {
-		return component.Faults{{At: "/argv", Message: "argv must name a program", Hint: "write it first, and what it is given behind it"}}
+		return component.Faults{{At: "/argv", Message: "argv must name a program", Hint: "put the program first and its arguments after it"}}
 	}
 	if len(references(c.Argv[0].Visit)) > 0 {
-		return component.Faults{{At: "/argv/0", Message: "argv[0] must not come from args: a model would choose the program", Hint: "name it, and pass args behind it"}}
+		return component.Faults{{At: "/argv/0", Message: "argv[0] must not come from args: the model would choose the program", Hint: "write the program's name, and pass args after it"}}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		at := "/env" + component.Key(name)
 		switch {
 		case name == "" || strings.ContainsAny(name, "=\x00"):
 			out = append(out, component.Fault{At: at, Message: fmt.Sprintf("%q cannot be the name of an environment variable", name)})
-		case steering.MatchString(name) && len(references(c.Env[name].Visit)) > 0:
-			out = append(out, component.Fault{At: at, Message: "env." + name + " must not come from args: it says what programs are run", Hint: "pass args in a variable of another name"})
+		case controlVariables.MatchString(name) && len(references(c.Env[name].Visit)) > 0:
+			out = append(out, component.Fault{At: at, Message: "env." + name + " must not come from args: it controls which code programs run", Hint: "pass args in another variable"})
 		}
 	}
 	return append(out, c.checkRunners()...)
 }
 
-// schema is the input schema of a command that declares none.
+// schema returns the input schema of a command that declares none.
 func (c *CommandConfig) schema() string {
 	var all []source
 	for _, t := range append(slices.Clone(c.Argv), c.Stdin) {
@@ -195,7 +195,7 @@ func (c *CommandConfig) schema() string {
 	return inputSchema(append(all, sources("", c.Env)...))
 }
 
-// line is the command as its author wrote it.
+// line returns the command as its author wrote it.
 func (c *CommandConfig) line() string {
 	words := make([]string, len(c.Argv))
 	for i, arg := range c.Argv {

@@ -29,8 +29,7 @@ const childMode = "PEX_TEST_CHILD"
 func TestMain(m *testing.M) {
 	processtest.Main()
 	if mode := os.Getenv(childMode); mode != "" {
-		// Not os.Exit: what the race detector and the coverage tool do there is
-		// no part of the child.
+		// Not os.Exit, because the race detector and the coverage tool hook it.
 		syscall.Exit(child(mode))
 	}
 	os.Exit(m.Run())
@@ -71,7 +70,7 @@ func child(mode string) (code int) {
 	return 0
 }
 
-// recorder makes a command whose program is this test binary.
+// recorder returns a command that runs this test binary.
 func recorder(t *testing.T, mode string, edit func(*builtintool.CommandConfig), argv ...string) tool.Tool {
 	t.Helper()
 	self, err := os.Executable()
@@ -79,7 +78,7 @@ func recorder(t *testing.T, mode string, edit func(*builtintool.CommandConfig), 
 		t.Fatal(err)
 	}
 	s := tool.Settings{Dir: t.TempDir(), Env: machine}
-	return made(t, builtintool.Command, s, func(c *builtintool.CommandConfig) {
+	return newTool(t, builtintool.Command, s, func(c *builtintool.CommandConfig) {
 		c.Argv = append([]component.Template{template(t, self)}, templates(t, argv...)...)
 		c.Env = map[string]component.Template{childMode: template(t, mode)}
 		if edit != nil {
@@ -92,7 +91,7 @@ func machine(name string) string {
 	return map[string]string{"PATH": "/usr/bin:/bin", "HOME": "/home/me", "LANG": "C.UTF-8", "SECRET": canary, "TOKEN": "t0k"}[name]
 }
 
-func TestArgumentsThatAreTooLongSayTheWayOut(t *testing.T) {
+func TestOverlongArgumentErrorSuggestsAFix(t *testing.T) {
 	fails(t, recorder(t, "record", nil, "${args.a}"), args{"a": strings.Repeat("x", 4<<20)}, "pass long text by stdin")
 }
 
@@ -101,7 +100,7 @@ func TestCommandConformance(t *testing.T) {
 	enginetest.ToolSuite(t, cmd, `{"a":"x"}`, `{"a":"-y","b":"z"}`)
 }
 
-func TestArgumentsThatAreNoTextAreJSON(t *testing.T) {
+func TestNonStringArgumentsArePassedAsJSON(t *testing.T) {
 	cmd := recorder(t, "record", nil, "${args.v}", "${args.v.list[1]}", "${args.n}", "${args.yes}")
 	got := text(t, cmd, args{"v": args{"b": "<&>", "a": nil, "list": []int{1, 2}}, "n": json.Number("12345678901234567890.10"), "yes": true})
 	want := `["{\"a\":null,\"b\":\"\u003c\u0026\u003e\",\"list\":[1,2]}","2","12345678901234567890.10","true"]`
@@ -110,21 +109,21 @@ func TestArgumentsThatAreNoTextAreJSON(t *testing.T) {
 	}
 }
 
-func TestInputIsATemplateToo(t *testing.T) {
+func TestStdinIsATemplate(t *testing.T) {
 	s := tool.Settings{Dir: t.TempDir(), Env: machine}
-	cat := made(t, builtintool.Command, s, func(c *builtintool.CommandConfig) {
+	cat := newTool(t, builtintool.Command, s, func(c *builtintool.CommandConfig) {
 		c.Argv, c.Stdin = templates(t, "cat"), template(t, "to: ${args.who}")
 	})
 	if got := text(t, cat, args{"who": "you\n"}); got != "to: you" {
 		t.Errorf("%q", got)
 	}
-	none := made(t, builtintool.Command, s, func(c *builtintool.CommandConfig) { c.Argv = templates(t, "cat") })
+	none := newTool(t, builtintool.Command, s, func(c *builtintool.CommandConfig) { c.Argv = templates(t, "cat") })
 	if got := text(t, none, args{}); got != "" {
 		t.Errorf("%q from nothing", got)
 	}
 }
 
-func TestNothingUndeclaredReachesTheChild(t *testing.T) {
+func TestChildReceivesNoUndeclaredVariables(t *testing.T) {
 	t.Setenv("SECRET_OF_THE_PROCESS", canary)
 	cmd := recorder(t, "env", func(c *builtintool.CommandConfig) {
 		c.Env["GIVEN"] = template(t, "${env.TOKEN}-${args.a}")
@@ -146,7 +145,7 @@ func TestNothingUndeclaredReachesTheChild(t *testing.T) {
 	}
 }
 
-func TestEngineFindsParametersAndEnvironment(t *testing.T) {
+func TestParametersAndEnvironmentComeFromTheEngine(t *testing.T) {
 	cmd := recorder(t, "record", nil, "${parameters.p}", "${env.E}", "${args.a}")
 	out, err := cmd.Call(t.Context(), &tool.Call{
 		Args:   json.RawMessage(`{"a":"model"}`),
@@ -165,7 +164,7 @@ func TestCommandsRunInTheSpecsFolder(t *testing.T) {
 	for _, tt := range []struct{ cwd, argv, want string }{
 		{"", "pwd", ""}, {"sub", "pwd", "/sub"}, {"sub", "./run.sh", "/sub"}, {"", "sub/run.sh", ""},
 	} {
-		cmd := made(t, builtintool.Command, tool.Settings{Dir: dir}, func(c *builtintool.CommandConfig) {
+		cmd := newTool(t, builtintool.Command, tool.Settings{Dir: dir}, func(c *builtintool.CommandConfig) {
 			c.Cwd, c.Argv = tt.cwd, templates(t, tt.argv)
 		})
 		got := text(t, cmd, args{})
@@ -180,7 +179,7 @@ func TestCommandsRunInTheSpecsFolder(t *testing.T) {
 	}
 }
 
-func TestFailuresSayHowItEnded(t *testing.T) {
+func TestFailureErrorsIncludeTheExitStatus(t *testing.T) {
 	for mode, want := range map[string]string{
 		"fail": "exit status 3\noops", "silent": "exit status 1", "die": "ended by signal: killed",
 	} {
@@ -189,11 +188,11 @@ func TestFailuresSayHowItEnded(t *testing.T) {
 			t.Errorf("%s: error %q, want %q", mode, err, want)
 		}
 	}
-	cmd := made(t, builtintool.Command, tool.Settings{Dir: t.TempDir()}, func(c *builtintool.CommandConfig) { c.Argv = templates(t, "no-such-program") })
+	cmd := newTool(t, builtintool.Command, tool.Settings{Dir: t.TempDir()}, func(c *builtintool.CommandConfig) { c.Argv = templates(t, "no-such-program") })
 	fails(t, cmd, args{}, "program no-such-program was not found in PATH")
 }
 
-func TestAStoppedCommandTellsWhatItSaid(t *testing.T) {
+func TestStoppedCommandErrorIncludesItsOutput(t *testing.T) {
 	err := stoppedCommand(t)
 	if want := "the command was stopped: context canceled\nworking on it"; !errors.Is(err, context.Canceled) || err.Error() != want {
 		t.Errorf("error %v, want %q", err, want)
@@ -242,7 +241,7 @@ func FuzzArgv(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		cmd := made(t, builtintool.Command, tool.Settings{Dir: t.TempDir()}, func(c *builtintool.CommandConfig) {
+		cmd := newTool(t, builtintool.Command, tool.Settings{Dir: t.TempDir()}, func(c *builtintool.CommandConfig) {
 			c.Argv = append([]component.Template{{Text: self}}, templates(t, "--", "${args.a}", "end")...)
 			c.Env = map[string]component.Template{childMode: {Text: "record"}}
 		})

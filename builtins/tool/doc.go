@@ -1,13 +1,13 @@
-// Package tool is the tools that come with pexctl and need no library.
+// Package tool implements the tools that ship with pexctl and need no library.
 //
-//	All --> a Factory a tool: Config (what an author writes) + ToolSettings --> tool.Tool
-//	Call: arguments --checked again--> the work, bounded in bytes and time --> text or JSON
+//	All --> a Factory per tool: Config (what an author writes) + tool.Settings --> tool.Tool
+//	Call: arguments --validated--> the work, limited in bytes and time --> text or JSON
 //
-// Each tool stands in the file of its name; what is more than a page of code
-// has a folder of its own: grep (lines in streams), page (HTML to text), table
-// (rows and exact sums), opensearch (three tools of one cluster). Failures are
-// sentences that tell a model the way out.
+// Each tool has a file with its name. Larger parts have their own packages: grep
+// (searches streams by line), page (HTML to text), table (rows and exact sums),
+// opensearch (three tools for a cluster). Error messages tell the model how to fix the
+// call.
 //
-// It must not know specs, plans, models, or how the engine calls it: retries,
-// approvals, timeouts and the cut of long output are the engine's.
+// The package must not depend on specs, plans or models. Retries, approvals, timeouts and
+// the truncation of long output are the engine's.
 package tool

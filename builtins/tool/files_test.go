@@ -22,7 +22,7 @@ func TestReadFile(t *testing.T) {
 	}
 	dir := plant(t, "a.txt", "one\ntwo\nthree", "long.txt", lines, "wide.txt", strings.Repeat("x", 500)+"\nend\n",
 		"bom.txt", "\xEF\xBB\xBFtext", "latin.txt", "caf\xe9", "empty.txt", "", "bin", "a\x00b")
-	read := made(t, builtintool.ReadFile, tool.Settings{Dir: dir}, func(c *builtintool.ReadFileConfig) { c.MaxBytes = 120 })
+	read := newTool(t, builtintool.ReadFile, tool.Settings{Dir: dir}, func(c *builtintool.ReadFileConfig) { c.MaxBytes = 120 })
 	tests := []struct {
 		name string
 		args args
@@ -53,12 +53,12 @@ func TestReadFile(t *testing.T) {
 	fails(t, read, args{"path": "a.txt", "offset": -1}, "must be positive")
 }
 
-func TestReadingOnGivesTheWholeFile(t *testing.T) {
+func TestReadingInPartsReturnsTheWholeFile(t *testing.T) {
 	want := ""
 	for i := range 500 {
 		want += strings.Repeat("y", i%70) + "\n"
 	}
-	read := made(t, builtintool.ReadFile, tool.Settings{Dir: plant(t, "f", want)}, func(c *builtintool.ReadFileConfig) { c.MaxBytes = 300 })
+	read := newTool(t, builtintool.ReadFile, tool.Settings{Dir: plant(t, "f", want)}, func(c *builtintool.ReadFileConfig) { c.MaxBytes = 300 })
 	got, next := "", 1
 	for next > 0 {
 		part := text(t, read, args{"path": "f", "offset": next})
@@ -77,22 +77,22 @@ func TestReadingOnGivesTheWholeFile(t *testing.T) {
 	}
 }
 
-func TestWrongPathsTellTheWayOut(t *testing.T) {
+func TestPathErrorsSuggestAFix(t *testing.T) {
 	dir := plant(t, "data/a.csv", "", "data/b.csv", "", "data/.env", "", "x.txt", "")
-	read := made[builtintool.ReadFileConfig](t, builtintool.ReadFile, tool.Settings{Dir: dir}, nil)
+	read := newTool[builtintool.ReadFileConfig](t, builtintool.ReadFile, tool.Settings{Dir: dir}, nil)
 	fails(t, read, args{"path": "data"}, `"data" is a folder, not a file; folder data holds a.csv, b.csv`)
 	fails(t, read, args{"path": "data/c.csv"}, `there is no "data/c.csv"; folder data holds a.csv, b.csv`)
 	fails(t, read, args{"path": "nope/deep/c.csv"}, `the folder of this tool holds data/, x.txt`)
 	fails(t, read, args{"path": "x.txt/y"}, `the folder of this tool holds data/, x.txt`)
 	fails(t, read, args{}, `"path" is missing`)
 	if _, err := call(t, read, args{"path": "data"}); strings.Contains(err.Error(), ".env") {
-		t.Errorf("a hidden name shows: %v", err)
+		t.Errorf("the error shows a hidden name: %v", err)
 	}
 }
 
 func TestWriteFile(t *testing.T) {
 	dir := plant(t, "a.txt", "old")
-	write := made(t, builtintool.WriteFile, tool.Settings{Dir: dir}, func(c *builtintool.WriteFileConfig) { c.Root, c.MaxBytes = "out", 10 })
+	write := newTool(t, builtintool.WriteFile, tool.Settings{Dir: dir}, func(c *builtintool.WriteFileConfig) { c.Root, c.MaxBytes = "out", 10 })
 	tests := []struct{ path, content, want string }{
 		{"a.txt", "new", "created a.txt: 3 bytes written"},
 		{"a.txt", "x", "replaced a.txt: 1 byte written"},
@@ -106,9 +106,9 @@ func TestWriteFile(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, "a.txt")); err != nil || string(got) != "old" {
-		t.Errorf("the file beside the root has %q, %v", got, err)
+		t.Errorf("the file next to the root contains %q, %v", got, err)
 	}
-	fails(t, write, args{"path": "b", "content": "12345678901"}, "10 are the most")
+	fails(t, write, args{"path": "b", "content": "12345678901"}, "the limit is 10")
 	fails(t, write, args{"path": "deep", "content": ""}, "is a folder")
 	fails(t, write, args{"path": "b"}, `"content" is missing`)
 	fails(t, write, args{"path": "", "content": ""}, `"path" is missing`)
@@ -118,7 +118,7 @@ func TestWriteFile(t *testing.T) {
 
 func TestListFiles(t *testing.T) {
 	dir := plant(t, "a.txt", "123", "sub/b.csv", "", "sub/c/d.csv", strings.Repeat("x", 12345), ".git/x", "")
-	list := made(t, builtintool.ListFiles, tool.Settings{Dir: dir}, func(c *builtintool.ListFilesConfig) { c.MaxEntries = 2 })
+	list := newTool(t, builtintool.ListFiles, tool.Settings{Dir: dir}, func(c *builtintool.ListFilesConfig) { c.MaxEntries = 2 })
 	tests := []struct {
 		name string
 		args args
@@ -147,7 +147,7 @@ func TestListFiles(t *testing.T) {
 
 func TestSearchFiles(t *testing.T) {
 	dir := plant(t, "a.log", "start\nError one\nend\n", "b/c.log", "error two\nerror three\n", "b/x.bin", "error\x00", ".git/log", "error")
-	search := made[builtintool.SearchFilesConfig](t, builtintool.SearchFiles, tool.Settings{Dir: dir}, nil)
+	search := newTool[builtintool.SearchFilesConfig](t, builtintool.SearchFiles, tool.Settings{Dir: dir}, nil)
 	tests := []struct {
 		name string
 		args args
@@ -168,24 +168,24 @@ func TestSearchFiles(t *testing.T) {
 		})
 	}
 	fails(t, search, args{}, "query is empty")
-	fails(t, search, args{"query": "(", "regex": true}, "no RE2 expression")
+	fails(t, search, args{"query": "(", "regex": true}, "not a valid RE2 expression")
 	fails(t, search, args{"query": "x", "path": "none"}, `there is no "none"`)
 	fails(t, search, args{"query": "x", "max_results": -1}, "must be positive")
 }
 
-func TestSearchAnswersStayShort(t *testing.T) {
+func TestSearchOutputIsLimited(t *testing.T) {
 	dir := plant(t, "a.log", strings.Repeat(strings.Repeat("x", 390)+"\n", 1000), "b.log", "x\nx\n")
-	search := made(t, builtintool.SearchFiles, tool.Settings{Dir: dir}, func(c *builtintool.SearchFilesConfig) { c.MaxResults = 1000 })
+	search := newTool(t, builtintool.SearchFiles, tool.Settings{Dir: dir}, func(c *builtintool.SearchFilesConfig) { c.MaxResults = 1000 })
 	got := text(t, search, args{"query": "x", "max_results": 1000})
 	if len(got) > 48<<10 || !strings.Contains(got, "of 1002 matching lines shown") || !strings.HasSuffix(got, "a.log 1000, b.log 2]") {
 		t.Errorf("%d bytes, ending in %q", len(got), got[len(got)-200:])
 	}
 }
 
-func TestExcludeIsTheAuthorsChoice(t *testing.T) {
+func TestExcludeHidesFiles(t *testing.T) {
 	dir := plant(t, ".env", "KEY=1", "key.PEM", "secret", "a.txt", "x")
 	open := func(exclude ...string) tool.Tool {
-		return made(t, builtintool.ReadFile, tool.Settings{Dir: dir}, func(c *builtintool.ReadFileConfig) { c.Exclude = exclude })
+		return newTool(t, builtintool.ReadFile, tool.Settings{Dir: dir}, func(c *builtintool.ReadFileConfig) { c.Exclude = exclude })
 	}
 	if got := text(t, open(), args{"path": ".env"}); got != "KEY=1" {
 		t.Errorf("%q", got)
@@ -198,7 +198,7 @@ func TestJSONQuery(t *testing.T) {
 		"sales.csv", "region,amount\nEU,0.1\nEU,0.2\nUS,100\nUS,\n",
 		"log.jsonl", "{\"level\":\"error\",\"ms\":12}\n{\"level\":\"info\",\"ms\":3}\n",
 		"deep.json", `{"items":[{"id":9007199254740993,"tags":["a","b"]},{"id":2}],"<b>":"x & y"}`)
-	query := made[builtintool.JSONQueryConfig](t, builtintool.JSONQuery, tool.Settings{Dir: dir}, nil)
+	query := newTool[builtintool.JSONQueryConfig](t, builtintool.JSONQuery, tool.Settings{Dir: dir}, nil)
 	tests := []struct {
 		name string
 		args args
@@ -232,15 +232,15 @@ func TestJSONQuery(t *testing.T) {
 	}
 	fails(t, query, args{}, `pass the "path" of a file`)
 	fails(t, query, args{"path": "x", "json": "1"}, "not both")
-	fails(t, query, args{"json": "{", "query": "$"}, "it is no JSON")
+	fails(t, query, args{"json": "{", "query": "$"}, "invalid JSON")
 	fails(t, query, args{"json": "{}", "query": "$["}, "query: ")
-	fails(t, query, args{"path": "sales.csv", "aggregate": args{"op": "sum", "field": "region"}}, `"EU" is no number`)
-	small := made(t, builtintool.JSONQuery, tool.Settings{Dir: dir}, func(c *builtintool.JSONQueryConfig) { c.MaxBytes = 10 })
-	fails(t, small, args{"path": "sales.csv"}, "larger than 10 bytes")
+	fails(t, query, args{"path": "sales.csv", "aggregate": args{"op": "sum", "field": "region"}}, `"EU" is not a number`)
+	small := newTool(t, builtintool.JSONQuery, tool.Settings{Dir: dir}, func(c *builtintool.JSONQueryConfig) { c.MaxBytes = 10 })
+	fails(t, small, args{"path": "sales.csv"}, "larger than the limit of 10 bytes")
 }
 
-func TestLongListsAreCutAndSaySo(t *testing.T) {
-	query := made[builtintool.JSONQueryConfig](t, builtintool.JSONQuery, tool.Settings{Dir: t.TempDir()}, nil)
+func TestLongListsAreTruncatedWithANote(t *testing.T) {
+	query := newTool[builtintool.JSONQueryConfig](t, builtintool.JSONQuery, tool.Settings{Dir: t.TempDir()}, nil)
 	list := make([]string, 2000)
 	for i := range list {
 		list[i] = strings.Repeat("x", 100)

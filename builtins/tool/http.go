@@ -19,7 +19,7 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// HTTPConfig is the settings of http.
+// HTTPConfig configures http.
 type HTTPConfig struct {
 	Method         string                        `yaml:"method" enum:"GET|HEAD|POST|PUT|PATCH|DELETE" doc:"HTTP method. Default: GET, or POST with a body. All methods except GET and HEAD count as writes unless effect is set."`
 	URL            component.Template            `yaml:"url" required:"true" vars:"args,parameters,env" doc:"URL, such as https://host/items/${args.id}. Values are escaped and fill exactly one path segment or query value. The host may only use ${env.X}."`
@@ -36,31 +36,31 @@ type HTTPConfig struct {
 // Access implements tool.AccessDescriber.
 func (c *HTTPConfig) Access() []string { return tool.Connects(c.URL, c.AllowHosts) }
 
-// HTTP asks one web service as its author wrote it.
+// HTTP calls a web service with a request that the author defines.
 var HTTP = component.New("http", "Calls a web service. The author fixes the request; the model fills in arguments.",
 	func() HTTPConfig { return HTTPConfig{MaxBytes: 4 << 20} }, newHTTP)
 
 type httpTool struct {
 	info    tool.Info
 	config  HTTPConfig
-	place   place
+	url     urlTemplate
 	body    *jsontemplate.Template // nil = none
 	env     func(string) string
 	agent   string
-	tls     *tls.Config // nil = the machine's own certificates
+	tls     *tls.Config // nil = the system's CAs
 	offline bool
 }
 
 var _ tool.Tool = (*httpTool)(nil)
 
 func newHTTP(c *HTTPConfig, s tool.Settings) (tool.Tool, error) {
-	t := &httpTool{config: *c, place: newPlace(c.URL), env: s.Env, agent: s.UserAgent, offline: s.Offline}
+	t := &httpTool{config: *c, url: newURLTemplate(c.URL), env: s.Env, agent: s.UserAgent, offline: s.Offline}
 	if c.Method == "" {
 		if t.config.Method = http.MethodGet; !c.Body.IsZero() {
 			t.config.Method = http.MethodPost
 		}
 	}
-	if err := t.settle().Err(); err != nil {
+	if err := t.compile().Err(); err != nil {
 		return nil, err
 	}
 	var err error
@@ -71,7 +71,7 @@ func newHTTP(c *HTTPConfig, s tool.Settings) (tool.Tool, error) {
 	if input == "" {
 		input = inputSchema(c.sources())
 	}
-	t.info = about(s, "http", "Asks "+t.config.Method+" "+clip(c.URL.Text)+".", input, effect(t.config.Method))
+	t.info = toolInfo(s, "http", "Asks "+t.config.Method+" "+clip(c.URL.Text)+".", input, effect(t.config.Method))
 	return t, nil
 }
 
@@ -87,7 +87,7 @@ func (t *httpTool) Call(ctx context.Context, call *tool.Call) (*tool.Output, err
 		return nil, err
 	}
 	look := lookup(call, t.env)
-	u, err := t.place.fill(look)
+	u, err := t.url.fill(look)
 	if err != nil {
 		return nil, err
 	}
@@ -100,19 +100,19 @@ func (t *httpTool) Call(ctx context.Context, call *tool.Call) (*tool.Output, err
 	if t.offline {
 		return nil, offline(t.info.Name)
 	}
-	// Path and query may hold keys of the author's: errors name the host only.
+	// Path and query may contain the author's keys, so errors only name the host.
 	out, err := ask(t.client(u), req, t.config.Method+" "+u.Host)
 	if err != nil {
 		return nil, err
 	}
 	filtered, err := t.filter(out)
-	if err != nil && !reads(t.config.Method) {
-		return nil, fmt.Errorf("the request succeeded, so do not repeat it, but its answer cannot be used: %w", err)
+	if err != nil && !isRead(t.config.Method) {
+		return nil, fmt.Errorf("the request succeeded, so do not repeat it, but its response cannot be used: %w", err)
 	}
 	return filtered, err
 }
 
-// query are the values of query that are set.
+// query returns the query parameters that are set.
 func (t *httpTool) query(look component.Lookup) url.Values {
 	out := url.Values{}
 	for name, value := range t.config.Query {
@@ -145,7 +145,7 @@ func (t *httpTool) request(ctx context.Context, u *url.URL, look component.Looku
 	}
 	req, err := http.NewRequestWithContext(ctx, t.config.Method, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, askError(t.config.Method+" "+u.Host, err, tool.Definite)
+		return nil, requestError(t.config.Method+" "+u.Host, err, tool.Definite)
 	}
 	req.Header.Set("Accept", "application/json, text/*;q=0.9, */*;q=0.5")
 	if t.body != nil {
@@ -154,21 +154,21 @@ func (t *httpTool) request(ctx context.Context, u *url.URL, look component.Looku
 	return req, setHeaders(req, t.config.Headers, look)
 }
 
-// client reaches the host of the address, which the author named, and those
-// that redirects may lead to.
+// client returns an HTTP client that can reach the URL's host, which the author set, and
+// the hosts that redirects may lead to.
 func (t *httpTool) client(u *url.URL) *http.Client {
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	host := net.JoinHostPort(strings.TrimSuffix(u.Hostname(), "."), port)
-	return guarded(httpclient.GuardSettings{
+	return guardedClient(httpclient.GuardSettings{
 		AllowHosts: append([]string{host}, t.config.AllowHosts...), AllowPrivate: t.config.AllowPrivate,
 		MaxBody: t.config.MaxBytes, UserAgent: t.agent, TLS: t.tls,
 	})
 }
 
-// filter is the part of an answer that the author selects.
+// filter returns the part of the response that the author selects.
 func (t *httpTool) filter(out *tool.Output) (*tool.Output, error) {
 	path := t.config.ResponseFilter
 	if path.IsZero() {
@@ -177,7 +177,7 @@ func (t *httpTool) filter(out *tool.Output) (*tool.Output, error) {
 	text := []byte(cmp.Or(string(out.Data), out.Text))
 	var v any
 	if err := jsontemplate.Decode(text, &v); err != nil {
-		return nil, errors.New("the answer is no JSON, so response_filter selects nothing: " + clip(string(text)))
+		return nil, errors.New("the response is not JSON, so response_filter cannot be applied: " + clip(string(text)))
 	}
 	found, err := path.Apply(v)
 	if err != nil {
@@ -190,7 +190,7 @@ func (t *httpTool) filter(out *tool.Output) (*tool.Output, error) {
 		}
 		return answer(found[0], "")
 	case len(found) == 0 && single(path.Source):
-		return nil, fmt.Errorf("response_filter %s finds nothing in the answer: %s", path.Source, clip(string(text)))
+		return nil, fmt.Errorf("response_filter %s matches nothing in the response: %s", path.Source, clip(string(text)))
 	}
 	return answer(found, "")
 }

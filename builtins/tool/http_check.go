@@ -12,68 +12,67 @@ import (
 
 const addressLike = "it looks like https://host/path/${args.id}"
 
-// settle makes the template of the body and finds what is wrong with the
-// settings, each at its place.
-func (t *httpTool) settle() component.Faults {
+// compile compiles the body template and returns the faults of all settings.
+func (t *httpTool) compile() component.Faults {
 	c := &t.config
 	out := slices.Concat(t.checkURL(), checkHeaders(c.Headers))
-	out = append(out, t.settleBody()...)
+	out = append(out, t.compileBody()...)
 	if open(c.AllowHosts) && len(c.AllowHosts) > 0 {
-		out = append(out, component.Fault{At: "/allow_hosts", Message: "redirects could lead anywhere", Hint: "name the hosts"})
+		out = append(out, component.Fault{At: "/allow_hosts", Message: "redirects could lead to any host", Hint: "list the hosts"})
 	}
 	return append(out, c.undeclared()...)
 }
 
-// fromEnv stands for what only the environment of a run tells.
+// fromEnv is a placeholder for values from the environment of a run.
 const fromEnv = "\uE003"
 
-// checkURL finds what no call could mend. What hangs on the environment is
-// told by the call: specs are also built where nobody is asked.
+// checkURL returns faults that no call could avoid. Faults that depend on the environment
+// are reported by the call, because specs are also compiled where it is not available.
 func (t *httpTool) checkURL() component.Faults {
 	written := t.config.URL.Text
 	fault := func(message, hint string) component.Faults {
 		return component.Faults{{At: "/url", Message: message, Hint: hint}}
 	}
 	if strings.ContainsAny(written, openMark+shutMark+fromEnv) {
-		return fault("url holds characters of Unicode's private use (U+E000 to U+E003), which mark values here", "")
+		return fault("url contains reserved characters (U+E000 to U+E003)", "")
 	}
 	if strings.Count(t.sample(`"`), `\"`) > strings.Count(written, `\"`) {
-		return fault("url has a reference with |json, whose quotes are no part of an address", "leave out |json: what is no text is JSON by itself")
+		return fault("url has a reference with |json, which would add quotes to the URL", "remove |json; values other than strings are rendered as JSON without it")
 	}
-	text, _, err := t.place.marked(func(string, string) (any, bool) { return fromEnv, true })
-	server := text[:authority(text)]
+	text, _, err := t.url.renderMarked(func(string, string) (any, bool) { return fromEnv, true })
+	server := text[:authorityEnd(text)]
 	switch {
 	case err != nil:
 	case mark().MatchString(server):
 		err = errChosenHost
 	case !strings.Contains(server, fromEnv):
-		_, err = t.place.fill(func(string, string) (any, bool) { return "x", true })
+		_, err = t.url.fill(func(string, string) (any, bool) { return "x", true })
 	}
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, errChosenHost):
-		return fault(err.Error(), "write the host, or ${env.X}; for hosts of a model's choice there is http_request")
+		return fault(err.Error(), "write the host, or ${env.X}; to let the model choose the host, use http_request")
 	case errors.Is(err, errUserInfo):
-		return fault(err.Error(), "send it under headers, as Authorization")
+		return fault(err.Error(), "send it in headers, as Authorization")
 	}
 	return fault(err.Error(), addressLike)
 }
 
-// sample is the url with one value for all references.
+// sample renders the URL with the same value for all references.
 func (t *httpTool) sample(value string) string {
 	return t.config.URL.Render(func(string, string) (any, bool) { return value, true })
 }
 
-func (t *httpTool) settleBody() component.Faults {
+func (t *httpTool) compileBody() component.Faults {
 	if t.config.Body.IsZero() {
 		return nil
 	}
 	fault := func(message, hint string) component.Faults {
 		return component.Faults{{At: "/body", Message: message, Hint: hint}}
 	}
-	if reads(t.config.Method) {
-		return fault("method "+t.config.Method+" sends no body", "write method: POST, or put what is sent into query")
+	if isRead(t.config.Method) {
+		return fault("method "+t.config.Method+" has no body", "write method: POST, or move the body to query")
 	}
 	var err error
 	if t.body, err = jsontemplate.New("body", t.config.Body); err != nil {
@@ -87,7 +86,7 @@ func (t *httpTool) settleBody() component.Faults {
 	return nil
 }
 
-// sources are the settings that may refer to arguments.
+// sources returns the settings that may reference arguments.
 func (c *HTTPConfig) sources() []source {
 	out := []source{{at: "/url", text: c.URL.Text, visit: c.URL.Visit}}
 	out = append(out, sources("/query", c.Query)...)
@@ -98,7 +97,7 @@ func (c *HTTPConfig) sources() []source {
 	return out
 }
 
-// undeclared finds references to arguments that an input_schema does not have.
+// undeclared returns references to arguments that input_schema does not declare.
 func (c *HTTPConfig) undeclared() (out component.Faults) {
 	var schema struct{ Properties map[string]json.RawMessage }
 	if json.Unmarshal(c.InputSchema.JSON, &schema) != nil || schema.Properties == nil {

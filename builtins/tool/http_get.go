@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// HTTPGetConfig is the settings of http_get.
+// HTTPGetConfig configures http_get.
 type HTTPGetConfig struct {
 	AllowHosts []string                      `yaml:"allow_hosts" doc:"Hosts that may be called: host or host:port, with wildcards such as *.example.org. Empty: every host with a public address."`
 	Headers    map[string]component.Template `yaml:"headers" vars:"parameters,env" doc:"Headers sent with each request. Requires allow_hosts, so that they are only sent to known hosts."`
@@ -21,9 +21,9 @@ type HTTPGetConfig struct {
 }
 
 // Access implements tool.AccessDescriber.
-func (c *HTTPGetConfig) Access() []string { return reaches(c.AllowHosts) }
+func (c *HTTPGetConfig) Access() []string { return hostAccess(c.AllowHosts) }
 
-// HTTPGet fetches pages and documents.
+// HTTPGet fetches web pages and documents.
 var HTTPGet = component.New("http_get", "Fetches a web page or document and returns it as text or JSON.",
 	func() HTTPGetConfig { return HTTPGetConfig{MaxBytes: 4 << 20} }, newHTTPGet)
 
@@ -43,7 +43,7 @@ var _ tool.Tool = (*httpGet)(nil)
 
 func newHTTPGet(c *HTTPGetConfig, s tool.Settings) (tool.Tool, error) {
 	if len(c.Headers) > 0 && open(c.AllowHosts) {
-		return nil, errors.New("headers would go to any host that a model names: list the hosts they are for under allow_hosts")
+		return nil, errors.New("headers would be sent to any host that the model names; list their hosts in allow_hosts")
 	}
 	if err := checkHeaders(c.Headers).Err(); err != nil {
 		return nil, err
@@ -52,10 +52,10 @@ func newHTTPGet(c *HTTPGetConfig, s tool.Settings) (tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &httpGet{headers: c.Headers, env: s.Env, offline: s.Offline, client: guarded(httpclient.GuardSettings{
+	t := &httpGet{headers: c.Headers, env: s.Env, offline: s.Offline, client: guardedClient(httpclient.GuardSettings{
 		AllowHosts: c.AllowHosts, MaxBody: c.MaxBytes, UserAgent: s.UserAgent, TLS: tls,
 	})}
-	t.info = about(s, "http_get", "Fetches a web page, JSON or other text from a URL and returns it as readable text. "+reach(c.AllowHosts), httpGetInput, tool.ReadEffect)
+	t.info = toolInfo(s, "http_get", "Fetches a web page, JSON or other text from a URL and returns it as readable text. "+reachText(c.AllowHosts), httpGetInput, tool.ReadEffect)
 	return t, nil
 }
 
@@ -81,27 +81,27 @@ func (t *httpGet) Call(ctx context.Context, call *tool.Call) (*tool.Output, erro
 	if err != nil {
 		return nil, fmt.Errorf("url %q cannot be fetched: %w", u.Redacted(), err)
 	}
-	req.Header.Set("Accept", accepted)
+	req.Header.Set("Accept", acceptHeader)
 	if err := setHeaders(req, t.headers, lookup(call, t.env)); err != nil {
 		return nil, err
 	}
 	return anyServer(ask(t.client, req, "GET "+u.Redacted()))
 }
 
-// accepted is what readable can read.
-const accepted = "text/html, application/json, text/*;q=0.9, */*;q=0.5"
+// acceptHeader lists the media types that readable supports.
+const acceptHeader = "text/html, application/json, text/*;q=0.9, */*;q=0.5"
 
-// address checks what a model passed; where it leads is the guard's business.
+// address parses a URL from the model. Whether it may be called is checked by the guard.
 func address(s string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(s))
 	var bad *url.Error
 	switch {
 	case errors.As(err, &bad):
-		return nil, fmt.Errorf("the url cannot be read: %w", bad.Err)
+		return nil, fmt.Errorf("invalid url: %w", bad.Err)
 	case err != nil:
 		return nil, err
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return nil, fmt.Errorf("url %q is no web address; pass one such as https://example.com/page", u.Redacted())
+		return nil, fmt.Errorf("url %q is not an http or https address; pass one such as https://example.com/page", u.Redacted())
 	}
 	return u, nil
 }

@@ -20,21 +20,21 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Offline nothing is asked, and the model is told the way out.
+// Offline, no request is sent, and the error suggests a fix.
 func TestHTTPGetOffline(t *testing.T) {
 	base, asked := site(t)
 	u, err := url.Parse(base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	get := made(t, builtintool.HTTPGet, tool.Settings{Offline: true}, func(c *builtintool.HTTPGetConfig) { c.AllowHosts = []string{u.Host} })
+	get := newTool(t, builtintool.HTTPGet, tool.Settings{Offline: true}, func(c *builtintool.HTTPGetConfig) { c.AllowHosts = []string{u.Host} })
 	_, err = get.Call(t.Context(), &tool.Call{Args: json.RawMessage(`{"url":"` + base + `/page"}`)})
 	if err == nil || !strings.Contains(err.Error(), "offline") || !strings.Contains(err.Error(), "run.tools.http_get") || asked.Load() != 0 {
-		t.Errorf("%v, asked %d times", err, asked.Load())
+		t.Errorf("got error %v and %d requests", err, asked.Load())
 	}
 }
 
-// site serves one answer a path.
+// site serves one response per path.
 func site(t *testing.T) (base string, asked *atomic.Int32) {
 	t.Helper()
 	asked = new(atomic.Int32)
@@ -100,7 +100,7 @@ func getter(t *testing.T, base string, edit func(*builtintool.HTTPGetConfig)) to
 		t.Fatal(err)
 	}
 	s := tool.Settings{UserAgent: "pex-test", Env: machineOf("KEY", "s3cret")}
-	return made(t, builtintool.HTTPGet, s, func(c *builtintool.HTTPGetConfig) {
+	return newTool(t, builtintool.HTTPGet, s, func(c *builtintool.HTTPGetConfig) {
 		c.AllowHosts = []string{u.Host}
 		if edit != nil {
 			edit(c)
@@ -150,7 +150,7 @@ func TestHTTPGetFailures(t *testing.T) {
 	for path, want := range map[string]string{
 		"/problem": `404 Not Found: {"title":"gone"}`,
 		"/error":   "500 Internal Server Error: # Oh",
-		"/png":     "the answer is image/png (9 bytes), which is not text",
+		"/png":     "the response is image/png (9 bytes), which is not text",
 		"/lies":    "which is not text",
 		"/big":     "the body is larger than",
 		"/bomb":    "the body is larger than",
@@ -193,16 +193,16 @@ func TestHTTPGetSendsTheAuthorsHeaders(t *testing.T) {
 		_, err := try(builtintool.HTTPGet, tool.Settings{}, func(c *builtintool.HTTPGetConfig) {
 			c.AllowHosts, c.Headers = hosts, map[string]component.Template{"X-Key": {Text: "k"}}
 		})
-		if err == nil || !strings.Contains(err.Error(), "list the hosts they are for") {
+		if err == nil || !strings.Contains(err.Error(), "list their hosts in allow_hosts") {
 			t.Errorf("%v: error %v", hosts, err)
 		}
 	}
 }
 
-func TestHTTPGetReachesOnlyWhereItMay(t *testing.T) {
+func TestHTTPGetReachesOnlyAllowedHosts(t *testing.T) {
 	base, asked := site(t)
 	port := base[strings.LastIndexByte(base, ':'):]
-	open := made[builtintool.HTTPGetConfig](t, builtintool.HTTPGet, tool.Settings{}, nil)
+	open := newTool[builtintool.HTTPGetConfig](t, builtintool.HTTPGet, tool.Settings{}, nil)
 	for _, at := range []string{
 		base, "http://localhost" + port, "http://127.1" + port, "http://2130706433" + port, "http://0x7f000001" + port, "http://[::1]" + port, "http://[::ffff:127.0.0.1]" + port,
 		"http://0.0.0.0" + port, "http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/", "http://10.0.0.1/", "http://user:pw@127.0.0.1" + port,
@@ -215,12 +215,12 @@ func TestHTTPGetReachesOnlyWhereItMay(t *testing.T) {
 		if out, err := open.Call(ctx, &tool.Call{Args: raw}); err == nil {
 			t.Errorf("%s gave %+v", at, out)
 		} else if strings.Contains(err.Error(), ":pw@") {
-			t.Errorf("the password shows: %v", err)
+			t.Errorf("the error shows the password: %v", err)
 		}
 		cancel()
 	}
 	if n := asked.Load(); n != 0 {
-		t.Errorf("the server was asked %d times", n)
+		t.Errorf("the server received %d requests", n)
 	}
 	fails(t, getter(t, base, nil), args{"url": base + "/out?to=" + url.QueryEscape("http://localhost"+port+"/page")}, "not among the allowed hosts")
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// HTTPRequestConfig is the settings of http_request.
+// HTTPRequestConfig configures http_request.
 type HTTPRequestConfig struct {
 	Methods      []string                      `yaml:"methods" min:"1" enum:"GET|HEAD|POST|PUT|PATCH|DELETE" doc:"Methods that the model may use. Default: GET and HEAD. Any other makes this a write tool and requires allow_hosts."`
 	AllowHosts   []string                      `yaml:"allow_hosts" doc:"Hosts that may be called: host or host:port, with wildcards such as *.example.org. Empty: every host with a public address."`
@@ -29,16 +29,16 @@ type HTTPRequestConfig struct {
 }
 
 // Access implements tool.AccessDescriber.
-func (c *HTTPRequestConfig) Access() []string { return reaches(c.AllowHosts) }
+func (c *HTTPRequestConfig) Access() []string { return hostAccess(c.AllowHosts) }
 
-// HTTPRequest asks web services.
+// HTTPRequest sends HTTP requests that the model defines.
 var HTTPRequest = component.New("http_request", "Sends an HTTP request whose method, headers, query and body the model chooses.",
 	func() HTTPRequestConfig {
 		return HTTPRequestConfig{Methods: []string{http.MethodGet, http.MethodHead}, MaxBytes: 4 << 20}
 	}, newHTTPRequest)
 
-// modelHeaders are those that a model may set: they say what is wanted, not
-// who asks.
+// modelHeaders are the headers that a model may set. They describe the content, not the
+// sender.
 var modelHeaders = []string{
 	"Accept", "Accept-Language", "Content-Type", "Prefer", "Range",
 	"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
@@ -47,7 +47,7 @@ var modelHeaders = []string{
 type httpRequest struct {
 	info    tool.Info
 	config  HTTPRequestConfig
-	allowed []string // headers of the model's
+	allowed []string // headers that the model may set
 	client  *http.Client
 	env     func(string) string
 	offline bool
@@ -67,28 +67,28 @@ func newHTTPRequest(c *HTTPRequestConfig, s tool.Settings) (tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.client = guarded(httpclient.GuardSettings{
+	t.client = guardedClient(httpclient.GuardSettings{
 		AllowHosts: c.AllowHosts, AllowPrivate: c.AllowPrivate, MaxBody: c.MaxBytes, UserAgent: s.UserAgent, TLS: tls,
 	})
-	t.info = about(s, "http_request", "Sends an HTTP request to a web service and returns the response as JSON or text. "+reach(c.AllowHosts), c.input(), effect(c.Methods...))
+	t.info = toolInfo(s, "http_request", "Sends an HTTP request to a web service and returns the response as JSON or text. "+reachText(c.AllowHosts), c.input(), effect(c.Methods...))
 	return t, nil
 }
 
-// check finds settings by which a model could do more than its author means.
+// check returns faults for settings that would give the model more access than intended.
 func (c *HTTPRequestConfig) check() (out component.Faults) {
 	fault := func(at, message, hint string) {
 		out = append(out, component.Fault{At: at, Message: message, Hint: hint})
 	}
 	if open(c.AllowHosts) {
-		const hint = "list the hosts they are for under allow_hosts"
+		const hint = "list their hosts in allow_hosts"
 		if effect(c.Methods...) == tool.WriteEffect {
-			fault("/methods", "requests that write would go to any host that a model names", hint)
+			fault("/methods", "write requests would be sent to any host that the model names", hint)
 		}
 		if len(c.Headers) > 0 {
-			fault("/headers", "headers would go to any host that a model names", hint)
+			fault("/headers", "headers would be sent to any host that the model names", hint)
 		}
 		if c.AllowPrivate {
-			fault("/allow_private", "any host of the private network could be asked", "list those that may be under allow_hosts")
+			fault("/allow_private", "any private host could be called", "list the permitted hosts in allow_hosts")
 		}
 	}
 	out = append(out, checkHeaders(c.Headers)...)
@@ -100,7 +100,7 @@ func (c *HTTPRequestConfig) check() (out component.Faults) {
 	return out
 }
 
-// input is the input schema: a model is shown what the settings leave open.
+// input returns the input schema, which shows the model only what the settings allow.
 func (c *HTTPRequestConfig) input() string {
 	text := func(s string) map[string]any { return map[string]any{"type": "string", "description": s} }
 	properties := map[string]any{
@@ -112,7 +112,7 @@ func (c *HTTPRequestConfig) input() string {
 	if effect(c.Methods...) == tool.WriteEffect {
 		properties["body"] = map[string]any{"description": "Request body: an object or list is sent as JSON, a string as is."}
 	}
-	// Texts, lists and maps of them always marshal.
+	// Strings, lists and maps of them always marshal.
 	out, _ := json.Marshal(map[string]any{
 		"type": "object", "properties": properties, "required": []string{"url"}, "additionalProperties": false,
 	})
@@ -138,7 +138,7 @@ func (t *httpRequest) Call(ctx context.Context, call *tool.Call) (*tool.Output, 
 	}
 	args.Method = cmp.Or(strings.ToUpper(args.Method), t.config.Methods[0])
 	if !slices.Contains(t.config.Methods, args.Method) {
-		return nil, fmt.Errorf("method %q may not be used here; there are %s", clip(args.Method), strings.Join(t.config.Methods, ", "))
+		return nil, fmt.Errorf("method %q is not allowed; allowed methods: %s", clip(args.Method), strings.Join(t.config.Methods, ", "))
 	}
 	u, err := address(args.URL)
 	if err != nil {
@@ -159,13 +159,13 @@ func (t *httpRequest) Call(ctx context.Context, call *tool.Call) (*tool.Output, 
 		return nil, offline(t.info.Name)
 	}
 	out, err := anyServer(ask(t.client, req, args.Method+" "+u.Redacted()))
-	if err != nil && reads(args.Method) {
-		err = tool.Definite(errors.New(err.Error())) // also where the tool as a whole may write
+	if err != nil && isRead(args.Method) {
+		err = tool.Definite(errors.New(err.Error())) // also if the tool as a whole can write
 	}
 	return out, err
 }
 
-// request is what is sent, without the headers of model and author.
+// request returns the request without headers.
 func (a *httpRequestArgs) request(ctx context.Context, u *url.URL) (*http.Request, error) {
 	body, kind := []byte(a.Body), "application/json"
 	var text string
@@ -177,36 +177,36 @@ func (a *httpRequestArgs) request(ctx context.Context, u *url.URL) (*http.Reques
 			kind = "text/plain; charset=utf-8"
 		}
 	}
-	if len(body) > 0 && reads(a.Method) {
-		return nil, fmt.Errorf("%s sends no body; pass what it asks for as query", a.Method)
+	if len(body) > 0 && isRead(a.Method) {
+		return nil, fmt.Errorf("%s requests have no body; pass the values as query", a.Method)
 	}
 	req, err := http.NewRequestWithContext(ctx, a.Method, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("url %q cannot be asked: %w", u.Redacted(), err)
+		return nil, fmt.Errorf("invalid url %q: %w", u.Redacted(), err)
 	}
-	req.Header.Set("Accept", accepted)
+	req.Header.Set("Accept", acceptHeader)
 	if len(body) > 0 {
 		req.Header.Set("Content-Type", kind)
 	}
 	return req, nil
 }
 
-// headers sets those of the model, as far as it may, and the author's on top.
+// headers sets the model's permitted headers, then the author's, which take precedence.
 func (t *httpRequest) headers(req *http.Request, model map[string]string, look component.Lookup) error {
 	for _, name := range slices.Sorted(maps.Keys(model)) {
 		key := http.CanonicalHeaderKey(name)
 		if !slices.Contains(t.allowed, key) {
-			return fmt.Errorf("header %q may not be set here; there are %s", clip(name), strings.Join(t.allowed, ", "))
+			return fmt.Errorf("header %q is not allowed; allowed headers: %s", clip(name), strings.Join(t.allowed, ", "))
 		}
 		if !headerValue(model[name]) {
-			return fmt.Errorf("header %s holds a line break or another control character", key)
+			return fmt.Errorf("header %s contains a line break or another control character", key)
 		}
 		req.Header.Set(key, model[name])
 	}
 	return setHeaders(req, t.config.Headers, look)
 }
 
-// addQuery puts values behind those that the address has.
+// addQuery appends parameters to those in the URL.
 func addQuery(u *url.URL, query map[string]json.RawMessage) error {
 	values := url.Values{}
 	for name, raw := range query {
@@ -220,7 +220,7 @@ func addQuery(u *url.URL, query map[string]json.RawMessage) error {
 			var text string
 			switch {
 			case item[0] == '{' || item[0] == '[':
-				return errors.New(`argument "query" holds an object; its values are texts, numbers, true or false, and lists of these`)
+				return errors.New(`argument "query" contains an object; its values must be strings, numbers, booleans, or lists of these`)
 			case string(item) == "null":
 				continue
 			case json.Unmarshal(item, &text) != nil:
@@ -233,7 +233,7 @@ func addQuery(u *url.URL, query map[string]json.RawMessage) error {
 	return nil
 }
 
-// appendQuery writes values, sorted by name, behind those that are there.
+// appendQuery appends parameters, sorted by name.
 func appendQuery(u *url.URL, values url.Values) {
 	if len(values) > 0 {
 		u.RawQuery = strings.TrimPrefix(u.RawQuery+"&"+values.Encode(), "&")

@@ -13,14 +13,14 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// requester is an http_request that may ask a server, with all methods.
+// requester returns an http_request tool that may call a server with all methods.
 func requester(t *testing.T, base string, edit func(*builtintool.HTTPRequestConfig)) tool.Tool {
 	t.Helper()
 	u, err := url.Parse(base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made(t, builtintool.HTTPRequest, tool.Settings{Env: machineOf("KEY", "s3cret")}, func(c *builtintool.HTTPRequestConfig) {
+	return newTool(t, builtintool.HTTPRequest, tool.Settings{Env: machineOf("KEY", "s3cret")}, func(c *builtintool.HTTPRequestConfig) {
 		c.AllowHosts, c.Methods = []string{u.Host}, []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
 		c.Headers = map[string]component.Template{"X-Key": template(t, "${env.KEY}")}
 		if edit != nil {
@@ -36,21 +36,21 @@ func TestHTTPRequest(t *testing.T) {
 	tests := []struct {
 		name string
 		args args
-		want asked
+		want recordedRequest
 		kind string // Content-Type
 	}{
-		{"the default", args{"url": base + "/x"}, asked{Method: "GET", Path: "/x", Query: none}, ""},
+		{"the default", args{"url": base + "/x"}, recordedRequest{Method: "GET", Path: "/x", Query: none}, ""},
 		{
 			"a query",
 			args{"url": base + "/x?a=1", "query": args{"q": "a&b", "n": 12345678901234567, "list": []any{"x", true}, "none": nil}},
-			asked{Method: "GET", Path: "/x", Query: map[string][]string{"a": {"1"}, "q": {"a&b"}, "n": {"12345678901234567"}, "list": {"x", "true"}}},
+			recordedRequest{Method: "GET", Path: "/x", Query: map[string][]string{"a": {"1"}, "q": {"a&b"}, "n": {"12345678901234567"}, "list": {"x", "true"}}},
 			"",
 		},
-		{"an object", args{"method": "POST", "url": base + "/x", "body": args{"a": 1}}, asked{Method: "POST", Path: "/x", Query: none, Body: `{"a":1}`}, "application/json"},
-		{"JSON in a text", args{"method": "put", "url": base + "/x", "body": `{"a": 1}`}, asked{Method: "PUT", Path: "/x", Query: none, Body: `{"a": 1}`}, "application/json"},
-		{"a text", args{"method": "PATCH", "url": base + "/x", "body": "hi"}, asked{Method: "PATCH", Path: "/x", Query: none, Body: "hi"}, "text/plain; charset=utf-8"},
-		{"a kind of text", args{"method": "POST", "url": base + "/x", "body": "<a/>", "headers": args{"content-type": "text/xml"}}, asked{Method: "POST", Path: "/x", Query: none, Body: "<a/>"}, "text/xml"},
-		{"no body", args{"method": "DELETE", "url": base + "/x", "body": nil, "headers": args{"X-Trace": "1"}}, asked{Method: "DELETE", Path: "/x", Query: none}, ""},
+		{"an object", args{"method": "POST", "url": base + "/x", "body": args{"a": 1}}, recordedRequest{Method: "POST", Path: "/x", Query: none, Body: `{"a":1}`}, "application/json"},
+		{"JSON in a text", args{"method": "put", "url": base + "/x", "body": `{"a": 1}`}, recordedRequest{Method: "PUT", Path: "/x", Query: none, Body: `{"a": 1}`}, "application/json"},
+		{"a text", args{"method": "PATCH", "url": base + "/x", "body": "hi"}, recordedRequest{Method: "PATCH", Path: "/x", Query: none, Body: "hi"}, "text/plain; charset=utf-8"},
+		{"a kind of text", args{"method": "POST", "url": base + "/x", "body": "<a/>", "headers": args{"content-type": "text/xml"}}, recordedRequest{Method: "POST", Path: "/x", Query: none, Body: "<a/>"}, "text/xml"},
+		{"no body", args{"method": "DELETE", "url": base + "/x", "body": nil, "headers": args{"X-Trace": "1"}}, recordedRequest{Method: "DELETE", Path: "/x", Query: none}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,31 +71,31 @@ func TestHTTPRequest(t *testing.T) {
 		t.Errorf("HEAD gave %s", got)
 	}
 	if got := text(t, made, args{"method": "POST", "url": base + "/moved"}); !strings.HasPrefix(got, "307 Temporary Redirect") {
-		t.Errorf("a write that is sent on gave %s", got)
+		t.Errorf("a redirected write returned %s", got)
 	}
 }
 
-func TestHTTPRequestRefuses(t *testing.T) {
+func TestHTTPRequestRejectsInvalidCalls(t *testing.T) {
 	base, last := service(t)
 	made := requester(t, base, func(c *builtintool.HTTPRequestConfig) { c.Methods = []string{"GET", "POST"} })
 	fails(t, made, args{"url": base + "/gone"}, `410 Gone: it is gone`)
-	*last = asked{}
+	*last = recordedRequest{}
 	for _, tt := range []struct {
 		args args
 		want string
 	}{
-		{args{"url": base, "method": "DELETE"}, `method "DELETE" may not be used here; there are GET, POST`},
-		{args{"url": base, "method": "TRACE"}, "may not be used here"},
-		{args{"url": base, "method": "GET /admin HTTP/1.1\r\nX: y"}, "may not be used here"},
-		{args{"url": base, "body": "x"}, "GET sends no body"},
-		{args{"url": base, "query": args{"a": args{"b": 1}}}, `"query" holds an object`},
-		{args{"url": base, "headers": args{"X-Key": "mine"}}, `header "X-Key" may not be set here`},
-		{args{"url": base, "headers": args{"authorization": "Bearer mine"}}, "may not be set here"},
-		{args{"url": base, "headers": args{"Cookie": "a=b"}}, "may not be set here"},
-		{args{"url": base, "headers": args{"Host": "inside"}}, "may not be set here"},
-		{args{"url": base, "headers": args{"Idempotency-Key": "mine"}}, "may not be set here"},
-		{args{"url": base, "headers": args{"Metadata-Flavor": "Google"}}, "may not be set here"},
-		{args{"url": base, "headers": args{"Accept\r\nX": "y"}}, "may not be set here"},
+		{args{"url": base, "method": "DELETE"}, `method "DELETE" is not allowed; allowed methods: GET, POST`},
+		{args{"url": base, "method": "TRACE"}, "is not allowed"},
+		{args{"url": base, "method": "GET /admin HTTP/1.1\r\nX: y"}, "is not allowed"},
+		{args{"url": base, "body": "x"}, "GET requests have no body"},
+		{args{"url": base, "query": args{"a": args{"b": 1}}}, `"query" contains an object`},
+		{args{"url": base, "headers": args{"X-Key": "mine"}}, `header "X-Key" is not allowed`},
+		{args{"url": base, "headers": args{"authorization": "Bearer mine"}}, "is not allowed"},
+		{args{"url": base, "headers": args{"Cookie": "a=b"}}, "is not allowed"},
+		{args{"url": base, "headers": args{"Host": "inside"}}, "is not allowed"},
+		{args{"url": base, "headers": args{"Idempotency-Key": "mine"}}, "is not allowed"},
+		{args{"url": base, "headers": args{"Metadata-Flavor": "Google"}}, "is not allowed"},
+		{args{"url": base, "headers": args{"Accept\r\nX": "y"}}, "is not allowed"},
 		{args{"url": base, "headers": args{"Accept": "x\r\nX-Key: y"}}, "line break"},
 		{args{"url": base, "headers": "Accept: x"}, `"headers" must be an object`},
 		{args{"url": base, "Method": "POST"}, "unknown argument"},
@@ -104,12 +104,12 @@ func TestHTTPRequestRefuses(t *testing.T) {
 		fails(t, made, tt.args, tt.want)
 	}
 	if last.Method != "" {
-		t.Errorf("asked %+v", last)
+		t.Errorf("the server received %+v", last)
 	}
 }
 
-// What lets a model do more than read public pages wants hosts that are named.
-func TestHTTPRequestWantsHosts(t *testing.T) {
+// Settings that let a model do more than read public pages require allow_hosts.
+func TestHTTPRequestRequiresHosts(t *testing.T) {
 	for at, edit := range map[string]func(*builtintool.HTTPRequestConfig){
 		"/methods": func(c *builtintool.HTTPRequestConfig) { c.Methods = []string{"GET", "POST"} },
 		"/headers": func(c *builtintool.HTTPRequestConfig) {
@@ -128,7 +128,7 @@ func TestHTTPRequestWantsHosts(t *testing.T) {
 			}
 		}
 	}
-	read := made[builtintool.HTTPRequestConfig](t, builtintool.HTTPRequest, tool.Settings{}, nil).Info()
+	read := newTool[builtintool.HTTPRequestConfig](t, builtintool.HTTPRequest, tool.Settings{}, nil).Info()
 	write := requester(t, "http://example.org", nil).Info()
 	if read.Effect != tool.ReadEffect || write.Effect != tool.WriteEffect {
 		t.Errorf("effects %s and %s", read.Effect, write.Effect)

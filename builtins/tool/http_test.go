@@ -17,22 +17,23 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// asked is a request as a server saw it.
-type asked struct {
+// recorded is a request as the server received it.
+type recordedRequest struct {
 	Method string
-	Path   string // as it came, not unescaped
+	Path   string // as received, not unescaped
 	Query  map[string][]string
 	Header http.Header
 	Body   string
 }
 
-// service answers with {"items": [{"name": "a"}, {"name": "b"}]} and keeps the last request.
-func service(t testing.TB) (base string, last *asked) {
+// service responds with {"items": [{"name": "a"}, {"name": "b"}]} and records the last
+// request.
+func service(t testing.TB) (base string, last *recordedRequest) {
 	t.Helper()
-	last = &asked{}
+	last = &recordedRequest{}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		*last = asked{r.Method, r.URL.EscapedPath(), r.URL.Query(), r.Header, string(body)}
+		*last = recordedRequest{r.Method, r.URL.EscapedPath(), r.URL.Query(), r.Header, string(body)}
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/gone"):
 			w.WriteHeader(http.StatusGone)
@@ -53,7 +54,7 @@ func service(t testing.TB) (base string, last *asked) {
 	return s.URL, last
 }
 
-// value compiles a tree of templates, written as JSON, as the compiler of specs does.
+// value compiles a tree of templates from JSON, as the dsl does.
 func value(t testing.TB, source string) component.Value {
 	t.Helper()
 	var tree any
@@ -105,8 +106,8 @@ func filter(t testing.TB, source string) component.FilterRef {
 	return out
 }
 
-// injections are values that would break out of a JSON string, a path or a
-// query if they were pasted into it.
+// injections are values that would break out of a JSON string, a path or a query if they
+// were not escaped.
 var injections = []string{
 	`"`, `\`, `\"`, `","admin":true,"x":"`, `"}`, `"}]}`, `"},{"role":"system"`, "\n", "\r\n\r\nGET / HTTP/1.1", "\x00", "\u2028",
 	`{"a":1}`, `[1,2]`, `null`, `true`, `1e309`, `'`, "`", `${args.other}`, `${env.KEY}`, `$<env.KEY>`, `$${x}`, `{{.}}`, `<script>`, `&lt;`,
@@ -122,7 +123,7 @@ func TestNoArgumentLeavesItsPlace(t *testing.T) {
 		"text":    value(t, `"{\"q\": \"${args.v}\", \"in\": \"<${args.v}>\", \"list\": [${args.v|json}], \"fixed\": 1}"`),
 	}
 	for form, body := range forms {
-		made := made(t, builtintool.HTTP, tool.Settings{Env: machineOf("KEY", "s3cret")}, func(c *builtintool.HTTPConfig) {
+		made := newTool(t, builtintool.HTTP, tool.Settings{Env: machineOf("KEY", "s3cret")}, func(c *builtintool.HTTPConfig) {
 			c.URL = template(t, base+"/a?u=${args.v}&fixed=1")
 			c.Query = map[string]component.Template{"q": template(t, "${args.v}"), "in": template(t, "<${args.v}>")}
 			c.Body = body
@@ -150,10 +151,10 @@ func TestNoArgumentLeavesItsPlace(t *testing.T) {
 
 func TestNoArgumentLeavesItsSegment(t *testing.T) {
 	base, last := service(t)
-	made := made(t, builtintool.HTTP, tool.Settings{}, func(c *builtintool.HTTPConfig) { c.URL = template(t, base+"/users/${args.v}/posts") })
+	made := newTool(t, builtintool.HTTP, tool.Settings{}, func(c *builtintool.HTTPConfig) { c.URL = template(t, base+"/users/${args.v}/posts") })
 	refused := 0
 	for _, v := range append(injections, "") {
-		*last = asked{}
+		*last = recordedRequest{}
 		if _, err := call(t, made, args{"v": v}); err != nil {
 			if refused++; last.Method != "" {
 				t.Errorf("%q was sent and is an error: %v", v, err)
@@ -178,7 +179,7 @@ func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
 		edit   func(*builtintool.HTTPConfig)
 		args   args
 		effect tool.Effect
-		want   asked
+		want   recordedRequest
 		out    tool.Output
 	}{
 		{
@@ -189,7 +190,7 @@ func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
 			},
 			args{"q": "a b&c"},
 			tool.ReadEffect,
-			asked{Method: "GET", Path: "/search", Query: map[string][]string{"q": {"a b&c"}, "n": {"10"}}},
+			recordedRequest{Method: "GET", Path: "/search", Query: map[string][]string{"q": {"a b&c"}, "n": {"10"}}},
 			tool.Output{Data: json.RawMessage(`["a","b"]`)},
 		},
 		{
@@ -200,7 +201,7 @@ func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
 			},
 			args{"n": 7, "at": map[string]any{"id": "x y", "list": []int{1}}},
 			tool.WriteEffect,
-			asked{Method: "POST", Path: "/items/x%20y", Query: map[string][]string{}, Body: `{"all":{"id":"x y","list":[1]},"n":7}`},
+			recordedRequest{Method: "POST", Path: "/items/x%20y", Query: map[string][]string{}, Body: `{"all":{"id":"x y","list":[1]},"n":7}`},
 			tool.Output{Data: json.RawMessage(`2`)},
 		},
 		{
@@ -209,14 +210,14 @@ func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
 			},
 			args{},
 			tool.ReadEffect,
-			asked{Method: "GET", Path: "/x", Query: map[string][]string{}},
+			recordedRequest{Method: "GET", Path: "/x", Query: map[string][]string{}},
 			tool.Output{Text: "a"},
 		},
 		{
 			"a removal", func(c *builtintool.HTTPConfig) { c.Method, c.URL = "DELETE", template(t, base+"/empty") },
 			args{},
 			tool.WriteEffect,
-			asked{Method: "DELETE", Path: "/empty", Query: map[string][]string{}},
+			recordedRequest{Method: "DELETE", Path: "/empty", Query: map[string][]string{}},
 			tool.Output{Text: "204 No Content"},
 		},
 		{
@@ -226,14 +227,14 @@ func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
 			},
 			args{},
 			tool.WriteEffect,
-			asked{Method: "DELETE", Path: "/empty", Query: map[string][]string{}},
+			recordedRequest{Method: "DELETE", Path: "/empty", Query: map[string][]string{}},
 			tool.Output{Text: "204 No Content"},
 		},
 		{
 			"a write that is sent on", func(c *builtintool.HTTPConfig) { c.Method, c.URL = "POST", template(t, base+"/moved") },
 			args{},
 			tool.WriteEffect,
-			asked{Method: "POST", Path: "/moved", Query: map[string][]string{}},
+			recordedRequest{Method: "POST", Path: "/moved", Query: map[string][]string{}},
 			tool.Output{Text: "307 Temporary Redirect: the server points to /there, which was not asked"},
 		},
 		{
@@ -242,14 +243,14 @@ func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
 			},
 			args{},
 			tool.ReadEffect,
-			asked{Method: "GET", Path: "/there", Query: map[string][]string{}},
+			recordedRequest{Method: "GET", Path: "/there", Query: map[string][]string{}},
 			tool.Output{Data: json.RawMessage(`2`)},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			env := func(name string) string { return map[string]string{"KEY": "s3cret", "BASE": base}[name] }
-			made := made(t, builtintool.HTTP, tool.Settings{Env: env}, tt.edit)
+			made := newTool(t, builtintool.HTTP, tool.Settings{Env: env}, tt.edit)
 			if got := made.Info().Effect; got != tt.effect {
 				t.Errorf("effect %s", got)
 			}
@@ -282,7 +283,7 @@ func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
 func TestHTTPFailures(t *testing.T) {
 	base, last := service(t)
 	at := func(url string, edit func(*builtintool.HTTPConfig)) tool.Tool {
-		return made(t, builtintool.HTTP, tool.Settings{Env: machineOf("KEY", "s3cret")}, func(c *builtintool.HTTPConfig) {
+		return newTool(t, builtintool.HTTP, tool.Settings{Env: machineOf("KEY", "s3cret")}, func(c *builtintool.HTTPConfig) {
 			c.URL = template(t, url)
 			if edit != nil {
 				edit(c)
@@ -294,17 +295,17 @@ func TestHTTPFailures(t *testing.T) {
 	if _, err := call(t, gone, args{}); strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("the key shows: %v", err)
 	}
-	fails(t, at(base+"/text", func(c *builtintool.HTTPConfig) { c.ResponseFilter = filter(t, "$.a") }), args{}, "the answer is no JSON, so response_filter selects nothing: not JSON")
-	fails(t, at(base+"/x", func(c *builtintool.HTTPConfig) { c.ResponseFilter = filter(t, "$.none") }), args{}, "response_filter $.none finds nothing in the answer")
+	fails(t, at(base+"/text", func(c *builtintool.HTTPConfig) { c.ResponseFilter = filter(t, "$.a") }), args{}, "the response is not JSON, so response_filter cannot be applied: not JSON")
+	fails(t, at(base+"/x", func(c *builtintool.HTTPConfig) { c.ResponseFilter = filter(t, "$.none") }), args{}, "response_filter $.none matches nothing in the response")
 	fails(t, at(base+"/x", func(c *builtintool.HTTPConfig) { c.MaxBytes = 5 }), args{}, "the body is larger than")
-	*last = asked{}
+	*last = recordedRequest{}
 	fails(t, at(base+"/${args.id}", nil), args{}, "url needs ${args.id}, which has no value")
 	fails(t, at("${env.NONE}/x", nil), args{}, "url needs ${env.NONE}, which has no value")
-	fails(t, at("${env.KEY}/x", nil), args{}, "url is no http or https address")
+	fails(t, at("${env.KEY}/x", nil), args{}, "url is not an http or https address")
 	fails(t, at(base+"/x", func(c *builtintool.HTTPConfig) {
 		c.Headers = map[string]component.Template{"X-A": template(t, "${args.a}")}
-	}), args{"a": "x\r\nX-B: y"}, "header X-A would hold a line break")
-	offline := made(t, builtintool.HTTP, tool.Settings{Name: "find", Offline: true}, func(c *builtintool.HTTPConfig) { c.URL = template(t, base) })
+	}), args{"a": "x\r\nX-B: y"}, "header X-A would contain a line break")
+	offline := newTool(t, builtintool.HTTP, tool.Settings{Name: "find", Offline: true}, func(c *builtintool.HTTPConfig) { c.URL = template(t, base) })
 	fails(t, offline, args{}, "run.tools.find")
 	if last.Method != "" {
 		t.Errorf("asked %+v", last)
@@ -329,23 +330,23 @@ func TestHTTPFaults(t *testing.T) {
 		{"the end of a host", url("https://example.com${args.path}"), "/url", "choose the server"},
 		{"behind a host of the environment", url("${env.BASE}${args.path}"), "/url", "choose the server"},
 		{"a scheme", url("${args.scheme}://example.com/"), "/url", "choose the server"},
-		{"no address", url("example.com/x"), "/url", "no http or https address"},
-		{"another scheme", url("ftp://example.com/"), "/url", "no http or https address"},
+		{"no address", url("example.com/x"), "/url", "not an http or https address"},
+		{"another scheme", url("ftp://example.com/"), "/url", "not an http or https address"},
 		{"a password", url("https://me:${env.KEY}@example.com/"), "/url", ""},
 		{"a user", url("https://me@example.com/"), "/url", "user name"},
 		{"json in a url", url("https://example.com/?q=${args.q|json}"), "/url", "|json"},
-		{"a body that is read", func(c *builtintool.HTTPConfig) { url("https://example.com/")(c); c.Method, c.Body = "GET", body }, "/body", "method GET sends no body"},
+		{"a body that is read", func(c *builtintool.HTTPConfig) { url("https://example.com/")(c); c.Method, c.Body = "GET", body }, "/body", "method GET has no body"},
 		{"a body that is no JSON", func(c *builtintool.HTTPConfig) { url("https://example.com/")(c); c.Body = value(t, `"a=${args.a}"`) }, "/body", "no JSON"},
 		{"a bare reference in a body", func(c *builtintool.HTTPConfig) { url("https://example.com/")(c); c.Body = value(t, `7`) }, "/body", "neither a mapping nor JSON text"},
 		{"a host header", func(c *builtintool.HTTPConfig) {
 			url("https://example.com/")(c)
 			c.Headers = map[string]component.Template{"host": {Text: "x"}}
-		}, "/headers/host", "comes of the request itself"},
+		}, "/headers/host", "is set automatically"},
 		{"no header", func(c *builtintool.HTTPConfig) {
 			url("https://example.com/")(c)
 			c.Headers = map[string]component.Template{"a/b": {Text: "x"}}
-		}, "/headers/a~1b", "no header can be called"},
-		{"redirects to anywhere", func(c *builtintool.HTTPConfig) { url("https://example.com/")(c); c.AllowHosts = []string{"*"} }, "/allow_hosts", "anywhere"},
+		}, "/headers/a~1b", "invalid header name"},
+		{"redirects to anywhere", func(c *builtintool.HTTPConfig) { url("https://example.com/")(c); c.AllowHosts = []string{"*"} }, "/allow_hosts", "any host"},
 		{"an undeclared argument", func(c *builtintool.HTTPConfig) {
 			url("https://example.com/${args.b}")(c)
 			c.InputSchema = component.SchemaRef{JSON: json.RawMessage(`{"type":"object","properties":{"a":{}}}`)}
@@ -356,7 +357,7 @@ func TestHTTPFaults(t *testing.T) {
 			_, err := try(builtintool.HTTP, tool.Settings{}, tt.edit)
 			faults, ok := errors.AsType[component.Faults](err)
 			switch {
-			case tt.want == "" && err == nil: // told by the call, when the environment is known
+			case tt.want == "" && err == nil: // the call reports it, when the environment is known
 			case !ok:
 				t.Errorf("error %v", err)
 			case faults[0].At != tt.at || !strings.Contains(faults.Error(), tt.want):
@@ -367,7 +368,7 @@ func TestHTTPFaults(t *testing.T) {
 }
 
 func TestHTTPDeclaresItsArguments(t *testing.T) {
-	made := made(t, builtintool.HTTP, tool.Settings{}, func(c *builtintool.HTTPConfig) {
+	made := newTool(t, builtintool.HTTP, tool.Settings{}, func(c *builtintool.HTTPConfig) {
 		c.URL = template(t, "https://example.com/${args.id}")
 		c.Query = map[string]component.Template{"n": template(t, "${args.n:-10}")}
 		c.Body = value(t, `{"text": "${args.text}"}`)

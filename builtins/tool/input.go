@@ -10,14 +10,14 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// source is a setting that refers to arguments.
+// source is a setting that may reference arguments.
 type source struct {
-	at    string // a JSON pointer
-	text  string // as written
+	at    string // JSON pointer of the setting
+	text  string // text as written
 	visit func(component.Lookup)
 }
 
-// sources are the templates of a mapping, by name.
+// sources returns the templates of a mapping, sorted by name.
 func sources(at string, m map[string]component.Template) []source {
 	var out []source
 	for _, name := range slices.Sorted(maps.Keys(m)) {
@@ -27,7 +27,7 @@ func sources(at string, m map[string]component.Template) []source {
 	return out
 }
 
-// arguments are the names of the arguments that a setting asks for, in order.
+// arguments returns the names of the arguments that a setting references, in order.
 func (s source) arguments() []string {
 	var out []string
 	for _, name := range references(s.visit) {
@@ -43,7 +43,7 @@ func (s source) arguments() []string {
 
 var withDefault = text.Regexp(`[{<]\s*args\s*\.\s*([\w-]+)[^}>]*?:-`)
 
-// optional are the arguments for which a setting has a default.
+// optional returns the arguments for which a setting has a default.
 func (s source) optional() []string {
 	var out []string
 	for _, m := range withDefault().FindAllStringSubmatch(s.text, -1) {
@@ -52,8 +52,8 @@ func (s source) optional() []string {
 	return out
 }
 
-// inputSchema is the input schema of a tool whose author declares none: the
-// arguments that its settings ask for, each a string.
+// inputSchema returns the input schema of a tool whose author declares none: a string for
+// each argument that its settings reference.
 func inputSchema(all []source) string {
 	properties, required := map[string]any{}, []string{}
 	for _, s := range all {

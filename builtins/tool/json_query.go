@@ -17,20 +17,20 @@ import (
 	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
-// JSONQueryConfig is the settings of json_query.
+// JSONQueryConfig configures json_query.
 type JSONQueryConfig struct {
 	Root     string   `yaml:"root" path:"relative" doc:"Folder whose files can be queried, relative to this file. Default: the spec's folder."`
 	Exclude  []string `yaml:"exclude" doc:"Names of files and folders that cannot be accessed, at any depth. Shell wildcards such as * are allowed."`
 	MaxBytes int64    `yaml:"max_bytes" min:"1" max:"268435456" doc:"Maximum document size in bytes. The document is held in memory."`
 }
 
-// Access implements tool.AccessDescriber: nothing.
+// Access implements tool.AccessDescriber.
 func (*JSONQueryConfig) Access() []string { return nil }
 
 // ReadsFiles implements tool.FileReader.
 func (c *JSONQueryConfig) ReadsFiles() (root string, given bool) { return c.Root, true }
 
-// JSONQuery selects from and summarises JSON and tables.
+// JSONQuery queries and aggregates JSON and tables.
 var JSONQuery = component.New("json_query", "Queries JSON, JSON Lines and CSV with JSONPath, with exact aggregation.",
 	func() JSONQueryConfig { return JSONQueryConfig{Exclude: sandboxfs.Hidden(), MaxBytes: 16 << 20} }, newJSONQuery)
 
@@ -46,12 +46,12 @@ const jsonQueryInput = `{"type":"object","properties":{` +
 	`},"required":["op"],"additionalProperties":false}` +
 	`},"required":[],"additionalProperties":false}`
 
-const maxAnswer = 40 << 10 // bytes of JSON; a longer list is cut with a note
+const maxAnswer = 40 << 10 // bytes of JSON; longer lists are truncated with a note
 
 type jsonQuery struct {
-	info   tool.Info
-	folder *sandboxfs.Folder
-	most   int64
+	info     tool.Info
+	folder   *sandboxfs.Folder
+	maxBytes int64
 }
 
 var _ tool.Tool = (*jsonQuery)(nil)
@@ -61,7 +61,7 @@ func newJSONQuery(c *JSONQueryConfig, s tool.Settings) (tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &jsonQuery{about(s, "json_query",
+	return &jsonQuery{toolInfo(s, "json_query",
 		"Selects values from a JSON, JSON Lines or CSV file, or from JSON text, with JSONPath. Can count, sum and average them exactly, by group. Use it for tables and totals instead of reading the whole file.",
 		jsonQueryInput, tool.ReadEffect), f, c.MaxBytes}, nil
 }
@@ -111,7 +111,7 @@ func (t *jsonQuery) Call(ctx context.Context, call *tool.Call) (*tool.Output, er
 	return answer(found, "")
 }
 
-// document is what is queried.
+// document returns the document to query.
 func (t *jsonQuery) document(ctx context.Context, call *tool.Call, args jsonQueryArgs) (any, error) {
 	name, data := `argument "json"`, []byte(args.JSON)
 	switch {
@@ -137,7 +137,7 @@ func (t *jsonQuery) document(ctx context.Context, call *tool.Call, args jsonQuer
 }
 
 func (t *jsonQuery) file(call *tool.Call, name string) ([]byte, error) {
-	tree, path, err := opened(t.folder, call, name)
+	tree, path, err := openFile(t.folder, call, name)
 	if err != nil {
 		return nil, err
 	}
@@ -147,17 +147,18 @@ func (t *jsonQuery) file(call *tool.Call, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, t.most+1))
+	data, err := io.ReadAll(io.LimitReader(f, t.maxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", path, err)
 	}
-	if int64(len(data)) > t.most {
-		return nil, fmt.Errorf("%q is larger than %d bytes, the most that is queried; search it by lines instead", path, t.most)
+	if int64(len(data)) > t.maxBytes {
+		return nil, fmt.Errorf("%q is larger than the limit of %d bytes; search it by lines instead", path, t.maxBytes)
 	}
 	return data, nil
 }
 
-// of sums up; a query that selects one list means its elements.
+// of applies the aggregation. If the query selects one list, it applies to the list's
+// elements.
 func (a *aggregate) of(found []any) (*tool.Output, error) {
 	if len(found) == 1 {
 		if list, ok := found[0].([]any); ok {
@@ -182,8 +183,8 @@ func (a *aggregate) of(found []any) (*tool.Output, error) {
 	return answer(list, note)
 }
 
-// answer is a value as JSON. A list that is too long is cut, and is text then:
-// nothing should take a part for the whole.
+// answer returns a value as JSON. A list that is too long is truncated and returned as
+// text, so that nothing mistakes it for the complete list.
 func answer(v any, note string) (*tool.Output, error) {
 	data, err := jsonvalue.Marshal(v)
 	if err != nil {
@@ -192,14 +193,14 @@ func answer(v any, note string) (*tool.Output, error) {
 	list, ok := v.([]any)
 	switch {
 	case len(data) > maxAnswer && ok:
-		return part(list, note)
+		return truncatedList(list, note)
 	case note == "":
 		return &tool.Output{Data: data}, nil
 	}
 	return &tool.Output{Text: string(data) + "\n" + note, Data: data}, nil
 }
 
-func part(list []any, note string) (*tool.Output, error) {
+func truncatedList(list []any, note string) (*tool.Output, error) {
 	var out strings.Builder
 	shown := 0
 	for _, v := range list {
@@ -219,7 +220,8 @@ func part(list []any, note string) (*tool.Output, error) {
 	return &tool.Output{Text: strings.TrimSpace(out.String() + "\n" + note)}, nil
 }
 
-// single says whether a query can select one value at most: names and indexes only.
+// single reports whether a query selects at most one value, that is, consists only of
+// names and indexes.
 func single(query string) bool {
 	quote := rune(0)
 	for i, c := range query {

@@ -11,17 +11,17 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// ran is what a runner in argv runs.
-type ran struct {
-	at       int  // the element with args that would be run, 0 = none
-	operands int  // how many it has, as far as they are its own
-	end      int  // the element behind which nothing is its own, 0 = none
-	inline   bool // the script stands in argv
-	off      bool // an option says that the operands are not run
-	reads    bool // an option, or - for an operand, says that stdin is run
+// launch describes what a runner in argv runs.
+type launch struct {
+	at       int  // index of the element with args that would be run, 0 = none
+	operands int  // number of operands that belong to the runner
+	end      int  // index of the last element that belongs to the runner, 0 = unknown
+	inline   bool // the script is in argv
+	off      bool // an option makes the runner ignore its operands
+	reads    bool // an option, or the operand -, makes the runner run stdin
 }
 
-// checkRunners looks for places in which a value of args would be run.
+// checkRunners returns faults for positions where a value of args would be run.
 func (c *CommandConfig) checkRunners() (out component.Faults) {
 	launched := false
 	for i := range c.Argv {
@@ -29,68 +29,68 @@ func (c *CommandConfig) checkRunners() (out component.Faults) {
 		if !ok || i > 0 && !launched || len(references(c.Argv[i].Visit)) > 0 {
 			continue
 		}
-		found := c.runs(r, i)
+		found := c.launchOf(r, i)
 		if found.at > 0 {
 			return append(out, component.Fault{
 				At:      fmt.Sprintf("/argv/%d", found.at),
-				Message: fmt.Sprintf("argv[%d] is %s, and args in its text would be run as code", found.at, r.what), Hint: cmp.Or(r.way, wayOut),
+				Message: fmt.Sprintf("argv[%d] is %s, and args in its text would be run as code", found.at, r.what), Hint: cmp.Or(r.fix, wayOut),
 			})
 		}
-		if r.input(found) && len(references(c.Stdin.Visit)) > 0 {
+		if r.runsStdin(found) && len(references(c.Stdin.Visit)) > 0 {
 			return append(out, component.Fault{
 				At:      "/stdin",
 				Message: fmt.Sprintf("%s reads %s from stdin, and args in its text would be run as code", c.Argv[i].Text, cmp.Or(r.what, script)), Hint: wayOut,
 			})
 		}
 		if _, another := runnerOf(c.Argv[found.end].Text); found.end > 0 && !another {
-			return nil // what follows are arguments of the script
+			return nil // the rest are arguments of the script
 		}
 		launched = launched || r.launches
 	}
 	return nil
 }
 
-// input says whether a runner runs what it reads from stdin.
-func (r runner) input(found ran) bool {
+// runsStdin reports whether a runner runs its standard input.
+func (r runner) runsStdin(found launch) bool {
 	return r.stdin == lines || r.stdin == bare && (found.reads || found.operands < max(r.from, 1) && found.end == 0 && !found.off)
 }
 
-// runs is what a runner at a place runs.
-func (c *CommandConfig) runs(r runner, at int) (out ran) {
+// launchOf returns what the runner at index at runs.
+func (c *CommandConfig) launchOf(r runner, at int) (out launch) {
 	ended, verb := false, ""
 	for i := at + 1; i < len(c.Argv); i++ {
 		text, before := authored(c.Argv[i].Text), c.Argv[i-1].Text
 		filled := c.free(c.Argv[i])
 		switch first := i == at+1; {
 		case verb != "":
-			if filled && (is(r.verbs, verb+" "+before) || attached(r.verbs, verb+" "+text)) {
+			if filled && (matches(r.verbs, verb+" "+before) || hasAttachedValue(r.verbs, verb+" "+text)) {
 				out.at = i
 			}
-		case !first && !ended && is(r.options, before):
+		case !first && !ended && matches(r.options, before):
 			if filled {
 				out.at = i
-			} else if is(r.closes, before) {
+			} else if matches(r.endingOptions, before) {
 				out.end = i
 			}
-		case !first && !ended && is(r.takes, before):
+		case !first && !ended && matches(r.valueOptions, before):
 		case !ended && text == "--":
 			ended = true
 		case !ended && text != "-" && strings.HasPrefix(text, "-"):
-			if filled && (attached(r.options, text) || attached(r.inline, text)) {
+			if filled && (hasAttachedValue(r.options, text) || hasAttachedValue(r.inline, text)) {
 				out.at = i
 			}
 			out.option(r, text)
 		case r.launches && assignment().MatchString(text):
-			if name, _, _ := strings.Cut(text, "="); filled && steering.MatchString(name) {
+			if name, _, _ := strings.Cut(text, "="); filled && controlVariables.MatchString(name) {
 				out.at = i
 			}
-		case out.operands == 0 && is(r.skips, c.Argv[i].Text):
+		case out.operands == 0 && matches(r.modes, c.Argv[i].Text):
 		default:
 			if out.operand(r, i, c.Argv[i].Text, filled); r.verbs != nil {
 				verb = text
 			}
 			if r.launches && r.from > 0 && r.to >= 0 && out.operands >= r.from {
-				return out // the rest is another program's
+				return out // the rest belongs to another program
 			}
 		}
 		if out.at > 0 || out.end > 0 {
@@ -100,16 +100,16 @@ func (c *CommandConfig) runs(r runner, at int) (out ran) {
 	return out
 }
 
-// option takes note of an option that is a runner's own.
-func (out *ran) option(r runner, text string) {
+// option handles one of the runner's own options.
+func (out *launch) option(r runner, text string) {
 	name, _, _ := strings.Cut(text, "=")
-	out.inline = out.inline || is(r.inline, name)
-	out.reads = out.reads || is(r.reads, name)
-	out.off = out.off || is(r.unless, name) || is(r.reads, name)
+	out.inline = out.inline || matches(r.inline, name)
+	out.reads = out.reads || matches(r.stdinOptions, name)
+	out.off = out.off || matches(r.ignoreOperands, name) || matches(r.stdinOptions, name)
 }
 
-// operand takes note of an operand of a runner at a place.
-func (out *ran) operand(r runner, i int, text string, filled bool) {
+// operand handles the operand at index i.
+func (out *launch) operand(r runner, i int, text string, filled bool) {
 	out.operands++
 	last := r.to
 	if last == 0 {
@@ -122,20 +122,20 @@ func (out *ran) operand(r runner, i int, text string, filled bool) {
 		out.at = i
 	}
 	out.reads = out.reads || text == "-" && r.stdin != data
-	if r.ends {
+	if r.operandEnds {
 		out.end = i
 	}
 }
 
 var assignment = text.Regexp(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-func is(options *words, element string) bool {
+func matches(options *words, element string) bool {
 	return options != nil && options.MatchString(element)
 }
 
-// attached says whether an element starts with one of some options: the rest
-// is its value.
-func attached(options *words, element string) bool {
+// hasAttachedValue reports whether an element starts with one of the options and has its
+// value attached.
+func hasAttachedValue(options *words, element string) bool {
 	for end := len(element); end > 1 && options != nil; end-- {
 		if options.MatchString(strings.TrimSuffix(element[:end], "=")) {
 			return true
@@ -144,7 +144,7 @@ func attached(options *words, element string) bool {
 	return false
 }
 
-// authored is what an author wrote of an element before the first reference.
+// authored returns the part of an element before the first reference.
 func authored(text string) string {
 	if at := reference().FindStringIndex(text); at != nil {
 		return text[:at[0]]
@@ -154,16 +154,15 @@ func authored(text string) string {
 
 var reference = text.Regexp(`\$[{<]`)
 
-// free says whether a model can put text of its own into an element.
+// free reports whether a model can put arbitrary text into an element.
 func (c *CommandConfig) free(t component.Template) bool {
 	return len(references(t.Visit)) > 0 && !c.declared(t, func(pattern string) bool {
 		return strings.HasPrefix(pattern, "^") && strings.HasSuffix(pattern, "$") && !strings.Contains(pattern, "|")
 	})
 }
 
-// declared says whether the input schema leaves a model no free text in an
-// element: each argument in it is a number, true or false, or has an enum, a
-// const, or a pattern that is strict enough.
+// declared reports whether the input schema restricts all arguments in an element: each
+// is a number, a boolean, or has an enum, a const, or a pattern that is strict enough.
 func (c *CommandConfig) declared(arg component.Template, strict func(pattern string) bool) bool {
 	var schema struct {
 		Properties map[string]struct {

@@ -12,14 +12,14 @@ import (
 	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
-// ListFilesConfig is the settings of list_files.
+// ListFilesConfig configures list_files.
 type ListFilesConfig struct {
 	Root       string   `yaml:"root" path:"relative" doc:"Folder whose files can be listed, relative to this file. Default: the spec's folder."`
 	Exclude    []string `yaml:"exclude" doc:"Names of files and folders that are not shown, at any depth. Shell wildcards such as * are allowed."`
 	MaxEntries int      `yaml:"max_entries" min:"1" max:"5000" doc:"Maximum number of entries per call."`
 }
 
-// Access implements tool.AccessDescriber: nothing.
+// Access implements tool.AccessDescriber.
 func (*ListFilesConfig) Access() []string { return nil }
 
 // ListFiles lists files and folders.
@@ -32,9 +32,9 @@ const listFilesInput = `{"type":"object","properties":{` +
 	`},"required":[],"additionalProperties":false}`
 
 type listFiles struct {
-	info   tool.Info
-	folder *sandboxfs.Folder
-	most   int
+	info       tool.Info
+	folder     *sandboxfs.Folder
+	maxEntries int
 }
 
 var _ tool.Tool = (*listFiles)(nil)
@@ -44,7 +44,7 @@ func newListFiles(c *ListFilesConfig, s tool.Settings) (tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &listFiles{about(s, "list_files",
+	return &listFiles{toolInfo(s, "list_files",
 		"Lists files and folders with their sizes, sorted by name. Folders end with a slash. Use it to find files before reading them. Use a pattern with ** to include subfolders.",
 		listFilesInput, tool.ReadEffect), f, c.MaxEntries}, nil
 }
@@ -76,7 +76,7 @@ func (t *listFiles) Call(ctx context.Context, call *tool.Call) (*tool.Output, er
 	}
 	var found listing
 	err = tree.Walk(ctx, dir, glob, func(e sandboxfs.Entry) error {
-		found.add(e, t.most)
+		found.add(e, t.maxEntries)
 		return nil
 	})
 	if err != nil {
@@ -85,13 +85,13 @@ func (t *listFiles) Call(ctx context.Context, call *tool.Call) (*tool.Output, er
 	return found.output(dir, args.Pattern)
 }
 
-// listing is what was found, up to a number.
+// listing holds the entries found, up to a limit.
 type listing struct {
-	entries []listed
+	entries []listedFile
 	total   int
 }
 
-type listed struct {
+type listedFile struct {
 	Path string `json:"path"`
 	Size *int64 `json:"size,omitempty"` // nil for a folder
 }
@@ -101,9 +101,9 @@ func (l *listing) add(e sandboxfs.Entry, most int) {
 		return
 	}
 	if e.Dir {
-		l.entries = append(l.entries, listed{Path: e.Path + "/"})
+		l.entries = append(l.entries, listedFile{Path: e.Path + "/"})
 	} else {
-		l.entries = append(l.entries, listed{e.Path, &e.Size})
+		l.entries = append(l.entries, listedFile{e.Path, &e.Size})
 	}
 }
 

@@ -10,13 +10,12 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// lookup finds the values of a tool's own templates: arguments as this call
-// passed them, with numbers as they were written; everything else as the
-// engine says, or, where it says nothing, the environment that it gave. A
-// dotted name is followed into objects and lists.
+// lookup returns the variables of a tool's own templates: the arguments of the call, with
+// numbers as written, and everything else from the engine or, if the engine has no value,
+// from env. Dotted names select members of objects and lists.
 func lookup(call *tool.Call, env func(string) string) component.Lookup {
 	var args map[string]any
-	// Arguments that are no object have no names; the tool refuses them itself.
+	// Arguments that are not an object have no names; the tool itself rejects them.
 	_ = jsonvalue.Unmarshal(call.Args, &args)
 	return deep(func(ns, name string) (any, bool) {
 		switch {
@@ -33,8 +32,8 @@ func lookup(call *tool.Call, env func(string) string) component.Lookup {
 	})
 }
 
-// deep finds "user.name" and "list[0]" also within the values that look finds:
-// what marks or escapes values then gets the part that is meant.
+// deep resolves names such as "user.name" and "list[0]" within the values that look
+// returns, so that a wrapper that marks or escapes values receives the selected part.
 func deep(look component.Lookup) component.Lookup {
 	return func(ns, name string) (any, bool) {
 		for end := len(name); end > 0; end = strings.LastIndexAny(name[:end], ".[") {
@@ -46,7 +45,7 @@ func deep(look component.Lookup) component.Lookup {
 	}
 }
 
-// follow walks a path of .field and [index] into a value.
+// follow resolves a path of .field and [index] in a value.
 func follow(v any, path string) (any, bool) {
 	for path != "" {
 		end := strings.IndexAny(path[1:], ".[") + 1
@@ -75,7 +74,7 @@ func follow(v any, path string) (any, bool) {
 	return v, true
 }
 
-// machine is the machine's environment as the settings show it.
+// machine returns the process environment as the settings expose it.
 func machine(env func(string) string) func(string) string {
 	if env == nil {
 		return os.Getenv
@@ -83,7 +82,7 @@ func machine(env func(string) string) func(string) string {
 	return env
 }
 
-// references lists the names of args that a template asks for, in order.
+// references returns the names of args that a template references, in order.
 func references(render func(component.Lookup)) []string {
 	var out []string
 	render(func(ns, name string) (any, bool) {

@@ -14,13 +14,13 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// NotepadConfig is the settings of notepad: there are none.
+// NotepadConfig configures notepad. It has no settings.
 type NotepadConfig struct{}
 
-// Access implements tool.AccessDescriber: nothing.
+// Access implements tool.AccessDescriber.
 func (*NotepadConfig) Access() []string { return nil }
 
-// Notepad keeps short notes for later steps and runs of a conversation.
+// Notepad stores short notes for later steps and runs of a conversation.
 var Notepad = component.New("notepad", "Stores short notes for later steps and for later runs of the same conversation.",
 	func() NotepadConfig { return NotepadConfig{} }, newNotepad)
 
@@ -29,7 +29,7 @@ const notepadInput = `{"type":"object","properties":{` +
 	`"text":{"type":"string","description":"The note (for add). Make it self-contained, with full names, figures and dates."}` +
 	`},"required":["action"],"additionalProperties":false}`
 
-// What a notepad holds at most: it goes into prompts whole.
+// Limits of a notepad, which is included in prompts as a whole.
 const (
 	maxNote  = 4000      // bytes of one note
 	maxNotes = 100       // notes
@@ -51,7 +51,7 @@ func newNotepad(_ *NotepadConfig, s tool.Settings) (tool.Tool, error) {
 	if now == nil {
 		now = time.Now
 	}
-	return &notepad{about(s, "notepad",
+	return &notepad{toolInfo(s, "notepad",
 		"Stores short notes that later steps and later runs of this conversation can read. Add a note for anything that stays relevant: a decision, a user preference, an open question, a mistake that was found. Put results of the step into your report instead, and tables or JSON into variables.",
 		notepadInput, tool.IdempotentEffect), now}, nil
 }
@@ -87,13 +87,13 @@ func (t *notepad) Call(ctx context.Context, call *tool.Call) (*tool.Output, erro
 	}
 }
 
-// add writes a note once: a call that is repeated finds its own.
+// add adds a note. A repeated call adds it only once.
 func (t *notepad) add(ctx context.Context, kept tool.CallSession, call *tool.Call, body string) (*tool.Output, error) {
 	if body == "" {
 		return nil, errors.New(`argument "text" is missing; pass the note to add`)
 	}
 	if len(body) > maxNote {
-		return nil, fmt.Errorf("the note has %d bytes; %d are the most: keep what matters of it", len(body), maxNote)
+		return nil, fmt.Errorf("the note has %d bytes, the limit is %d: shorten it", len(body), maxNote)
 	}
 	note := memory.Note{ID: call.Key, RunID: call.RunID, Text: body, At: t.now().UTC().Truncate(time.Second)}
 	count := 0
@@ -113,7 +113,7 @@ func (t *notepad) add(ctx context.Context, kept tool.CallSession, call *tool.Cal
 	return &tool.Output{Text: "noted; the notepad holds " + text.Count(count, "note")}, nil
 }
 
-// room says why one more note does not fit.
+// room returns an error if another note does not fit.
 func room(notes []memory.Note, body string) error {
 	bytes := len(body)
 	for _, n := range notes {

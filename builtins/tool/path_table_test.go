@@ -16,7 +16,7 @@ import (
 
 const canary = "canary-of-the-outside"
 
-// trap is a folder with every way out that a file system has.
+// trap creates a folder with every way out that a file system offers.
 func trap(t *testing.T) (root string) {
 	t.Helper()
 	outside := plant(t, "secret.txt", canary, "sub/secret.txt", canary)
@@ -51,8 +51,8 @@ func trap(t *testing.T) (root string) {
 	return root
 }
 
-// listen makes a socket in a folder. Its path is given from within the folder:
-// those of sockets are short.
+// listen creates a socket in a folder. It uses a relative path, because socket paths must
+// be short.
 func listen(t *testing.T, dir string) {
 	t.Helper()
 	back, err := os.Getwd()
@@ -72,7 +72,7 @@ func listen(t *testing.T, dir string) {
 	t.Cleanup(func() { l.Close() })
 }
 
-// waysOut are paths that lead, or try to lead, out of a folder named root.
+// waysOut returns paths that lead, or try to lead, out of a folder named root.
 func waysOut(root string) []string {
 	outside := filepath.Dir(root)
 	return []string{
@@ -83,22 +83,22 @@ func waysOut(root string) []string {
 		"link-chain/secret.txt", "in/link-up2/secret.txt", "link-loop", "link-proc", "link-dangling", "link-dangling/", "fifo", "fifo/", "in/../fifo",
 		".git/config", ".GIT/config", ".git", "in/.Git/config", ".pex/runs/1/journal.jsonl", ".env", ".env.local", "in/.ENV", "./.env", ".//.env",
 		root + "/.env", "in//../.env", `..\secret.txt`, "..%2fsecret.txt", "%2e%2e/secret.txt", "file:///etc/passwd", "~/secret.txt", "${HOME}", strings.Repeat("a/", 3000), strings.Repeat("a", 300),
-		// Links over links, to files that never end, and to those of the process.
+		// Links to links, to endless files, and to files of the process.
 		"link-chain2", "in/link-chain3", "link-zero", "link-fd", "link-self/etc/passwd", "link-self", "link-name", "link-slash", "link-slash/", "in/deep/link-dangling", "link-socket", "link-pipe", "link-git",
 		"socket", "socket/", "socket/x", "/proc/self/root", "/proc/self/root" + outside + "/secret.txt", "/proc/self/cwd/../secret.txt", "/dev/fd/3", "/dev/fd/0", "/dev/null", "/proc/self/mem", "/proc/1/environ",
-		// The closed names, as file systems that are less exact would take them.
+		// Protected names, as case-insensitive file systems would accept them.
 		"./.git/./config", ".git//config", ".giT/config", ".gi\u200ct/config", "\u200b.git/config", ".git./config", ".git /config", ".PEX/runs/1/journal.jsonl", ".pex\u200d/x", ".\u2060env", ".env.", ".ENV.local",
-		// Dots and slashes that are none, or are to be.
+		// Characters that look like dots and slashes.
 		"․․/secret.txt", "．．/secret.txt", "..∕secret.txt", "..／secret.txt", "..%252fsecret.txt", "..%c0%afsecret.txt", "....//secret.txt", ".../secret.txt", ". ./secret.txt", ".. /secret.txt", " ../secret.txt", "..;/secret.txt",
 		`..\..\secret.txt`, `in\..\..\secret.txt`, `C:\secret.txt`, `\\?\C:\secret.txt`, `\\host\share`,
-		// Names that are no lines.
+		// Names with line breaks.
 		"in/a\nb", "in/\r", "in/\x1b[2J", "in/\u2028", "a\xff\xfe", "\xc0\xae\xc0\xae/secret.txt", strings.Repeat("é", 2100), strings.Repeat("../", 50) + "etc/passwd",
 		root + strings.Repeat("/.", 100) + "/../secret.txt",
 	}
 }
 
-// harmless are paths that look like a way out and are plain names: a file of
-// such a name may be written below the root.
+// harmless reports whether a path only looks like a way out and is an ordinary name below
+// the root.
 func harmless(path string) bool {
 	switch path {
 	case `..\secret.txt`, "..%2fsecret.txt", "%2e%2e/secret.txt", "file:///etc/passwd", "~/secret.txt", "${HOME}",
@@ -106,7 +106,7 @@ func harmless(path string) bool {
 		`..\..\secret.txt`, `in\..\..\secret.txt`, `C:\secret.txt`, `\\?\C:\secret.txt`, `\\host\share`, "in/\u2028":
 		return true
 	}
-	// What is no UTF-8 arrives as U+FFFD: JSON has nothing else.
+	// Invalid UTF-8 arrives as U+FFFD, because JSON has no other encoding.
 	return strings.HasPrefix(path, "a\xff") || strings.HasPrefix(path, "\xc0\xae")
 }
 
@@ -124,13 +124,13 @@ func outsideIsUntouched(t *testing.T, root string) {
 	}
 	for _, link := range []string{"link-file", "link-dangling", "link-abs", "link-chain2", "link-slash", "in/deep/link-dangling", "link-git"} {
 		if info, err := os.Lstat(filepath.Join(root, link)); err != nil || info.Mode()&os.ModeSymlink == 0 {
-			t.Errorf("%s is no link any more: %v, %v", link, info, err)
+			t.Errorf("%s is no longer a link: %v, %v", link, info, err)
 		}
 	}
 }
 
-// filed are the tools with a folder, made for one.
-func filed(t *testing.T) []struct {
+// folderTools returns the tools with a root folder.
+func folderTools(t *testing.T) []struct {
 	name string
 	make func(s tool.Settings, root string) (tool.Tool, error)
 } {
@@ -161,8 +161,8 @@ func filed(t *testing.T) []struct {
 	}
 }
 
-// rootsOut are folders that an author writes and that are none of the project:
-// refused when the tool is made, or when it is called.
+// rootsOut returns root folders outside of the project. They are rejected when the tool
+// is created or called.
 func rootsOut(root string) []string {
 	outside := filepath.Dir(root)
 	return []string{

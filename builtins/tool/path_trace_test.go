@@ -16,11 +16,11 @@ import (
 
 const tracedRoot = "PEX_TEST_TRACED_ROOT"
 
-// opened is an open that succeeded, with the path that the kernel gave.
-var opened = regexp.MustCompile(`= \d+<([^>]*)>$`)
+// openFile matches a successful open, with the path that the kernel resolved.
+var openFile = regexp.MustCompile(`= \d+<([^>]*)>$`)
 
-// The kernel's own record of what the file tools open, for every way out: not
-// one open ends outside of the root. It runs itself under strace.
+// The kernel's record of what the file tools open, for every way out: no open is outside
+// the root. The test runs itself under strace.
 func TestE2EFileToolsOpenNothingOutside(t *testing.T) {
 	if root := os.Getenv(tracedRoot); root != "" {
 		tryWaysOut(t, root)
@@ -51,7 +51,7 @@ func TestE2EFileToolsOpenNothingOutside(t *testing.T) {
 	}
 	n := 0
 	for line := range strings.Lines(between) {
-		m := opened.FindStringSubmatch(strings.TrimSpace(line))
+		m := openFile.FindStringSubmatch(strings.TrimSpace(line))
 		if m == nil {
 			continue
 		}
@@ -67,8 +67,8 @@ func TestE2EFileToolsOpenNothingOutside(t *testing.T) {
 
 func tryWaysOut(t *testing.T, root string) {
 	more := map[string]args{"write_file": {"content": "written"}, "list_files": {"pattern": "**"}, "search_files": {"query": "canary"}, "json_query": {"format": "csv"}}
-	tools := filed(t)
-	_, _ = os.Open("/pex-test-begin") // marks the trace
+	tools := folderTools(t)
+	_, _ = os.Open("/pex-test-begin") // marks the start in the trace
 	for _, tt := range tools {
 		tool, err := tt.make(tool.Settings{Dir: root}, "")
 		if err != nil || tt.name == "command" {
@@ -77,7 +77,7 @@ func tryWaysOut(t *testing.T, root string) {
 		for _, path := range append(waysOut(root), "in", ".") {
 			a := args{"path": path}
 			maps.Copy(a, more[tt.name])
-			// Whether it is refused is told by other tests; here the kernel tells what was opened.
+			// Other tests check the errors; this one checks what the kernel opened.
 			_, _ = call(t, tool, a)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/internal/process"
 )
 
-// PythonConfig is the settings of python.
+// PythonConfig configures python.
 type PythonConfig struct {
 	Allow       bool   `yaml:"allow" doc:"Must be true. The model's programs run on this machine with the permissions of the current user. Time, memory, environment and network are limited, but programs can read and write that user's files."`
 	Interpreter string `yaml:"interpreter" doc:"Name or path of the Python 3 interpreter."`
@@ -32,7 +32,7 @@ func (c *PythonConfig) Access() []string {
 	return []string{tool.Execs([]string{c.Interpreter}, "", nil) + ", for programs that a model writes"}
 }
 
-// DefaultApproval implements tool.DefaultApprover: a person sees each program.
+// DefaultApproval implements tool.DefaultApprover. Every program needs approval.
 func (*PythonConfig) DefaultApproval() string { return "always" }
 
 // Check implements component.Checker.
@@ -41,17 +41,16 @@ func (c *PythonConfig) Check(tool.Settings) component.Faults {
 		return nil
 	}
 	return component.Faults{{
-		At: "/allow", Message: "python lets a model run programs on this machine, which the author has to allow",
-		Hint: "write allow: true, or use the tool code, whose programs can do nothing but compute",
+		At: "/allow", Message: "python lets the model run programs on this machine, so it must be allowed explicitly",
+		Hint: "write allow: true, or use the tool code, whose programs cannot access the machine",
 	}}
 }
 
-// Python runs programs with the machine's Python. On Linux they run in
-// namespaces of their own where the system permits that: without network, and
-// with all their processes ended by the kernel. Elsewhere a process that leaves
-// its group and its environment behind is not found. The number of processes is
-// bounded in a user's namespace only, and never for root; how many files a
-// program writes is not bounded at all.
+// Python runs programs with the machine's Python interpreter. On Linux they run in their
+// own namespaces, if the system permits it: without network, and with all their processes
+// killed by the kernel at the end. Elsewhere, a process that leaves its group and its
+// environment is not found. The number of processes is limited only in a user namespace,
+// and never for root. The number of files is not limited.
 var Python = component.New("python", "Runs a Python program that the model writes, in a resource-limited process on this machine. Requires allow: true; each call needs approval by default.",
 	func() PythonConfig {
 		return PythonConfig{Interpreter: "python3", MaxMemory: 512 << 20, CPU: 60, MaxFile: 16 << 20, MaxBytes: 48 << 10}
@@ -62,15 +61,15 @@ const pythonInput = `{"type":"object","properties":{` +
 	`"inputs":{"type":"object","description":"Input values, available to the program as the dict inputs."}` +
 	`},"required":["source"],"additionalProperties":false}`
 
-// bootstrap is what the interpreter runs: it reads the program and its inputs
-// from standard input, so that nothing of a model's stands in the arguments.
+// bootstrap is the program that the interpreter runs. It reads the model's program and
+// its inputs from standard input, so that no text from the model is in argv.
 //
 //go:embed python_bootstrap.py
 var bootstrap string
 
 const (
-	resultFile = ".pex-result" // in the program's folder
-	cutOff     = "cut off"     // what the bootstrap's first line on stderr says of the network
+	resultFile     = ".pex-result" // in the program's folder
+	networkBlocked = "cut off"     // first line that the bootstrap writes to stderr if the network is blocked
 )
 
 type python struct {
@@ -78,7 +77,7 @@ type python struct {
 	config  PythonConfig
 	env     func(string) string
 	offline bool
-	// forbidden says that no program may be started.
+	// forbidden is true if no program may be started.
 	forbidden bool
 	guard     func(mark string) (watch func(leader int) (release func()))
 }
@@ -90,7 +89,7 @@ func newPython(c *PythonConfig, s tool.Settings) (tool.Tool, error) {
 		return nil, err
 	}
 	t := &python{config: *c, env: s.Env, offline: s.Offline, guard: s.Guard, forbidden: s.NoPrograms}
-	t.info = about(s, "python",
+	t.info = toolInfo(s, "python",
 		"Runs a Python 3 program with the standard library and the installed packages, in an empty temporary folder. Assign the answer to result (JSON), or print it.",
 		pythonInput, tool.WriteEffect)
 	return t, nil
@@ -115,16 +114,16 @@ func (t *python) Call(ctx context.Context, call *tool.Call) (*tool.Output, error
 	case len(args.Inputs) > 0 && args.Inputs[0] != '{' && string(args.Inputs) != "null":
 		return nil, errors.New(`argument "inputs" must be an object`)
 	case runtime.GOOS == "windows":
-		return nil, errors.New("python programs cannot be contained on Windows, so none is run; use the tool code")
+		return nil, errors.New("python programs cannot be sandboxed on Windows; use the tool code instead")
 	}
 	if len(args.Inputs) == 0 || string(args.Inputs) == "null" {
 		args.Inputs = json.RawMessage("{}")
 	}
 	dir, err := os.MkdirTemp("", "pex-python-") // 0700
 	if err != nil {
-		return nil, fmt.Errorf("there is no place for the program's files: %w", err)
+		return nil, fmt.Errorf("create a folder for the program: %w", err)
 	}
-	// A program may have made what its user cannot remove again.
+	// The program may have created files that its user cannot remove.
 	defer func() { _ = os.RemoveAll(dir) }()
 	order, err := json.Marshal(map[string]any{
 		"source": args.Source, "inputs": args.Inputs, "context": call.Context, "memory": t.config.MaxMemory, "cpu": t.config.CPU, "file": t.config.MaxFile,
@@ -149,26 +148,25 @@ func (t *python) run(ctx context.Context, dir, order string) (*tool.Output, erro
 	})
 	said, errs, _ := strings.Cut(res.Stderr, "\n")
 	res.Stderr = errs
-	if said != cutOff && said != "network" { // it ended before it said anything
+	if said != networkBlocked && said != "network" { // the program ended before the bootstrap wrote the line
 		res.Stderr = said + "\n" + errs
 	}
 	switch {
 	case err != nil:
-		return nil, failedRun("the program", err, res)
-	case res.Signal != "": // the tool's own limits end a program so
+		return nil, runError("the program", err, res)
+	case res.Signal != "": // the tool's own limits kill a program this way
 		return nil, withOutput(fmt.Errorf("ended by signal: %s", res.Signal), res)
 	case res.Code != 0:
-		return nil, exit(res)
+		return nil, exitError(res)
 	}
 	out, err := t.output(dir, res)
-	if err == nil && said != cutOff && !t.config.Network {
+	if err == nil && said != networkBlocked && !t.config.Network {
 		out.Text += "\n[this machine does not permit to cut the program off from the network]"
 	}
 	return out, err
 }
 
-// output is the result as JSON where there is one, with what was printed
-// before it.
+// output returns the result as JSON, if there is one, preceded by the printed output.
 func (t *python) output(dir string, res process.Result) (*tool.Output, error) {
 	printed := res.Stdout
 	if warned := strings.TrimSpace(res.Stderr); warned != "" {
@@ -184,21 +182,21 @@ func (t *python) output(dir string, res process.Result) (*tool.Output, error) {
 		return &tool.Output{Text: strings.TrimRight(printed, "\r\n")}, nil
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("the program put something else in the place of its result")
+		return nil, errors.New("the program replaced its result file with something else")
 	}
 	f, err := root.Open(resultFile)
 	if err != nil {
-		return nil, fmt.Errorf("the result cannot be read: %w", err)
+		return nil, fmt.Errorf("read the result: %w", err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, int64(t.config.MaxBytes)+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the result cannot be read: %w", err)
+		return nil, fmt.Errorf("read the result: %w", err)
 	case len(data) > t.config.MaxBytes:
-		return nil, fmt.Errorf("the result has %d bytes; %d are the most: give a part, or a summary", info.Size(), t.config.MaxBytes)
+		return nil, fmt.Errorf("the result has %d bytes, the limit is %d: return a part or a summary", info.Size(), t.config.MaxBytes)
 	case !json.Valid(data):
-		return nil, errors.New("the program damaged its result")
+		return nil, errors.New("the result file is not valid JSON")
 	}
 	return &tool.Output{Text: printed + string(data), Data: data}, nil
 }

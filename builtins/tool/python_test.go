@@ -23,21 +23,21 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// pythonTool is the tool where this machine has a Python.
+// pythonTool returns the tool, if this machine has a Python interpreter.
 func pythonTool(t *testing.T, edit func(*builtintool.PythonConfig)) tool.Tool {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("there is no python3 on this machine, or it is Windows")
 	}
 	t.Setenv("PEX_TEST_CANARY", canary)
-	return made(t, builtintool.Python, tool.Settings{}, func(c *builtintool.PythonConfig) {
+	return newTool(t, builtintool.Python, tool.Settings{}, func(c *builtintool.PythonConfig) {
 		if c.Allow = true; edit != nil {
 			edit(c)
 		}
 	})
 }
 
-func TestPythonHasToBeAllowed(t *testing.T) {
+func TestPythonRequiresAllow(t *testing.T) {
 	_, err := try[builtintool.PythonConfig](builtintool.Python, tool.Settings{}, nil)
 	faults, ok := errors.AsType[component.Faults](err)
 	if !ok || len(faults) != 1 || faults[0].At != "/allow" {
@@ -98,9 +98,9 @@ func TestPythonErrorsSayWhere(t *testing.T) {
 	}
 }
 
-// Output that the interpreter writes before the program starts is reported, and so
-// is a program that could use the network.
-func TestPythonTellsWhatItsInterpreterSays(t *testing.T) {
+// Output that the interpreter writes before the program starts is reported, and so is
+// network access that could not be blocked.
+func TestPythonReportsInterpreterOutput(t *testing.T) {
 	const uncut = "\n[this machine does not permit to cut the program off from the network]"
 	tests := []struct{ name, script, text, err string }{
 		{"cut off", "echo cut off >&2; echo 42 > .pex-result", "42\n", ""},
@@ -125,20 +125,20 @@ func TestPythonTellsWhatItsInterpreterSays(t *testing.T) {
 	}
 }
 
-// The result is written by the tool's own code, which goes through no link.
+// The tool's own code writes the result, without following links.
 func TestPythonResultIsNotWrittenThroughALink(t *testing.T) {
 	python := pythonTool(t, nil)
 	other := filepath.Join(t.TempDir(), "other")
-	if err := os.WriteFile(other, []byte("kept"), 0o600); err != nil {
+	if err := os.WriteFile(other, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	fails(t, python, map[string]any{"source": fmt.Sprintf("import os\nos.symlink(%q, '.pex-result')\nresult = 1", other)}, "File exists")
-	if now, err := os.ReadFile(other); err != nil || string(now) != "kept" {
-		t.Errorf("the other file holds %q, %v", now, err)
+	if now, err := os.ReadFile(other); err != nil || string(now) != "old" {
+		t.Errorf("the other file contains %q, %v", now, err)
 	}
 }
 
-// What a program finds around itself.
+// The environment that a program runs in.
 func TestPythonIsContained(t *testing.T) {
 	python := pythonTool(t, nil)
 	out, err := call(t, python, map[string]any{"source": `
@@ -166,7 +166,7 @@ result = {"env": sorted(os.environ), "canary": "` + canary + `" in str(os.enviro
 		t.Error(d)
 	}
 	if _, err := os.Stat(got.Cwd); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder %s is left (%v)", got.Cwd, err)
+		t.Errorf("the folder %s still exists (%v)", got.Cwd, err)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestPythonLimits(t *testing.T) {
 		"while True: pass":                              "exit status",
 		"open('f', 'w').write('x' * 1000000)":           "File too large",
 		"fs = [open('/dev/null') for i in range(1000)]": "Too many open files",
-		"result = 'x' * 5000":                           "2000 are the most",
+		"result = 'x' * 5000":                           "the limit is 2000",
 		"import resource as r\nr.setrlimit(r.RLIMIT_AS, (1 << 40, 1 << 40))\nif __import__('os').getuid() == 0: raise ValueError('not allowed to raise')": "not allowed to raise",
 	} {
 		fails(t, python, map[string]any{"source": source}, want)
@@ -200,7 +200,7 @@ func TestPythonHasNoNetwork(t *testing.T) {
 	out, err := call(t, pythonTool(t, nil), map[string]any{"source": source})
 	switch {
 	case err == nil && !strings.Contains(out.Text, "does not permit to cut the program off"):
-		t.Errorf("connected, and nothing is said: %+v", out)
+		t.Errorf("connected without a warning: %+v", out)
 	case err != nil && !strings.Contains(err.Error(), "Network is unreachable") && !strings.Contains(err.Error(), "refused"):
 		t.Errorf("error %v", err)
 	}
@@ -210,8 +210,8 @@ func TestPythonHasNoNetwork(t *testing.T) {
 	}
 }
 
-// Children that a program leaves behind, in sessions and environments of their
-// own, hold a named pipe open as long as they live.
+// Child processes that a program leaves behind, in their own sessions and environments,
+// hold a named pipe open while they live.
 func TestPythonLeavesNothingRunning(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("namespaces are Linux's")
@@ -249,13 +249,13 @@ time.sleep(0.3)
 				t.Error(err)
 			}
 			if n := alive(mark); n > 0 {
-				t.Errorf("%d processes are left", n)
+				t.Errorf("%d processes are still running", n)
 			}
 		})
 	}
 }
 
-// stopWhenAlive stops a program as soon as so many of its children are there.
+// stopWhenAlive stops a program once n of its children are running.
 func stopWhenAlive(ctx context.Context, stop func(), mark string, n int) {
 	for ctx.Err() == nil && alive(mark) < n {
 		time.Sleep(20 * time.Millisecond)
@@ -263,7 +263,7 @@ func stopWhenAlive(ctx context.Context, stop func(), mark string, n int) {
 	stop()
 }
 
-// alive counts the processes that have a text in their environment.
+// alive returns the number of processes with mark in their environment.
 func alive(mark string) (n int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, f := range files {

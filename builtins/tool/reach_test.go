@@ -14,23 +14,23 @@ import (
 	"github.com/pexctl/pex/internal/httpclient/wiretest"
 )
 
-// reachers are the tools that ask over HTTP, without any host allowed, and the
-// arguments with which each would ask for an address.
+// reachers returns the tools that use HTTP, without allowed hosts, and the arguments with
+// which each would call a URL.
 func reachers(t *testing.T) map[string]func(at string) (tool.Tool, map[string]any, error) {
 	t.Helper()
-	get := made[builtintool.HTTPGetConfig](t, builtintool.HTTPGet, tool.Settings{}, nil)
-	request := made[builtintool.HTTPRequestConfig](t, builtintool.HTTPRequest, tool.Settings{}, nil)
+	get := newTool[builtintool.HTTPGetConfig](t, builtintool.HTTPGet, tool.Settings{}, nil)
+	request := newTool[builtintool.HTTPRequestConfig](t, builtintool.HTTPRequest, tool.Settings{}, nil)
 	return map[string]func(string) (tool.Tool, map[string]any, error){
 		"http_get":     func(at string) (tool.Tool, map[string]any, error) { return get, args{"url": at}, nil },
 		"http_request": func(at string) (tool.Tool, map[string]any, error) { return request, args{"url": at}, nil },
-		// The model of an http tool names no host; it tries by the place it has.
+		// The model of an http tool cannot choose the host, so it uses its path argument.
 		"http": func(at string) (tool.Tool, map[string]any, error) {
 			t, err := try(builtintool.HTTP, tool.Settings{}, func(c *builtintool.HTTPConfig) {
 				c.URL = template(t, "http://inside.example.com/${args.at}")
 			})
 			return t, args{"at": strings.NewReplacer("/", "", `\`, "").Replace(at)}, err
 		},
-		// Nor does that of a search; what it searches is a part of the address.
+		// The same holds for web_search: the query is part of the URL.
 		"web_search": func(at string) (tool.Tool, map[string]any, error) {
 			t, err := try(builtintool.WebSearch, tool.Settings{}, func(c *builtintool.WebSearchConfig) {
 				c.URL = template(t, "http://inside.example.com/search")
@@ -40,8 +40,8 @@ func reachers(t *testing.T) map[string]func(at string) (tool.Tool, map[string]an
 	}
 }
 
-// Whatever a model writes, and whatever names resolve to, nothing private is asked.
-func TestNothingPrivateIsReached(t *testing.T) {
+// Private addresses are never called, whatever a model writes and names resolve to.
+func TestPrivateAddressesAreUnreachable(t *testing.T) {
 	wiretest.ResolveInside(t)
 	for name, reacher := range reachers(t) {
 		t.Run(name, func(t *testing.T) {
@@ -60,9 +60,9 @@ func TestNothingPrivateIsReached(t *testing.T) {
 				case err == nil:
 					t.Errorf("%s gave %+v", at, out)
 				case strings.Contains(err.Error(), "refused"), ctx.Err() != nil:
-					t.Errorf("%s was dialled: %v", at, err)
+					t.Errorf("connected to %s: %v", at, err)
 				case strings.Contains(err.Error(), ":pass@"):
-					t.Errorf("the password shows: %v", err)
+					t.Errorf("the error shows the password: %v", err)
 				}
 				cancel()
 			}
@@ -70,8 +70,8 @@ func TestNothingPrivateIsReached(t *testing.T) {
 	}
 }
 
-// A server that may be asked cannot lead to one that may not.
-func TestRedirectsLeadNowhereElse(t *testing.T) {
+// A permitted server cannot redirect to a forbidden one.
+func TestRedirectsStayOnAllowedHosts(t *testing.T) {
 	base, _ := site(t)
 	port := base[strings.LastIndexByte(base, ':'):]
 	u, err := url.Parse(base)
@@ -80,12 +80,12 @@ func TestRedirectsLeadNowhereElse(t *testing.T) {
 	}
 	s := tool.Settings{}
 	get := getter(t, base, nil)
-	request := made(t, builtintool.HTTPRequest, s, func(c *builtintool.HTTPRequestConfig) { c.AllowHosts = []string{u.Host} })
-	fixed := made(t, builtintool.HTTP, s, func(c *builtintool.HTTPConfig) {
+	request := newTool(t, builtintool.HTTPRequest, s, func(c *builtintool.HTTPRequestConfig) { c.AllowHosts = []string{u.Host} })
+	fixed := newTool(t, builtintool.HTTP, s, func(c *builtintool.HTTPConfig) {
 		c.URL = component.Template{Text: base + "/out"}
 		c.Query = map[string]component.Template{"to": template(t, "${args.to}")}
 	})
-	search := made(t, builtintool.WebSearch, s, func(c *builtintool.WebSearchConfig) {
+	search := newTool(t, builtintool.WebSearch, s, func(c *builtintool.WebSearchConfig) {
 		c.URL = component.Template{Text: base + "/out"}
 		c.Query = map[string]component.Template{"to": template(t, "${args.query}")}
 	})
@@ -101,7 +101,7 @@ func TestRedirectsLeadNowhereElse(t *testing.T) {
 			if out, err := call(t, tt.made, tt.args); err == nil {
 				t.Errorf("%s led %s to %+v", to, tt.made.Info().Name, out)
 			} else if strings.Contains(err.Error(), "refused") {
-				t.Errorf("%s was dialled: %v", to, err)
+				t.Errorf("connected to %s: %v", to, err)
 			}
 		}
 	}

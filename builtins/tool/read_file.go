@@ -15,14 +15,14 @@ import (
 	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
-// ReadFileConfig is the settings of read_file.
+// ReadFileConfig configures read_file.
 type ReadFileConfig struct {
 	Root     string   `yaml:"root" path:"relative" doc:"Folder whose files can be read, relative to this file. Default: the spec's folder."`
 	Exclude  []string `yaml:"exclude" doc:"Names of files and folders that cannot be accessed, at any depth. Shell wildcards such as * are allowed."`
 	MaxBytes int      `yaml:"max_bytes" min:"100" max:"16777216" doc:"Maximum number of bytes per call. Further calls read the rest."`
 }
 
-// Access implements tool.AccessDescriber: nothing.
+// Access implements tool.AccessDescriber.
 func (*ReadFileConfig) Access() []string { return nil }
 
 // ReadsFiles implements tool.FileReader.
@@ -39,9 +39,9 @@ const readFileInput = `{"type":"object","properties":{` +
 	`},"required":["path"],"additionalProperties":false}`
 
 type readFile struct {
-	info   tool.Info
-	folder *sandboxfs.Folder
-	most   int
+	info     tool.Info
+	folder   *sandboxfs.Folder
+	maxBytes int
 }
 
 var _ tool.Tool = (*readFile)(nil)
@@ -51,7 +51,7 @@ func newReadFile(c *ReadFileConfig, s tool.Settings) (tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &readFile{about(s, "read_file",
+	return &readFile{toolInfo(s, "read_file",
 		"Reads a text file. A long file is returned in parts, with the line range and how to read the next part. Cannot read binary files.",
 		readFileInput, tool.ReadEffect), f, c.MaxBytes}, nil
 }
@@ -75,7 +75,7 @@ func (t *readFile) Call(ctx context.Context, call *tool.Call) (*tool.Output, err
 	if args.Offset < 0 || args.Limit < 0 {
 		return nil, errors.New(`"offset" and "limit" count lines and must be positive`)
 	}
-	tree, path, err := opened(t.folder, call, args.Path)
+	tree, path, err := openFile(t.folder, call, args.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (t *readFile) Call(ctx context.Context, call *tool.Call) (*tool.Output, err
 		return nil, err
 	}
 	defer f.Close()
-	part := excerpt{from: max(args.Offset, 1), lines: args.Limit, most: t.most}
+	part := excerpt{from: max(args.Offset, 1), lines: args.Limit, maxBytes: t.maxBytes}
 	if err := part.read(ctx, f); err != nil {
 		return nil, fmt.Errorf("%q: %w", path, err)
 	}
@@ -96,22 +96,22 @@ func (t *readFile) Call(ctx context.Context, call *tool.Call) (*tool.Output, err
 	return &tool.Output{Text: text}, nil
 }
 
-// excerpt is some lines of a file.
+// excerpt is a range of lines of a file.
 type excerpt struct {
-	from, lines int // first line; how many at most, 0 = no bound
-	most        int // bytes
+	from, lines int // first line; maximum number of lines, 0 = no limit
+	maxBytes    int // bytes
 
 	out   bytes.Buffer
-	next  int  // number of the line that is read next
-	last  int  // number of the last line that was read
-	more  bool // the file goes on after it
-	split bool // its last line is cut
+	next  int  // number of the next line to read
+	last  int  // number of the last line read
+	more  bool // the file continues after it
+	split bool // its last line is truncated
 }
 
-var errBinary = errors.New("it is not a text file, so it is not read")
+var errBinary = errors.New("it is not a text file")
 
-// read passes over the lines before the excerpt and keeps those in it. The
-// rest of the file is not looked at.
+// read skips the lines before the excerpt and stores those in it. It does not read the
+// rest of the file.
 func (e *excerpt) read(ctx context.Context, r io.Reader) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	start, err := in.Peek(8 << 10)
@@ -122,7 +122,7 @@ func (e *excerpt) read(ctx context.Context, r io.Reader) error {
 		return errBinary
 	}
 	if bytes.HasPrefix(start, []byte("\xEF\xBB\xBF")) {
-		_, _ = in.Discard(3) // they were peeked at
+		_, _ = in.Discard(3) // the bytes have been peeked
 	}
 	e.next = 1
 	for {
@@ -149,7 +149,7 @@ func (e *excerpt) read(ctx context.Context, r io.Reader) error {
 	}
 }
 
-// take keeps a line, or a piece of one; false = it does not belong here any more.
+// take adds a line, or part of one. It returns false if the excerpt is complete.
 func (e *excerpt) take(piece []byte) bool {
 	switch {
 	case e.next < e.from:
@@ -157,12 +157,12 @@ func (e *excerpt) take(piece []byte) bool {
 	case e.lines > 0 && e.next-e.from >= e.lines:
 		return false
 	}
-	room := e.most - e.out.Len()
+	room := e.maxBytes - e.out.Len()
 	if len(piece) <= room {
 		e.out.Write(piece)
 		return true
 	}
-	// What is kept ends with a whole line, unless that one line is too long.
+	// The excerpt ends with a complete line, unless a single line is too long.
 	if last := bytes.LastIndexByte(e.out.Bytes(), '\n') + 1; last > 0 {
 		e.out.Truncate(last)
 		return false
@@ -172,30 +172,29 @@ func (e *excerpt) take(piece []byte) bool {
 	return false
 }
 
-// text is the excerpt with a last line that says what was left out.
+// text returns the excerpt with a last line that describes what was omitted.
 func (e *excerpt) text(size int64) (string, error) {
 	text := strings.ToValidUTF8(e.out.String(), "\uFFFD")
 	switch {
 	case e.split:
 		return fmt.Sprintf("%s\n[line %d is longer than %d bytes and was cut here; the file has %d bytes. Search it or query it instead, or read on with \"offset\": %d]",
-			text, e.next, e.most, size, e.next+1), nil
+			text, e.next, e.maxBytes, size, e.next+1), nil
 	case e.more:
 		return fmt.Sprintf("%s[lines %d to %d of a file of %d bytes; read on with \"offset\": %d]", text, e.from, e.next-1, size, e.next), nil
 	case text == "" && e.from > 1:
-		return "", fmt.Errorf("there is no line %d: the file ends with line %d", e.from, e.last)
+		return "", fmt.Errorf("line %d does not exist: the file ends with line %d", e.from, e.last)
 	case text == "" && size == 0:
 		return "[the file is empty]", nil
 	}
 	return text, nil
 }
 
-// opened is the tree that a path is looked up in, and the path there: those of
-// the tool's folder, or, where the user gave the run a file by that very name,
-// those of the file, wherever it lies. It is for reading only. The caller closes
-// the tree.
-func opened(f *sandboxfs.Folder, call *tool.Call, name string) (*sandboxfs.Tree, string, error) {
+// openFile returns the tree that contains the file, and the path in it. That is the tool's
+// folder or, if the user passed a file with that exact name to the run, the file's
+// folder, wherever it is. The tree is for reading only. The caller closes it.
+func openFile(f *sandboxfs.Folder, call *tool.Call, name string) (*sandboxfs.Tree, string, error) {
 	if file, ok := call.Files[name]; ok {
-		return given(file)
+		return givenFile(file)
 	}
 	tree, err := f.Open()
 	if err != nil {
@@ -209,12 +208,12 @@ func opened(f *sandboxfs.Folder, call *tool.Call, name string) (*sandboxfs.Tree,
 	return tree, path, nil
 }
 
-// given is a file that the user gave the run, and its folder as a tree. A link
-// leads to where it leads: the user named it.
-func given(file string) (*sandboxfs.Tree, string, error) {
+// givenFile returns the folder of a file that the user passed to the run, and its name. Links
+// are followed, because the user named the file.
+func givenFile(file string) (*sandboxfs.Tree, string, error) {
 	whole, err := filepath.EvalSymlinks(file)
 	if err != nil {
-		return nil, "", fmt.Errorf("the file was given to the run, and is not there any more: %w", err)
+		return nil, "", fmt.Errorf("the file was passed to the run but no longer exists: %w", err)
 	}
 	dir, name := filepath.Split(whole)
 	f, err := sandboxfs.New(tool.Settings{Dir: dir, Root: dir}, "", nil)

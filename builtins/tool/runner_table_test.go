@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// commands are those of a file, one argv a line, as JSON.
+// commands reads commands from a file, one argv per line, as JSON.
 func commands(t *testing.T, name string) (out [][]string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "argv", name))
@@ -32,25 +32,25 @@ func commands(t *testing.T, name string) (out [][]string) {
 	return out
 }
 
-// What an author reasonably writes is no mistake.
-func TestHonestCommandsAreTaken(t *testing.T) {
+// Common, harmless commands are accepted.
+func TestHarmlessCommandsAreAccepted(t *testing.T) {
 	for _, argv := range commands(t, "honest.jsonl") {
-		if err := tried(t, "", argv...); err != nil {
+		if err := newCommandError(t, "", argv...); err != nil {
 			t.Errorf("%q: %v", argv, err)
 		}
 	}
 }
 
-func TestCommandsThatAModelWouldChooseAreRefused(t *testing.T) {
+func TestCommandsWithModelCodeAreRejected(t *testing.T) {
 	for _, argv := range commands(t, "chosen.jsonl") {
-		if tried(t, "", argv...) == nil {
-			t.Errorf("%q is taken", argv)
+		if newCommandError(t, "", argv...) == nil {
+			t.Errorf("%q was accepted", argv)
 		}
 	}
 }
 
-// tried says whether a command of these settings can be made.
-func tried(t *testing.T, schema string, argv ...string) error {
+// newCommandError returns the error of creating a command with these settings.
+func newCommandError(t *testing.T, schema string, argv ...string) error {
 	t.Helper()
 	_, err := try(builtintool.Command, tool.Settings{Dir: t.TempDir()}, func(c *builtintool.CommandConfig) {
 		c.Argv, c.InputSchema = templates(t, argv...), component.SchemaRef{JSON: json.RawMessage(schema)}
@@ -58,42 +58,42 @@ func tried(t *testing.T, schema string, argv ...string) error {
 	return err
 }
 
-// What a schema leaves no free text in is no code of a model's.
-func TestWhatASchemaSettlesIsNoCode(t *testing.T) {
+// A value that the schema restricts cannot be code.
+func TestRestrictedArgumentsAreAccepted(t *testing.T) {
 	for of, taken := range map[string]bool{
 		`{"type":"integer"}`: true, `{"enum":["build","test"]}`: true, `{"const":"x"}`: true, `{"type":"string","pattern":"^[a-z]+$"}`: true,
 		`{"type":"string"}`: false, `{"type":"string","pattern":"^[a-z]"}`: false, `{"type":"string","pattern":"^a|b$"}`: false, `{"type":["integer","string"]}`: false,
 	} {
 		schema := `{"type":"object","properties":{"x":` + of + `}}`
 		for _, argv := range [][]string{{"make", "${args.x}"}, {"sh", "-c", "sleep ${args.x}"}, {"ssh", "host", "logs", "${args.x}"}, {"env", "${args.x}"}} {
-			if err := tried(t, schema, argv...); (err == nil) != taken {
+			if err := newCommandError(t, schema, argv...); (err == nil) != taken {
 				t.Errorf("%s in %q: %v", of, argv, err)
 			}
 		}
 	}
 }
 
-// Each fault stands at the very element, with a way out that fits the program.
-func TestCommandFaultsSayWhere(t *testing.T) {
+// Each fault has the position of the element, and a fix that suits the program.
+func TestCommandFaultsHavePositions(t *testing.T) {
 	for _, tt := range []struct {
 		name, at, hint string
 		edit           func(*builtintool.CommandConfig)
 	}{
-		{"no program", "/argv", "write it first, and what it is given behind it", func(*builtintool.CommandConfig) {}},
-		{"a program", "/argv/0", "name it, and pass args behind it", func(c *builtintool.CommandConfig) { c.Argv = templates(t, "${args.x}") }},
-		{"a script", "/argv/2", `keep it fixed and pass args behind it: ["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`, func(c *builtintool.CommandConfig) {
+		{"no program", "/argv", "put the program first and its arguments after it", func(*builtintool.CommandConfig) {}},
+		{"a program", "/argv/0", "write the program's name, and pass args after it", func(c *builtintool.CommandConfig) { c.Argv = templates(t, "${args.x}") }},
+		{"a script", "/argv/2", `keep it fixed and pass args after it: ["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`, func(c *builtintool.CommandConfig) {
 			c.Argv = templates(t, "sh", "-c", "${args.x}")
 		}},
-		{"a target", "/argv/1", "let input_schema declare the argument by an enum, or by a pattern such as ^[a-z]+$", func(c *builtintool.CommandConfig) {
+		{"a target", "/argv/1", "let input_schema declare the argument with an enum, or with a pattern such as ^[a-z]+$", func(c *builtintool.CommandConfig) {
 			c.Argv = templates(t, "make", "${args.x}")
 		}},
 		{"SQL", "/argv/3", "write -safe before the database, or use a tool of type sql", func(c *builtintool.CommandConfig) {
 			c.Argv = templates(t, "sqlite3", "-json", "a.db", "${args.x}")
 		}},
-		{"what is read", "/stdin", `keep it fixed and pass args behind it: ["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`, func(c *builtintool.CommandConfig) {
+		{"what is read", "/stdin", `keep it fixed and pass args after it: ["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`, func(c *builtintool.CommandConfig) {
 			c.Argv, c.Stdin = templates(t, "ssh", "host"), template(t, "${args.x}")
 		}},
-		{"a variable", "/env/PATH", "pass args in a variable of another name", func(c *builtintool.CommandConfig) {
+		{"a variable", "/env/PATH", "pass args in another variable", func(c *builtintool.CommandConfig) {
 			c.Argv, c.Env = templates(t, "sh", "-c", "${args.x}"), map[string]component.Template{"PATH": template(t, "${args.x}")}
 		}},
 	} {
@@ -104,8 +104,8 @@ func TestCommandFaultsSayWhere(t *testing.T) {
 	}
 }
 
-// A script from stdin takes arguments too; what a fixed script reads is no code.
-func TestInputThatIsNoCode(t *testing.T) {
+// A script from stdin may have arguments, and the input of a fixed script is not code.
+func TestStdinThatIsDataIsAccepted(t *testing.T) {
 	for _, tt := range []struct {
 		argv  []string
 		stdin string

@@ -13,30 +13,29 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// The engines that are told apart in code.
+// Engines with special handling.
 const (
 	searxng    = "searxng"
 	jsonEngine = "json"
 )
 
-// searchEngine is how a search service is asked and what it answers. Texts are
-// templates over args and env.
+// searchEngine describes the API of a search service. Strings are templates over args and
+// env.
 type searchEngine struct {
-	url    string // "" = the author writes it
-	key    string // what the variable with its key is usually called, "" = it needs none
-	secret string // how the key is sent, "Header: text" or "?name"; KEY stands for it
-	query  map[string]string
-	body   map[string]any    // "" = none; its texts are templates
-	list   string            // JSONPath of the results
-	most   int               // results that one search gives, by its documentation; 0 = more than max_results may be
-	hint   map[string]string // what a status means here
+	url        string // "" = required from the author
+	key        string // usual name of the environment variable with the API key, "" = no key
+	secret     string // how the key is sent, "Header: text" or "?name"; KEY is replaced by the key
+	query      map[string]string
+	body       map[string]any    // "" = none; strings in it are templates
+	list       string            // JSONPath of the results
+	maxResults int               // documented maximum number of results per search; 0 = at least max_results
+	hint       map[string]string // explanation of a status
 
-	title, link, snippet component.FilterRef // unset = by the usual names
+	title, link, snippet component.FilterRef // unset = the usual names
 }
 
-// searchEngines are the services that need no more than a word, as their
-// documentation and public clients had them in November 2026; nobody here could
-// ask the services themselves.
+// searchEngines are the services that need only a name, as documented by them and used by
+// public clients in November 2026. They are not tested against the live services.
 var searchEngines = map[string]searchEngine{
 	jsonEngine: {},
 	searxng: {
@@ -45,11 +44,11 @@ var searchEngines = map[string]searchEngine{
 	},
 	"brave": {
 		url: "https://api.search.brave.com/res/v1/web/search", key: "BRAVE_API_KEY", secret: "X-Subscription-Token: KEY",
-		query: map[string]string{"q": "${args.query}", "count": "${args.count}", "text_decorations": "false"}, list: "$.web.results[*]", most: 20,
+		query: map[string]string{"q": "${args.query}", "count": "${args.count}", "text_decorations": "false"}, list: "$.web.results[*]", maxResults: 20,
 	},
 	"tavily": {
 		url: "https://api.tavily.com/search", key: "TAVILY_API_KEY", secret: "Authorization: Bearer KEY",
-		body: map[string]any{"query": "${args.query}", "max_results": "${args.count}"}, list: "$.results[*]", most: 20,
+		body: map[string]any{"query": "${args.query}", "max_results": "${args.count}"}, list: "$.results[*]", maxResults: 20,
 	},
 	"serper": {
 		url: "https://google.serper.dev/search", key: "SERPER_API_KEY", secret: "X-API-KEY: KEY",
@@ -69,7 +68,7 @@ var searchEngines = map[string]searchEngine{
 	},
 	"perplexity": {
 		url: "https://api.perplexity.ai/search", key: "PERPLEXITY_API_KEY", secret: "Authorization: Bearer KEY",
-		body: map[string]any{"query": "${args.query}", "max_results": "${args.count}"}, list: "$.results[*]", most: 20,
+		body: map[string]any{"query": "${args.query}", "max_results": "${args.count}"}, list: "$.results[*]", maxResults: 20,
 	},
 	"wikipedia": {
 		url: "https://en.wikipedia.org/w/api.php",
@@ -82,31 +81,31 @@ var searchEngines = map[string]searchEngine{
 
 var variable = text.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// check finds settings that do not go with the engine.
+// check returns faults for settings that do not apply to the engine.
 func (c *WebSearchConfig) check() (out component.Faults) {
 	fault := func(at, message, hint string) {
 		out = append(out, component.Fault{At: at, Message: message, Hint: hint})
 	}
 	e, ok := searchEngines[c.Engine]
 	if !ok {
-		fault("/engine", "there is no search engine "+clip(c.Engine), "one of "+strings.Join(slices.Sorted(maps.Keys(searchEngines)), ", "))
+		fault("/engine", "unknown search engine "+clip(c.Engine), "use one of "+strings.Join(slices.Sorted(maps.Keys(searchEngines)), ", "))
 		return out
 	}
 	if c.URL.Text == "" && e.url == "" {
-		fault("/url", "engine "+c.Engine+" needs the url that is asked", "such as http://localhost:8080/search; services that have their own: brave, tavily, wikipedia, ...")
+		fault("/url", "engine "+c.Engine+" requires url", "write it, such as http://localhost:8080/search; services with a default url: brave, tavily, wikipedia, ...")
 	}
 	if c.APIKeyEnv == "" && e.key != "" {
-		fault("/api_key_env", "engine "+c.Engine+" needs a key", "write api_key_env: "+e.key+", and keep the key in that variable")
+		fault("/api_key_env", "engine "+c.Engine+" requires an API key", "write api_key_env: "+e.key+", and store the key in that variable")
 	}
 	if c.APIKeyEnv != "" && !variable().MatchString(c.APIKeyEnv) {
-		fault("/api_key_env", "api_key_env is the name of an environment variable", "write "+cmp.Or(e.key, "SEARCH_API_KEY")+", and keep the key in the environment")
+		fault("/api_key_env", "api_key_env must be the name of an environment variable", "write "+cmp.Or(e.key, "SEARCH_API_KEY")+", and store the key in that variable")
 	}
 	if c.APIKeyEnv != "" && e.key == "" {
-		fault("/api_key_env", "engine "+c.Engine+" has no place for a key", "send it under headers, as Authorization: Bearer ${env."+c.APIKeyEnv+"}")
+		fault("/api_key_env", "engine "+c.Engine+" uses no API key", "send it in headers, as Authorization: Bearer ${env."+c.APIKeyEnv+"}")
 	}
 	if c.Engine == jsonEngine {
 		if c.Results.IsZero() {
-			fault("/results", "engine json needs the path of the results in the response", "write a JSONPath, such as results: $.items")
+			fault("/results", "engine json requires results, the path of the results in the response", "write a JSONPath, such as results: $.items")
 		}
 		return out
 	}
@@ -122,14 +121,14 @@ func (c *WebSearchConfig) check() (out component.Faults) {
 		{"snippet", !c.Snippet.IsZero()},
 	} {
 		if key.written {
-			fault("/"+key.name, fmt.Sprintf("%s is for engine: json; %s has its own", key.name, c.Engine), "leave it out, or write engine: json")
+			fault("/"+key.name, fmt.Sprintf("%s requires engine: json; %s has its own", key.name, c.Engine), "remove it, or write engine: json")
 		}
 	}
 	return out
 }
 
-// request is how the engine is asked, as the settings of http: what the author
-// adds goes before what the engine has.
+// request returns the settings of http for the engine. The author's settings take
+// precedence.
 func (e searchEngine) request(c *WebSearchConfig) HTTPConfig {
 	out := HTTPConfig{
 		Method: c.Method, URL: c.URL, Headers: map[string]component.Template{}, Query: map[string]component.Template{}, Body: c.Body,
@@ -140,22 +139,22 @@ func (e searchEngine) request(c *WebSearchConfig) HTTPConfig {
 		out.URL = component.Template{Text: e.url}
 	}
 	for name, text := range e.query {
-		out.Query[name] = filledIn(text)
+		out.Query[name] = ownText(text)
 	}
 	if len(e.body) > 0 {
-		out.Body = filledBody(e.body)
+		out.Body = ownBody(e.body)
 	}
 	if name, ok := strings.CutPrefix(e.secret, "?"); ok {
-		out.Query[name] = filledIn("${env." + c.APIKeyEnv + "}")
+		out.Query[name] = ownText("${env." + c.APIKeyEnv + "}")
 	} else if name, text, ok := strings.Cut(e.secret, ": "); ok {
-		out.Headers[name] = filledIn(strings.Replace(text, "KEY", "${env."+c.APIKeyEnv+"}", 1))
+		out.Headers[name] = ownText(strings.Replace(text, "KEY", "${env."+c.APIKeyEnv+"}", 1))
 	}
 	maps.Copy(out.Headers, c.Headers)
 	maps.Copy(out.Query, c.Query)
 	return out
 }
 
-// explain adds what an error of this engine usually means.
+// explain adds the usual cause of an error of this engine.
 func (e searchEngine) explain(err error) error {
 	for _, status := range slices.Sorted(maps.Keys(e.hint)) {
 		if strings.Contains(err.Error(), ": "+status) {
@@ -165,29 +164,30 @@ func (e searchEngine) explain(err error) error {
 	return err
 }
 
-// filledIn is a template of ours.
-func filledIn(text string) component.Template {
-	parsed, _ := prompt.Parse(text, ours)
+// ownText compiles one of our own templates.
+func ownText(text string) component.Template {
+	parsed, _ := prompt.Parse(text, ownTemplate)
 	out := component.Template{Text: text}
 	out.Bind(parsed.Render)
 	return out
 }
 
-var ours = prompt.Options{Source: "a request of the tool", Namespaces: []string{"args", "env"}}
+var ownTemplate = prompt.Options{Source: "a request of the tool", Namespaces: []string{"args", "env"}}
 
-// filledBody is a body of ours; a text that is one reference keeps its type.
-func filledBody(fields map[string]any) component.Value {
-	// Texts, numbers and maps of them always marshal.
+// ownBody compiles one of our own bodies. A string that consists of one reference
+// keeps the type of its value.
+func ownBody(fields map[string]any) component.Value {
+	// Strings, numbers and maps of them always marshal.
 	source, _ := json.Marshal(fields)
 	out := component.Value{JSON: source}
-	out.Bind(func(look component.Lookup) any { return filledTree(fields, look) })
+	out.Bind(func(look component.Lookup) any { return fillTree(fields, look) })
 	return out
 }
 
-func filledTree(tree any, look component.Lookup) any {
+func fillTree(tree any, look component.Lookup) any {
 	switch v := tree.(type) {
 	case string:
-		parsed, _ := prompt.Parse(v, ours)
+		parsed, _ := prompt.Parse(v, ownTemplate)
 		if whole, ok := parsed.Whole(look); ok {
 			return whole
 		}
@@ -195,7 +195,7 @@ func filledTree(tree any, look component.Lookup) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, inner := range v {
-			out[name] = filledTree(inner, look)
+			out[name] = fillTree(inner, look)
 		}
 		return out
 	}

@@ -15,20 +15,20 @@ import (
 	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
-// SearchFilesConfig is the settings of search_files.
+// SearchFilesConfig configures search_files.
 type SearchFilesConfig struct {
 	Root       string   `yaml:"root" path:"relative" doc:"Folder whose files can be searched, relative to this file. Default: the spec's folder."`
 	Exclude    []string `yaml:"exclude" doc:"Names of files and folders that are not searched, at any depth. Shell wildcards such as * are allowed."`
 	MaxResults int      `yaml:"max_results" min:"1" max:"1000" doc:"Maximum number of lines that a call may request. Default of a call: 50."`
 }
 
-// Access implements tool.AccessDescriber: nothing.
+// Access implements tool.AccessDescriber.
 func (*SearchFilesConfig) Access() []string { return nil }
 
 // ReadsFiles implements tool.FileReader.
 func (c *SearchFilesConfig) ReadsFiles() (root string, given bool) { return c.Root, false }
 
-// SearchFiles finds lines in files.
+// SearchFiles searches files by line.
 var SearchFiles = component.New("search_files", "Searches text files below a folder for a string or regular expression.",
 	func() SearchFilesConfig { return SearchFilesConfig{Exclude: sandboxfs.Hidden(), MaxResults: 200} }, newSearchFiles)
 
@@ -45,14 +45,14 @@ const searchFilesInput = `{"type":"object","properties":{` +
 const (
 	someResults = 50
 	maxContext  = 10
-	maxShown    = 40 << 10 // bytes of lines, whatever their number
-	maxCounts   = 15       // files whose totals are told
+	maxShown    = 40 << 10 // bytes of lines, regardless of their number
+	maxCounts   = 15       // files with reported totals
 )
 
 type searchFiles struct {
-	info   tool.Info
-	folder *sandboxfs.Folder
-	most   int
+	info       tool.Info
+	folder     *sandboxfs.Folder
+	maxResults int
 }
 
 var _ tool.Tool = (*searchFiles)(nil)
@@ -62,7 +62,7 @@ func newSearchFiles(c *SearchFilesConfig, s tool.Settings) (tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &searchFiles{about(s, "search_files",
+	return &searchFiles{toolInfo(s, "search_files",
 		"Searches text files and returns matching lines as file:line: text. Handles files of any size, such as logs. If there are more matches than the limit, it returns the number of matches per file.",
 		searchFilesInput, tool.ReadEffect), f, c.MaxResults}, nil
 }
@@ -89,7 +89,7 @@ func (t *searchFiles) Call(ctx context.Context, call *tool.Call) (*tool.Output, 
 	if args.Context < 0 {
 		return nil, errors.New(`argument "context" must not be negative`)
 	}
-	most, err := within("max_results", args.MaxResults, someResults, t.most)
+	most, err := within("max_results", args.MaxResults, someResults, t.maxResults)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (t *searchFiles) Call(ctx context.Context, call *tool.Call) (*tool.Output, 
 	if err != nil {
 		return nil, err
 	}
-	tree, path, err := opened(t.folder, call, args.Path)
+	tree, path, err := openFile(t.folder, call, args.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -121,11 +121,11 @@ type search struct {
 	matcher *grep.Matcher
 	out     strings.Builder
 	left    int  // lines that may still be shown
-	full    bool // the answer has no room for more
+	full    bool // the output is full
 	shown   int
 	total   int
 	files   int
-	skipped int // files that are not text
+	skipped int // number of files that are not text
 	counts  []fileCount
 }
 
@@ -147,7 +147,7 @@ func (s *search) all(ctx context.Context, path string, glob sandboxfs.Glob) erro
 		if e.Dir {
 			return nil
 		}
-		// One file that cannot be read must not hide what the others hold.
+		// A file that cannot be read must not hide matches in others.
 		if err := s.file(ctx, e.Path); err != nil && ctx.Err() != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func (s *search) file(ctx context.Context, path string) error {
 	return err
 }
 
-// show writes one line, until the answer is full.
+// show appends one line, until the output is full.
 func (s *search) show(path string, l grep.Line) {
 	mark := "-"
 	if l.Match {
@@ -198,7 +198,7 @@ func (s *search) show(path string, l grep.Line) {
 	}
 }
 
-// count keeps the files that have most matches.
+// count records the files with the most matches.
 func (s *search) count(path string, n int) {
 	s.counts = append(s.counts, fileCount{path, n})
 	if len(s.counts) < 100*maxCounts {

@@ -18,30 +18,30 @@ import (
 )
 
 const (
-	maxSnippet = 1000 // bytes of an extract that are shown
-	maxLink    = 2048 // bytes of an address; half of a longer one leads nowhere
+	maxSnippet = 1000 // bytes of a snippet to show
+	maxLink    = 2048 // bytes of a URL; a longer one is omitted, since a truncated URL is useless
 )
 
-// pageFound is one result of a search.
-type pageFound struct {
+// searchResult is one search result.
+type searchResult struct {
 	Title   string `json:"title"`
 	URL     string `json:"url"`
 	Snippet string `json:"snippet"`
 }
 
-// The names that search services give to the parts of a result.
+// Names that search services use for the fields of a result.
 var (
 	titles   = []string{"title", "name"}
 	links    = []string{"url", "link", "href"}
 	snippets = []string{"snippet", "description", "content", "text"}
 )
 
-// read makes a list of what a search service answered.
+// read converts the response of a search service into a list of results.
 func (t *webSearch) read(out *tool.Output, args webSearchArgs, call *tool.Call) (*tool.Output, error) {
 	source := []byte(cmp.Or(string(out.Data), out.Text))
 	var answered any
 	if err := jsontemplate.Decode(source, &answered); err != nil {
-		return nil, errors.New("the search service gave no JSON: " + clip(string(source)))
+		return nil, errors.New("the search service did not return JSON: " + clip(string(source)))
 	}
 	list, err := t.list(answered)
 	if err != nil {
@@ -53,11 +53,11 @@ func (t *webSearch) read(out *tool.Output, args webSearchArgs, call *tool.Call) 
 			list = inner
 		}
 	}
-	at, err := t.ask.place.fill(lookup(call, t.ask.env))
+	at, err := t.ask.url.fill(lookup(call, t.ask.env))
 	if err != nil {
 		return nil, err
 	}
-	found := make([]pageFound, 0, len(list))
+	found := make([]searchResult, 0, len(list))
 	for _, result := range list {
 		if p := t.engine.page(result, at); p.Title+p.URL != "" && len(found) < args.Count {
 			found = append(found, p)
@@ -67,31 +67,32 @@ func (t *webSearch) read(out *tool.Output, args webSearchArgs, call *tool.Call) 
 	if err != nil {
 		return nil, err
 	}
-	text := numbered(found)
+	text := numberedList(found)
 	if len(found) == 0 {
 		text, err = t.nothing(args.Query, answered, missing)
 	}
 	return &tool.Output{Text: text, Data: data}, err
 }
 
-// page is one result; at is the address that was asked.
-func (e searchEngine) page(result any, at *url.URL) pageFound {
+// page converts one result. at is the URL of the request.
+func (e searchEngine) page(result any, at *url.URL) searchResult {
 	fields, ok := result.(map[string]any)
 	if !ok {
-		return pageFound{}
+		return searchResult{}
 	}
-	p := pageFound{
+	p := searchResult{
 		Title:   plain(field(e.title, fields, titles)),
 		URL:     webAddress(field(e.link, fields, links), at),
 		Snippet: plain(field(e.snippet, fields, snippets)),
 	}
-	if id, ok := fields["pageid"]; ok && p.URL == "" { // MediaWiki names pages by number
+	if id, ok := fields["pageid"]; ok && p.URL == "" { // MediaWiki identifies pages by number
 		p.URL = webAddress("/?curid="+jsontemplate.Text(id), at)
 	}
 	return p
 }
 
-// field is what a path selects of a result, else the first of its names that says something.
+// field returns the value that path selects from a result, else the first non-empty field
+// of names.
 func field(path component.FilterRef, fields map[string]any, names []string) string {
 	if !path.IsZero() {
 		found, err := path.Apply(fields)
@@ -108,8 +109,8 @@ func field(path component.FilterRef, fields map[string]any, names []string) stri
 	return ""
 }
 
-// webAddress is a link as a whole web address, or "": also of one with a user
-// name, which shows another host than it leads to, and of one too long to show.
+// webAddress returns the absolute URL of a link. It returns "" for a URL that is too
+// long, or contains a user name and so can disguise its host.
 func webAddress(link string, at *url.URL) string {
 	link = strings.TrimSpace(link)
 	u, err := at.Parse(link)
@@ -122,24 +123,24 @@ func webAddress(link string, at *url.URL) string {
 	return ""
 }
 
-// emphasis is the markup that services put around the words that were searched.
+// emphasis matches the markup that services put around matching words.
 var emphasis = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)</?(?:a|b|code|em|i|mark|small|span|strong|sub|sup|u|wbr)(?:\s[^<>]*)?/?>`)
 })
 
-// lineEnds is the markup that parts words.
+// lineEnds matches markup that separates words.
 var lineEnds = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)</?(?:br|dd|div|dl|dt|h[1-6]|hr|li|ol|p|pre|table|td|th|tr|ul)(?:\s[^<>]*)?/?>`)
 })
 
-// plain is a text without markup, on one line, and not too long.
+// plain returns a text without markup, on one line, truncated to the limit.
 func plain(s string) string {
 	s = lineEnds().ReplaceAllString(emphasis().ReplaceAllString(s, ""), " ")
 	return text.Clip(text.OneLine(html.UnescapeString(s)), maxSnippet)
 }
 
-// numbered is results as a list to read.
-func numbered(found []pageFound) string {
+// numberedList formats results as a numbered list.
+func numberedList(found []searchResult) string {
 	var out strings.Builder
 	for i, p := range found {
 		fmt.Fprintf(&out, "%d. %s\n", i+1, cmp.Or(p.Title, p.URL))
@@ -152,7 +153,8 @@ func numbered(found []pageFound) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// nothing says that there are no results, and why if the service says so.
+// nothing returns the message for a search without results, with the service's reason, if
+// any.
 func (t *webSearch) nothing(query string, answered any, missing bool) (string, error) {
 	text := fmt.Sprintf("No results for %q; try other or fewer words.", clip(query))
 	fields, _ := answered.(map[string]any)
@@ -166,8 +168,8 @@ func (t *webSearch) nothing(query string, answered any, missing bool) (string, e
 	if silent, ok := fields["unresponsive_engines"].([]any); ok && len(silent) > 0 {
 		return text + " Engines that did not answer: " + clip(jsontemplate.Text(silent)), nil
 	}
-	if missing && t.where != "" {
-		text += " The answer has nothing at " + t.where + "."
+	if missing && t.resultsPath != "" {
+		text += " The answer has nothing at " + t.resultsPath + "."
 	}
 	return text, nil
 }

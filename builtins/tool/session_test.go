@@ -17,7 +17,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// conversation is the session of one conversation of a store.
+// conversation is a store with the session of one conversation.
 type conversation struct {
 	store *enginetest.Store
 	calls int
@@ -46,7 +46,7 @@ func (c *conversation) tool(t *testing.T, name string) func(key, args string) (s
 	}
 }
 
-// session is what calls are given.
+// session implements tool.CallSession with a store.
 type session struct{ store *enginetest.Store }
 
 func (s session) Read(ctx context.Context) (memory.Session, error) { return s.store.Session(ctx, "m") }
@@ -55,7 +55,7 @@ func (s session) Update(ctx context.Context, change func(*memory.Session) error)
 	return s.store.UpdateSession(ctx, "m", change)
 }
 
-// exchange is one call and what it says; "! " stands before a part of its error.
+// exchange is one call and its expected output; "! " marks a part of the expected error.
 type exchange struct{ args, want string }
 
 func converse(t *testing.T, name string, all []exchange) *enginetest.Store {
@@ -82,16 +82,16 @@ func TestNotepad(t *testing.T) {
 		{`{"action":"add","text":"ask Ann"}`, "noted; the notepad holds 2 notes"},
 		{`{"action":"list"}`, "1. [2026-01-02 15:04] checkout is in EUR\n2. [2026-01-02 15:04] ask Ann"},
 		{`{"action":"add"}`, `! "text" is missing`},
-		{`{"action":"add","text":"` + strings.Repeat("x", 4001) + `"}`, "! 4000 are the most"},
+		{`{"action":"add","text":"` + strings.Repeat("x", 4001) + `"}`, "! the limit is 4000"},
 		{`{"action":"remove"}`, "! must be add, list or clear"},
 		{`{}`, "! must be add, list or clear"},
 	})
-	kept, err := store.Session(t.Context(), "m")
+	got, err := store.Session(t.Context(), "m")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := memory.Note{ID: "r/2", RunID: "r", Text: "checkout is in EUR", At: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)}
-	if d := cmp.Diff(want, kept.Notes[0]); d != "" {
+	if d := cmp.Diff(want, got.Notes[0]); d != "" {
 		t.Error(d)
 	}
 	converse(t, "notepad", []exchange{
@@ -101,7 +101,7 @@ func TestNotepad(t *testing.T) {
 	})
 }
 
-func TestAFullNotepadSaysWhatToDo(t *testing.T) {
+func TestFullNotepadErrorSuggestsAFix(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
 		fit        int
@@ -127,7 +127,7 @@ func TestAFullNotepadSaysWhatToDo(t *testing.T) {
 func TestVariables(t *testing.T) {
 	converse(t, "variables", []exchange{
 		{`{"action":"list"}`, "no variable is set"},
-		{`{"action":"get","name":"x"}`, `! there is no variable "x"; none is set`},
+		{`{"action":"get","name":"x"}`, `! unknown variable "x"; no variables are set`},
 		{`{"action":"set","name":"ids","value":[1, 12345678901234567890]}`, "ids is set (24 bytes)"},
 		{`{"action":"set","name":"a.b-c","value":"text"}`, "a.b-c is set (6 bytes)"},
 		{`{"action":"set","name":"nothing","value":null}`, "nothing is set (4 bytes)"},
@@ -138,22 +138,22 @@ func TestVariables(t *testing.T) {
 		{`{"action":"list"}`, "a.b-c (text, 6 bytes): \"text\"\nids (object, 7 bytes): {\"n\":7}\nnothing (null, 4 bytes): null"},
 		{`{"action":"delete","name":"ids"}`, "ids is not set any more"},
 		{`{"action":"delete","name":"ids"}`, "ids is not set any more"},
-		{`{"action":"get","name":"ids"}`, `! there is no variable "ids"`},
+		{`{"action":"get","name":"ids"}`, `! unknown variable "ids"`},
 		{`{"action":"set","name":"x"}`, `! "value" is missing`},
 		{`{"action":"set","value":1}`, `! "name" is missing`},
 		{`{"action":"set","name":"a b","value":1}`, "! cannot be the name"},
 		{`{"action":"set","name":"` + strings.Repeat("x", 65) + `","value":1}`, "! cannot be the name"},
-		{`{"action":"set","name":"big","value":"` + strings.Repeat("x", 32<<10) + `"}`, "! 32768 are the most"},
+		{`{"action":"set","name":"big","value":"` + strings.Repeat("x", 32<<10) + `"}`, "! the limit is 32768"},
 		{`{"action":"drop","name":"ids"}`, "! must be set, get, list or delete"},
 	})
 }
 
-func TestVariablesAreBounded(t *testing.T) {
+func TestVariablesAreLimited(t *testing.T) {
 	big := strings.Repeat("x", 30<<10)
 	for _, tt := range []struct {
 		name, value, want string
 		fit               int
-	}{{"by number", "1", "! there are 64 variables already", 64}, {"by size", `"` + big + `"`, "! 262144 are the most", 8}} {
+	}{{"by number", "1", "! the limit of 64 variables is reached", 64}, {"by size", `"` + big + `"`, "! the limit is 262144", 8}} {
 		t.Run(tt.name, func(t *testing.T) {
 			set := func(i int) string { return fmt.Sprintf(`{"action":"set","name":"v%d","value":%s}`, i, tt.value) }
 			all := make([]exchange, 0, tt.fit+2)
@@ -173,7 +173,7 @@ func bytesOf(n int) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-func TestARepeatedCallChangesNothingTwice(t *testing.T) {
+func TestRepeatedCallsAreIdempotent(t *testing.T) {
 	c := &conversation{store: &enginetest.Store{}}
 	note, set := c.tool(t, "notepad"), c.tool(t, "variables")
 	for range 3 {
@@ -186,13 +186,13 @@ func TestARepeatedCallChangesNothingTwice(t *testing.T) {
 			}
 		}
 	}
-	kept, err := c.store.Session(t.Context(), "m")
-	if err != nil || len(kept.Notes) != 1 || len(kept.Variables) != 1 {
-		t.Errorf("%+v, %v", kept, err)
+	got, err := c.store.Session(t.Context(), "m")
+	if err != nil || len(got.Notes) != 1 || len(got.Variables) != 1 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
-func TestNotesOfCallsSideBySideAreAllKept(t *testing.T) {
+func TestConcurrentCallsStoreAllNotes(t *testing.T) {
 	c := &conversation{store: &enginetest.Store{}}
 	add := c.tool(t, "notepad")
 	var wg sync.WaitGroup
@@ -204,12 +204,12 @@ func TestNotesOfCallsSideBySideAreAllKept(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if kept, err := c.store.Session(t.Context(), "m"); err != nil || len(kept.Notes) != 20 {
-		t.Errorf("%d notes, %v", len(kept.Notes), err)
+	if got, err := c.store.Session(t.Context(), "m"); err != nil || len(got.Notes) != 20 {
+		t.Errorf("%d notes, %v", len(got.Notes), err)
 	}
 }
 
-func TestSessionToolsSayWhatTheyKeep(t *testing.T) {
+func TestSessionToolsDeclareTheirSessionPart(t *testing.T) {
 	for name, part := range map[string]memory.SessionPart{"notepad": memory.NotesPart, "variables": memory.VariablesPart} {
 		t.Run(name, func(t *testing.T) {
 			f, _ := builtintool.All().Find(name)
@@ -218,7 +218,7 @@ func TestSessionToolsSayWhatTheyKeep(t *testing.T) {
 				t.Fatal(err)
 			}
 			if keeps, ok := made.(tool.SessionKeeper); !ok || keeps.SessionPart() != part {
-				t.Errorf("it does not say that it keeps %s", part)
+				t.Errorf("it does not declare the session part %s", part)
 			}
 			if made.Info().Effect != tool.IdempotentEffect {
 				t.Errorf("its effect is %s", made.Info().Effect)
@@ -253,7 +253,7 @@ func TestAskUser(t *testing.T) {
 		{"no answer", `{"question":"Which?"}`, []interrupt.Decision{{Do: "text"}}, "", "(the user gave no answer)", ""},
 		{"no question", `{}`, nil, "", "", `"question" is missing`},
 		{"a blank question", `{"question":" "}`, nil, "", "", `"question" is missing`},
-		{"a long question", `{"question":"` + strings.Repeat("?", 4001) + `"}`, nil, "", "", "4000 are the most"},
+		{"a long question", `{"question":"` + strings.Repeat("?", 4001) + `"}`, nil, "", "", "the limit is 4000"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// made builds a tool from its defaults and what edit changes in them.
-func made[C any](t *testing.T, f component.Factory[tool.Settings, tool.Tool], s tool.Settings, edit func(*C)) tool.Tool {
+// newTool creates a tool from its defaults, changed by edit.
+func newTool[C any](t *testing.T, f component.Factory[tool.Settings, tool.Tool], s tool.Settings, edit func(*C)) tool.Tool {
 	t.Helper()
 	made, err := try(f, s, edit)
 	if err != nil {
@@ -36,7 +36,7 @@ func try[C any](f component.Factory[tool.Settings, tool.Tool], s tool.Settings, 
 	return f.Build(c, s)
 }
 
-// call calls a tool with arguments that are written as a Go value.
+// call calls a tool with arguments given as a Go value.
 func call(t *testing.T, one tool.Tool, args any) (*tool.Output, error) {
 	t.Helper()
 	raw, err := json.Marshal(args)
@@ -46,7 +46,7 @@ func call(t *testing.T, one tool.Tool, args any) (*tool.Output, error) {
 	return one.Call(t.Context(), &tool.Call{Args: raw, Key: "run-1/step.s1"})
 }
 
-// text is the output of a call that must succeed.
+// text returns the output of a call, which must succeed.
 func text(t *testing.T, tool tool.Tool, args any) string {
 	t.Helper()
 	out, err := call(t, tool, args)
@@ -59,7 +59,7 @@ func text(t *testing.T, tool tool.Tool, args any) string {
 	return out.Text
 }
 
-// fails wants a call's error to say something.
+// fails checks that a call returns an error that contains want.
 func fails(t *testing.T, tool tool.Tool, args any, want string) {
 	t.Helper()
 	out, err := call(t, tool, args)
@@ -70,7 +70,7 @@ func fails(t *testing.T, tool tool.Tool, args any, want string) {
 	}
 }
 
-// template compiles a template as the compiler of specs does.
+// template compiles a template as the dsl does.
 func template(t *testing.T, src string) component.Template {
 	t.Helper()
 	p, problems := prompt.Parse(src, prompt.Options{Namespaces: []string{"args", "parameters", "env"}})
@@ -91,7 +91,7 @@ func templates(t *testing.T, src ...string) []component.Template {
 	return out
 }
 
-// plant writes files, name and content in turn, below a new folder.
+// plant writes files below a new folder, given as names and contents in turn.
 func plant(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -139,13 +139,13 @@ func TestEverySettingIsDocumented(t *testing.T) {
 		c := reflect.TypeOf(f.Config()).Elem()
 		for field := range c.Fields() {
 			if tag := field.Tag; tag.Get("yaml") == "" || tag.Get("doc") == "" {
-				t.Errorf("%s: %s needs a yaml key and a doc", f.Type, field.Name)
+				t.Errorf("%s: %s has no yaml key or no doc", f.Type, field.Name)
 			}
 		}
 	}
 }
 
-func TestAuthorsNameAndDescriptionWin(t *testing.T) {
+func TestAuthorsNameAndDescriptionTakePrecedence(t *testing.T) {
 	for _, f := range builtintool.All() {
 		c := f.Config()
 		switch cc := c.(type) {
@@ -186,11 +186,11 @@ func TestConformance(t *testing.T) {
 		"http":         {},
 		"web_search":   {},
 		"command":      {},
-		"python":       {}, // python_test.go has some, where there is a python3
+		"python":       {}, // python_test.go has some, if there is a python3
 		"notepad":      {}, // without a session; session_test.go has one
 		"variables":    {},
 		"ask_user":     {},
-		"agent":        {}, // it is run, not called
+		"agent":        {}, // the engine runs it instead
 	}
 	for _, f := range builtintool.All() {
 		t.Run(f.Type, func(t *testing.T) {
@@ -220,8 +220,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func TestArgumentsAreTakenByTheirExactName(t *testing.T) {
-	read := made[builtintool.ReadFileConfig](t, builtintool.ReadFile, tool.Settings{Dir: plant(t, "a.txt", "a", "b.txt", "b")}, nil)
+func TestArgumentNamesMustMatchExactly(t *testing.T) {
+	read := newTool[builtintool.ReadFileConfig](t, builtintool.ReadFile, tool.Settings{Dir: plant(t, "a.txt", "a", "b.txt", "b")}, nil)
 	for _, args := range []string{`{"path":"a.txt","Path":"b.txt"}`, `{"path":"a.txt","PATH":"b.txt"}`, `{"pa\u017fh":"b.txt"}`, `{"path":"a.txt","x":1}`} {
 		out, err := read.Call(t.Context(), &tool.Call{Args: json.RawMessage(args)})
 		if err == nil || !strings.Contains(err.Error(), "unknown argument") {
@@ -234,7 +234,7 @@ func TestArgumentsAreTakenByTheirExactName(t *testing.T) {
 
 func TestClock(t *testing.T) {
 	s := tool.Settings{Now: noon}
-	clock := made[builtintool.ClockConfig](t, builtintool.Clock, s, nil)
+	clock := newTool[builtintool.ClockConfig](t, builtintool.Clock, s, nil)
 	for zone, want := range map[string]string{
 		"":                 "2026-11-20T12:00:00Z Friday",
 		"UTC":              "2026-11-20T12:00:00Z Friday",
@@ -262,20 +262,20 @@ func TestClockFormat(t *testing.T) {
 		"2006 Jan Monday %y":      "2006 Jan Monday 26",
 		"%I %p %f %z %Z":          "12 PM 000000 +0000 UTC",
 	} {
-		clock := made(t, builtintool.Clock, tool.Settings{Now: noon}, func(c *builtintool.ClockConfig) { c.Format = format })
+		clock := newTool(t, builtintool.Clock, tool.Settings{Now: noon}, func(c *builtintool.ClockConfig) { c.Format = format })
 		if got := text(t, clock, map[string]any{}); got != want {
 			t.Errorf("%s: %q, want %q", format, got, want)
 		}
 	}
 	for _, format := range []string{"%Q", "100%"} {
 		if _, err := try(builtintool.Clock, tool.Settings{}, func(c *builtintool.ClockConfig) { c.Format = format }); err == nil {
-			t.Errorf("format %q was taken", format)
+			t.Errorf("format %q was accepted", format)
 		}
 	}
 }
 
 func TestCalculator(t *testing.T) {
-	calc := made[builtintool.CalculatorConfig](t, builtintool.Calculator, tool.Settings{}, nil)
+	calc := newTool[builtintool.CalculatorConfig](t, builtintool.Calculator, tool.Settings{}, nil)
 	if got := text(t, calc, map[string]any{"expression": "6*7"}); got != "42" {
 		t.Errorf("6*7 = %s", got)
 	}

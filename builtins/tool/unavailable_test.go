@@ -10,9 +10,9 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// A server that an author names and that is not there tells of every call to
-// come; one that a model names does not.
-func TestWhoseServerIsNotThere(t *testing.T) {
+// If a server that the author named is down, all further calls will fail too. If the
+// model named the server, they may not.
+func TestUnavailableServer(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	down := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
@@ -25,7 +25,7 @@ func TestWhoseServerIsNotThere(t *testing.T) {
 	}{{"no connection", gone.URL, true}, {"503", down.URL, true}, {"404", wrong.URL, false}}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			authors := made(t, builtintool.HTTP, tool.Settings{}, func(c *builtintool.HTTPConfig) { c.URL = template(t, tt.url) })
+			authors := newTool(t, builtintool.HTTP, tool.Settings{}, func(c *builtintool.HTTPConfig) { c.URL = template(t, tt.url) })
 			if _, err := call(t, authors, map[string]any{}); isDown(err) != tt.service || err == nil {
 				t.Errorf("http: %v", err)
 			}

@@ -19,7 +19,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// outcome is what an error says of the effect of a call.
+// outcome returns what an error says about the effect of a call.
 func outcome(err error) string {
 	_, unknown := errors.AsType[*tool.UnknownOutcomeError](err)
 	_, definite := errors.AsType[*tool.DefiniteError](err)
@@ -34,8 +34,8 @@ func outcome(err error) string {
 	return "plain"
 }
 
-// broken is a server that fails in the way that the path of a request names, once
-// it has read the request; got is sent to when it has.
+// broken starts a server that fails in the way the request path names, after it has read
+// the request and sent to got.
 func broken(t *testing.T) (base string, got chan struct{}) {
 	t.Helper()
 	got = make(chan struct{}, 1)
@@ -76,9 +76,9 @@ func broken(t *testing.T) (base string, got chan struct{}) {
 	return s.URL, got
 }
 
-// TestTheOutcomeOfARequest: a request that was sent and not answered may have
-// taken effect; one that was answered, or not sent, has a known outcome.
-func TestTheOutcomeOfARequest(t *testing.T) {
+// A request that was sent but not answered may have taken effect. One that was answered,
+// or not sent, has a known outcome.
+func TestRequestOutcome(t *testing.T) {
 	base, got := broken(t)
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
@@ -110,13 +110,13 @@ func TestTheOutcomeOfARequest(t *testing.T) {
 				_, err := x.Call(ctx, &tool.Call{Args: json.RawMessage(args)})
 				return err
 			}
-			authors := made(t, builtintool.HTTP, tool.Settings{}, func(c *builtintool.HTTPConfig) {
+			authors := newTool(t, builtintool.HTTP, tool.Settings{}, func(c *builtintool.HTTPConfig) {
 				c.Method, c.URL, c.MaxBytes = "POST", template(t, u.String()), 1024
 			})
 			if err := ask(authors, "{}"); outcome(err) != c.post {
 				t.Errorf("http: %s: %v", outcome(err), err)
 			}
-			models := made(t, builtintool.HTTPRequest, tool.Settings{}, func(c *builtintool.HTTPRequestConfig) {
+			models := newTool(t, builtintool.HTTPRequest, tool.Settings{}, func(c *builtintool.HTTPRequestConfig) {
 				c.AllowHosts, c.Methods, c.MaxBytes = []string{u.Host}, []string{"GET", "POST"}, 1024
 			})
 			for method, want := range map[string]string{"POST": c.post, "GET": c.get} {
@@ -132,12 +132,12 @@ func TestTheOutcomeOfARequest(t *testing.T) {
 	}
 }
 
-// TestTheOutcomeOfACommand: a program that was stopped or killed may have done a
-// part of its work; one that ended by itself says how.
-func TestTheOutcomeOfACommand(t *testing.T) {
+// A program that was stopped or killed may have done part of its work. One that ended by
+// itself has a known outcome.
+func TestCommandOutcome(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	missing := made(t, builtintool.Command, tool.Settings{Dir: t.TempDir()}, func(c *builtintool.CommandConfig) { c.Argv = templates(t, "no-such-program") })
+	missing := newTool(t, builtintool.Command, tool.Settings{Dir: t.TempDir()}, func(c *builtintool.CommandConfig) { c.Argv = templates(t, "no-such-program") })
 	cases := []struct {
 		name string
 		ctx  context.Context
@@ -156,11 +156,11 @@ func TestTheOutcomeOfACommand(t *testing.T) {
 		}
 	}
 	if err := stoppedCommand(t); outcome(err) != "unknown" {
-		t.Errorf("it is stopped: %s: %v", outcome(err), err)
+		t.Errorf("stopped: %s: %v", outcome(err), err)
 	}
 }
 
-// stoppedCommand is the error of a command that is stopped once it works.
+// stoppedCommand returns the error of a command that is stopped while it works.
 func stoppedCommand(t *testing.T) error {
 	t.Helper()
 	fifo := filepath.Join(t.TempDir(), "said")
@@ -170,7 +170,7 @@ func stoppedCommand(t *testing.T) error {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	go func() {
-		if f, err := os.Open(fifo); err == nil { // waits for the child, which opens it when it works
+		if f, err := os.Open(fifo); err == nil { // blocks until the child opens it
 			f.Close()
 		}
 		cancel()

@@ -16,13 +16,13 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// VariablesConfig is the settings of variables: there are none.
+// VariablesConfig configures variables. It has no settings.
 type VariablesConfig struct{}
 
-// Access implements tool.AccessDescriber: nothing.
+// Access implements tool.AccessDescriber.
 func (*VariablesConfig) Access() []string { return nil }
 
-// Variables keeps named values for later steps and runs of a conversation.
+// Variables stores named values for later steps and runs of a conversation.
 var Variables = component.New("variables", "Stores named values, such as lists and tables, for later steps and for later runs of the same conversation.",
 	func() VariablesConfig { return VariablesConfig{} }, newVariables)
 
@@ -32,11 +32,11 @@ const variablesInput = `{"type":"object","properties":{` +
 	`"value":{"description":"The value (for set): any JSON, such as a string, a number, a list or an object."}` +
 	`},"required":["action"],"additionalProperties":false}`
 
-// What the variables of a conversation hold at most. A value comes back whole
-// within the default bound of a tool's output.
+// Limits of the variables of a conversation. A value fits into the default limit of a
+// tool's output.
 const (
 	maxValue     = 32 << 10  // bytes of one value's JSON
-	maxValues    = 256 << 10 // bytes of all of them
+	maxValues    = 256 << 10 // bytes of all values
 	maxVariables = 64
 )
 
@@ -50,7 +50,7 @@ var (
 )
 
 func newVariables(_ *VariablesConfig, s tool.Settings) (tool.Tool, error) {
-	return &variables{about(s, "variables",
+	return &variables{toolInfo(s, "variables",
 		"Stores named values that later steps and later runs of this conversation can read. Set a variable when an exact value will be needed again: a list of ids, a table, a setting. Refer to it by name in reports instead of copying it. Put remarks into a note or the report.",
 		variablesInput, tool.IdempotentEffect)}, nil
 }
@@ -97,13 +97,13 @@ func (t *variables) Call(ctx context.Context, call *tool.Call) (*tool.Output, er
 func (a variablesArgs) set(ctx context.Context, kept tool.CallSession) (*tool.Output, error) {
 	var value bytes.Buffer
 	if len(a.Value) == 0 {
-		return nil, errors.New(`argument "value" is missing; pass what to keep, or use delete`)
+		return nil, errors.New(`argument "value" is missing; pass the value to store, or use delete`)
 	}
 	if err := json.Compact(&value, a.Value); err != nil {
 		return nil, fmt.Errorf(`argument "value": %w`, err)
 	}
 	if value.Len() > maxValue {
-		return nil, fmt.Errorf("the value has %d bytes; %d are the most: keep a part of it, or write it to a file", value.Len(), maxValue)
+		return nil, fmt.Errorf("the value has %d bytes, the limit is %d: store a part of it, or write it to a file", value.Len(), maxValue)
 	}
 	err := kept.Update(ctx, func(s *memory.Session) error {
 		all := maps.Clone(s.Variables)
@@ -123,22 +123,22 @@ func (a variablesArgs) set(ctx context.Context, kept tool.CallSession) (*tool.Ou
 	return &tool.Output{Text: fmt.Sprintf("%s is set (%s)", a.Name, text.Count(value.Len(), "byte"))}, nil
 }
 
-// fits says why so many variables, or so large ones, are not kept.
+// fits returns an error if there are too many variables or they are too large.
 func fits(all map[string]json.RawMessage) error {
 	if len(all) > maxVariables {
-		return fmt.Errorf("there are %d variables already, the most there may be: delete one that is not needed any more", maxVariables)
+		return fmt.Errorf("the limit of %d variables is reached: delete one that is no longer needed", maxVariables)
 	}
 	size := 0
 	for _, v := range all {
 		size += len(v)
 	}
 	if size > maxValues {
-		return fmt.Errorf("all variables together would have %d bytes; %d are the most: delete one that is not needed any more", size, maxValues)
+		return fmt.Errorf("all variables together would have %d bytes, the limit is %d: delete one that is no longer needed", size, maxValues)
 	}
 	return nil
 }
 
-// get gives a text as it is, any other value as JSON.
+// get returns a string unchanged and any other value as JSON.
 func (a variablesArgs) get(ctx context.Context, kept tool.CallSession) (*tool.Output, error) {
 	s, err := kept.Read(ctx)
 	if err != nil {
@@ -157,13 +157,13 @@ func (a variablesArgs) get(ctx context.Context, kept tool.CallSession) (*tool.Ou
 
 func unknownVariable(name string, s memory.Session) error {
 	if len(s.Variables) == 0 {
-		return fmt.Errorf("there is no variable %q; none is set", name)
+		return fmt.Errorf("unknown variable %q; no variables are set", name)
 	}
-	return fmt.Errorf("there is no variable %q; the variables are %s", name, strings.Join(slices.Sorted(maps.Keys(s.Variables)), ", "))
+	return fmt.Errorf("unknown variable %q; the variables are %s", name, strings.Join(slices.Sorted(maps.Keys(s.Variables)), ", "))
 }
 
-// remove deletes a variable; one that is not there is no mistake, so that a
-// repeated call says the same.
+// remove deletes a variable. Deleting an unknown variable is not an error, so that a
+// repeated call has the same result.
 func (a variablesArgs) remove(ctx context.Context, kept tool.CallSession) (*tool.Output, error) {
 	err := kept.Update(ctx, func(s *memory.Session) error {
 		s.Variables = maps.Clone(s.Variables)
@@ -192,10 +192,10 @@ func listVariables(ctx context.Context, kept tool.CallSession) (*tool.Output, er
 	return &tool.Output{Text: strings.Join(lines, "\n")}, nil
 }
 
-// sessionOf is what the conversation keeps, or why it keeps nothing.
+// sessionOf returns the session of the conversation, or an error if there is none.
 func sessionOf(call *tool.Call) (tool.CallSession, error) {
 	if call.Session == nil {
-		return nil, errors.New("nothing is kept between runs here (the agent has no memory: memory.backend is none); put what matters into your report instead")
+		return nil, errors.New("nothing is stored between runs because the agent has no memory (memory.backend is none); put important information into your report instead")
 	}
 	return call.Session, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// WebSearchConfig is the settings of web_search.
+// WebSearchConfig configures web_search.
 type WebSearchConfig struct {
 	Engine       string                        `yaml:"engine" enum:"searxng|brave|tavily|serper|serpapi|exa|perplexity|wikipedia|json" doc:"Search engine: a SearXNG server at url, a service by name, or json for any API that returns JSON, configured with url, query or body, and results."`
 	URL          component.Template            `yaml:"url" vars:"args,parameters,env" doc:"URL of the search API, such as http://localhost:8080/search. Required for searxng and json; services have a default. The host may only use ${env.X}."`
@@ -37,7 +37,7 @@ func (c *WebSearchConfig) Access() []string {
 	return request.Access()
 }
 
-// WebSearch searches the web by a service of the author's choice.
+// WebSearch searches the web with a service chosen by the author.
 var WebSearch = component.New("web_search", "Searches the web with SearXNG, a search service, or any search API that returns JSON.",
 	func() WebSearchConfig { return WebSearchConfig{Engine: searxng, MaxResults: 8, MaxBytes: 4 << 20} }, newWebSearch)
 
@@ -47,13 +47,13 @@ const webSearchInput = `{"type":"object","properties":{` +
 	`},"required":["query"],"additionalProperties":false}`
 
 type webSearch struct {
-	info   tool.Info
-	most   int
-	engine searchEngine
-	key    string // the variable with its key, "" = it has none
-	list   func(any) ([]any, error)
-	where  string // the author's path of the results, "" = the engine's own
-	ask    *httpTool
+	info        tool.Info
+	maxResults  int
+	engine      searchEngine
+	key         string // environment variable with the API key, "" = none
+	list        func(any) ([]any, error)
+	resultsPath string // the author's path of the results, "" = the engine's own
+	ask         *httpTool
 }
 
 var _ tool.Tool = (*webSearch)(nil)
@@ -62,11 +62,11 @@ func newWebSearch(c *WebSearchConfig, s tool.Settings) (tool.Tool, error) {
 	if err := c.check().Err(); err != nil {
 		return nil, err
 	}
-	t := &webSearch{most: c.MaxResults, engine: searchEngines[c.Engine], key: c.APIKeyEnv, list: c.Results.Apply, where: c.Results.Source}
-	if t.engine.most > 0 {
-		t.most = min(t.most, t.engine.most)
+	t := &webSearch{maxResults: c.MaxResults, engine: searchEngines[c.Engine], key: c.APIKeyEnv, list: c.Results.Apply, resultsPath: c.Results.Source}
+	if t.engine.maxResults > 0 {
+		t.maxResults = min(t.maxResults, t.engine.maxResults)
 	}
-	t.info = about(s, "web_search", "Searches the web and returns the title, URL and a snippet of each result.", webSearchInput, tool.ReadEffect)
+	t.info = toolInfo(s, "web_search", "Searches the web and returns the title, URL and a snippet of each result.", webSearchInput, tool.ReadEffect)
 	if c.Engine == jsonEngine {
 		t.engine.title, t.engine.link, t.engine.snippet = c.Title, c.Link, c.Snippet
 	} else {
@@ -101,9 +101,9 @@ func (t *webSearch) Call(ctx context.Context, call *tool.Call) (*tool.Output, er
 		return nil, err
 	}
 	if args.Query = strings.TrimSpace(args.Query); args.Query == "" {
-		return nil, errors.New(`argument "query" is empty; pass what is searched, in a few words`)
+		return nil, errors.New(`argument "query" is empty; pass a short search query`)
 	}
-	if args.Count, err = within("count", args.Count, t.most, t.most); err != nil {
+	if args.Count, err = within("count", args.Count, t.maxResults, t.maxResults); err != nil {
 		return nil, err
 	}
 	raw, err := json.Marshal(args)
@@ -112,7 +112,7 @@ func (t *webSearch) Call(ctx context.Context, call *tool.Call) (*tool.Output, er
 	}
 	inner := &tool.Call{Args: raw, Lookup: call.Lookup}
 	if v, _ := lookup(inner, t.ask.env)("env", t.key); t.key != "" && v == nil && !t.ask.offline {
-		return nil, fmt.Errorf("the search service needs a key, and the environment variable %s is not set", t.key)
+		return nil, fmt.Errorf("the search service needs an API key, but the environment variable %s is not set", t.key)
 	}
 	out, err := t.ask.Call(ctx, inner)
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// searched is a search service that answers with a status and a text, and what
-// it was asked last.
-func searched(t testing.TB, status int, answer string) (base string, last *asked) {
+// searchService starts a search service that returns a status and a text, and records the last
+// request.
+func searchService(t testing.TB, status int, answer string) (base string, last *recordedRequest) {
 	t.Helper()
-	last = &asked{}
+	last = &recordedRequest{}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		*last = asked{r.Method, r.URL.EscapedPath(), r.URL.Query(), r.Header, string(body)}
+		*last = recordedRequest{r.Method, r.URL.EscapedPath(), r.URL.Query(), r.Header, string(body)}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, answer)
@@ -33,14 +33,13 @@ func searched(t testing.TB, status int, answer string) (base string, last *asked
 
 func searcher(t *testing.T, base string, edit func(*builtintool.WebSearchConfig)) tool.Tool {
 	t.Helper()
-	return made(t, builtintool.WebSearch, tool.Settings{Env: machineOf("KEY", "s3cret-key")}, func(c *builtintool.WebSearchConfig) {
+	return newTool(t, builtintool.WebSearch, tool.Settings{Env: machineOf("KEY", "s3cret-key")}, func(c *builtintool.WebSearchConfig) {
 		c.URL = template(t, base+"/search")
 		edit(c)
 	})
 }
 
-// What each service is asked and answers is as it was documented; no answer was
-// recorded from one.
+// Requests and responses are those documented by each service; none was recorded.
 func TestEverySearchEngine(t *testing.T) {
 	const twoPages = `{"title":"First <b>page</b>","url":"https://a.example/1","%[1]s":"One &amp;\n <strong>two</strong>"},{"title":"Second","url":"https://b.example/?q=1&r=2","%[1]s":""}`
 	pages := func(around, snippet string) string {
@@ -53,48 +52,48 @@ func TestEverySearchEngine(t *testing.T) {
 	tests := []struct {
 		engine string
 		answer string
-		want   asked
+		want   recordedRequest
 		header string // name: value
 	}{
 		{
 			"searxng", pages(`{"query":"a b&c","number_of_results":0,"results":[PAGES],"answers":[],"unresponsive_engines":[["google","timeout"]]}`, "content"),
-			asked{Method: "GET", Path: "/search", Query: map[string][]string{"q": {"a b&c"}, "format": {"json"}}},
+			recordedRequest{Method: "GET", Path: "/search", Query: map[string][]string{"q": {"a b&c"}, "format": {"json"}}},
 			"",
 		},
 		{
 			"brave", pages(`{"type":"search","web":{"type":"search","results":[PAGES]}}`, "description"),
-			asked{Method: "GET", Path: "/search", Query: map[string][]string{"q": {"a b&c"}, "count": {"3"}, "text_decorations": {"false"}}},
+			recordedRequest{Method: "GET", Path: "/search", Query: map[string][]string{"q": {"a b&c"}, "count": {"3"}, "text_decorations": {"false"}}},
 			"X-Subscription-Token: s3cret-key",
 		},
 		{
 			"tavily", pages(`{"query":"a b&c","answer":null,"results":[PAGES],"response_time":1.2}`, "content"),
-			asked{Method: "POST", Path: "/search", Query: none, Body: `{"max_results":3,"query":"a b&c"}`},
+			recordedRequest{Method: "POST", Path: "/search", Query: none, Body: `{"max_results":3,"query":"a b&c"}`},
 			"Authorization: Bearer s3cret-key",
 		},
 		{
 			"serper", linked(`{"searchParameters":{"q":"a b&c"},"organic":[PAGES],"peopleAlsoAsk":[]}`),
-			asked{Method: "POST", Path: "/search", Query: none, Body: `{"num":3,"q":"a b&c"}`},
+			recordedRequest{Method: "POST", Path: "/search", Query: none, Body: `{"num":3,"q":"a b&c"}`},
 			"X-Api-Key: s3cret-key",
 		},
 		{
 			"serpapi", linked(`{"search_metadata":{"status":"Success"},"organic_results":[PAGES]}`),
-			asked{Method: "GET", Path: "/search", Query: map[string][]string{"engine": {"google"}, "q": {"a b&c"}, "num": {"3"}, "api_key": {"s3cret-key"}}},
+			recordedRequest{Method: "GET", Path: "/search", Query: map[string][]string{"engine": {"google"}, "q": {"a b&c"}, "num": {"3"}, "api_key": {"s3cret-key"}}},
 			"",
 		},
 		{
 			"exa", pages(`{"requestId":"1","results":[PAGES]}`, "text"),
-			asked{Method: "POST", Path: "/search", Query: none, Body: `{"contents":{"text":{"maxCharacters":1000}},"numResults":3,"query":"a b&c"}`},
+			recordedRequest{Method: "POST", Path: "/search", Query: none, Body: `{"contents":{"text":{"maxCharacters":1000}},"numResults":3,"query":"a b&c"}`},
 			"X-Api-Key: s3cret-key",
 		},
 		{
 			"perplexity", pages(`{"id":"1","results":[PAGES]}`, "snippet"),
-			asked{Method: "POST", Path: "/search", Query: none, Body: `{"max_results":3,"query":"a b&c"}`},
+			recordedRequest{Method: "POST", Path: "/search", Query: none, Body: `{"max_results":3,"query":"a b&c"}`},
 			"Authorization: Bearer s3cret-key",
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.engine, func(t *testing.T) {
-			base, last := searched(t, 200, tt.answer)
+			base, last := searchService(t, 200, tt.answer)
 			made := searcher(t, base, func(c *builtintool.WebSearchConfig) {
 				if c.Engine = tt.engine; tt.engine != "searxng" {
 					c.APIKeyEnv = "KEY"
@@ -118,14 +117,14 @@ func TestEverySearchEngine(t *testing.T) {
 				t.Errorf("header %v", header)
 			}
 			if header.Get("Idempotency-Key") != "" || made.Info().Effect != tool.ReadEffect {
-				t.Errorf("a search is no write: %v", header)
+				t.Errorf("a search is sent as a write: %v", header)
 			}
 		})
 	}
 }
 
 func TestWikipediaLinksPagesByNumber(t *testing.T) {
-	base, last := searched(t, 200, `{"batchcomplete":true,"query":{"search":[{"ns":0,"title":"Go","pageid":25039021,"snippet":"<span class=\"searchmatch\">Go</span> is a language"}]}}`)
+	base, last := searchService(t, 200, `{"batchcomplete":true,"query":{"search":[{"ns":0,"title":"Go","pageid":25039021,"snippet":"<span class=\"searchmatch\">Go</span> is a language"}]}}`)
 	made := searcher(t, base, func(c *builtintool.WebSearchConfig) { c.Engine = "wikipedia" })
 	if got, want := text(t, made, args{"query": "go"}), "1. Go\n   "+base+"/?curid=25039021\n   Go is a language"; got != want {
 		t.Errorf("gave %s", got)
@@ -133,18 +132,18 @@ func TestWikipediaLinksPagesByNumber(t *testing.T) {
 	if got := last.Query["srsearch"]; len(got) != 1 || got[0] != "go" || last.Query["srlimit"][0] != "8" {
 		t.Errorf("asked %v", last.Query)
 	}
-	failing, _ := searched(t, 200, `{"error":{"code":"ratelimited","info":"You have exceeded your rate limit."}}`)
+	failing, _ := searchService(t, 200, `{"error":{"code":"ratelimited","info":"You have exceeded your rate limit."}}`)
 	fails(t, searcher(t, failing, func(c *builtintool.WebSearchConfig) { c.Engine = "wikipedia" }), args{"query": "go"}, "You have exceeded your rate limit.")
 }
 
-// Any API that gives JSON is told in the spec: these are the shapes of Bing's
-// and Google's, and one that names nothing as others do.
-func TestSearchByAnyAPI(t *testing.T) {
+// Any API that returns JSON can be configured in the spec: these have the formats of Bing
+// and Google, and one with the usual field names.
+func TestSearchWithAnyJSONAPI(t *testing.T) {
 	tests := []struct {
 		name   string
 		answer string
 		edit   func(*testing.T, *builtintool.WebSearchConfig)
-		want   asked
+		want   recordedRequest
 		out    string
 	}{
 		{
@@ -154,7 +153,7 @@ func TestSearchByAnyAPI(t *testing.T) {
 				c.Query = map[string]component.Template{"q": template(t, "${args.query}"), "count": template(t, "${args.count}")}
 				c.Results = filter(t, "$.webPages.value")
 			},
-			asked{Method: "GET", Path: "/search", Query: map[string][]string{"q": {"x"}, "count": {"8"}}},
+			recordedRequest{Method: "GET", Path: "/search", Query: map[string][]string{"q": {"x"}, "count": {"8"}}},
 			`[{"title":"A","url":"https://a.example","snippet":"s"}]`,
 		},
 		{
@@ -163,7 +162,7 @@ func TestSearchByAnyAPI(t *testing.T) {
 				c.Query = map[string]component.Template{"q": template(t, "${args.query}"), "key": template(t, "${env.KEY}"), "cx": template(t, "mine")}
 				c.Results = filter(t, "$.items[*]")
 			},
-			asked{Method: "GET", Path: "/search", Query: map[string][]string{"q": {"x"}, "key": {"s3cret-key"}, "cx": {"mine"}}},
+			recordedRequest{Method: "GET", Path: "/search", Query: map[string][]string{"q": {"x"}, "key": {"s3cret-key"}, "cx": {"mine"}}},
 			`[{"title":"A","url":"https://a.example","snippet":"s"},{"title":"no link","url":"","snippet":""},{"title":"no page","url":"","snippet":""}]`,
 		},
 		{
@@ -172,13 +171,13 @@ func TestSearchByAnyAPI(t *testing.T) {
 				c.Body = value(t, `{"search": {"text": "${args.query}", "top": "${args.count}"}}`)
 				c.Results, c.Title, c.Link, c.Snippet = filter(t, "$.data.docs"), filter(t, "$.meta.head"), filter(t, "$.where"), filter(t, "$.lines[0]")
 			},
-			asked{Method: "POST", Path: "/search", Query: map[string][]string{}, Body: `{"search":{"text":"x","top":8}}`},
+			recordedRequest{Method: "POST", Path: "/search", Query: map[string][]string{}, Body: `{"search":{"text":"x","top":8}}`},
 			`[{"title":"A","url":"BASE/wiki/a","snippet":"s"}]`,
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			base, last := searched(t, 200, tt.answer)
+			base, last := searchService(t, 200, tt.answer)
 			made := searcher(t, base, func(c *builtintool.WebSearchConfig) {
 				c.Engine = "json"
 				tt.edit(t, c)
@@ -198,9 +197,9 @@ func TestSearchByAnyAPI(t *testing.T) {
 	}
 }
 
-func TestSearchResultsAreBounded(t *testing.T) {
+func TestSearchResultsAreLimited(t *testing.T) {
 	one := `{"title":"T","url":"https://a.example","content":"` + strings.Repeat("long ", 5000) + `"}`
-	base, last := searched(t, 200, `{"results":[`+strings.Repeat(one+",", 9)+one+`]}`)
+	base, last := searchService(t, 200, `{"results":[`+strings.Repeat(one+",", 9)+one+`]}`)
 	made := searcher(t, base, func(c *builtintool.WebSearchConfig) { c.MaxResults = 4 })
 	for count, want := range map[int]int{0: 4, 1: 1, 4: 4, 1000: 4} {
 		got := text(t, made, args{"query": "x", "count": count})
@@ -216,7 +215,7 @@ func TestSearchResultsAreBounded(t *testing.T) {
 	fails(t, made, args{"query": "x", "Query": "y"}, `unknown argument "Query"`)
 }
 
-func TestSearchSaysWhyThereIsNothing(t *testing.T) {
+func TestSearchExplainsEmptyResults(t *testing.T) {
 	inJSON := func(t *testing.T, c *builtintool.WebSearchConfig) {
 		c.Engine, c.Results = "json", filter(t, "$.hits[*]")
 	}
@@ -234,12 +233,12 @@ func TestSearchSaysWhyThereIsNothing(t *testing.T) {
 		{"a word of the service's", 200, `{"error":"Google hasn't returned any results for this query."}`, inJSON, `The service says: Google hasn't returned`, false},
 		{"JSON is off", 403, `Forbidden`, nil, "SearXNG answers in JSON only where its settings.yml lists json", true},
 		{"a wrong key", 401, `{"message":"Unauthorized."}`, inJSON, `401 Unauthorized: {"message":"Unauthorized."}`, true},
-		{"a page", 200, `<html>`, nil, "gave no JSON: <html>", true},
-		{"nothing at all", 200, ``, nil, "gave no JSON", true},
+		{"a page", 200, `<html>`, nil, "did not return JSON: <html>", true},
+		{"nothing at all", 200, ``, nil, "did not return JSON", true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			base, _ := searched(t, tt.status, tt.answer)
+			base, _ := searchService(t, tt.status, tt.answer)
 			made := searcher(t, base, func(c *builtintool.WebSearchConfig) {
 				if tt.edit != nil {
 					tt.edit(t, c)
@@ -257,8 +256,8 @@ func TestSearchSaysWhyThereIsNothing(t *testing.T) {
 	}
 }
 
-func TestSearchNeedsItsKey(t *testing.T) {
-	base, last := searched(t, 200, `{}`)
+func TestSearchRequiresItsKey(t *testing.T) {
+	base, last := searchService(t, 200, `{}`)
 	made := searcher(t, base, func(c *builtintool.WebSearchConfig) { c.Engine, c.APIKeyEnv = "tavily", "UNSET" })
 	fails(t, made, args{"query": "x"}, "the environment variable UNSET is not set")
 	if last.Method != "" {
@@ -304,9 +303,9 @@ func TestWebSearchFaults(t *testing.T) {
 	}
 }
 
-// A query that a model writes stays the value of one parameter, for every engine.
-func TestNoQueryLeavesItsPlace(t *testing.T) {
-	base, last := searched(t, 200, `{"results":[]}`)
+// A query from the model stays the value of one parameter, for every engine.
+func TestQueryStaysInItsParameter(t *testing.T) {
+	base, last := searchService(t, 200, `{"results":[]}`)
 	made := searcher(t, base, func(*builtintool.WebSearchConfig) {})
 	for _, v := range injections {
 		if strings.TrimSpace(v) == "" {
@@ -323,8 +322,8 @@ func TestNoQueryLeavesItsPlace(t *testing.T) {
 	}
 }
 
-// What a service answers is on lines of its own, without markup, and has no
-// address that no browser should open.
+// Results are on lines of their own, without markup, and without URLs that a browser
+// should not open.
 func TestSearchResultsAreReadable(t *testing.T) {
 	for _, tt := range []struct{ name, result, want string }{
 		{"lines", `{"title":"A<br>B","url":"https://a.example","content":"<p>One</p><p>Two</p><ul><li>three"}`, `{"title":"A B","url":"https://a.example","snippet":"One Two three"}`},
@@ -335,7 +334,7 @@ func TestSearchResultsAreReadable(t *testing.T) {
 		{"too long", `{"title":"A","url":"https://a.example/` + strings.Repeat("x", 5000) + `"}`, `{"title":"A","url":"","snippet":""}`},
 		{"no texts", `{"title":7,"url":null,"content":["a"]}`, ``},
 	} {
-		base, _ := searched(t, 200, `{"results":[`+tt.result+`,null,3]}`)
+		base, _ := searchService(t, 200, `{"results":[`+tt.result+`,null,3]}`)
 		out, err := call(t, searcher(t, base, func(*builtintool.WebSearchConfig) {}), args{"query": "x"})
 		if err != nil || string(out.Data) != "["+tt.want+"]" {
 			t.Errorf("%s: %s, %v", tt.name, out.Data, err)
@@ -343,10 +342,10 @@ func TestSearchResultsAreReadable(t *testing.T) {
 	}
 }
 
-// A service that takes no more than so many is asked for no more.
-func TestSearchAsksForNoMoreThanThereMayBe(t *testing.T) {
+// A request does not exceed the maximum number of results of its service.
+func TestSearchRequestsAtMostTheServicesLimit(t *testing.T) {
 	for engine, want := range map[string]string{"brave": "20", "serpapi": "50"} {
-		base, last := searched(t, 200, `{}`)
+		base, last := searchService(t, 200, `{}`)
 		made := searcher(t, base, func(c *builtintool.WebSearchConfig) { c.Engine, c.APIKeyEnv, c.MaxResults = engine, "KEY", 50 })
 		if _, err := call(t, made, args{"query": "x"}); err != nil || strings.Join(last.Query["count"], "")+strings.Join(last.Query["num"], "") != want {
 			t.Errorf("%s: asked %v, %v", engine, last.Query, err)
@@ -354,12 +353,12 @@ func TestSearchAsksForNoMoreThanThereMayBe(t *testing.T) {
 	}
 }
 
-func TestSearchFailuresSayWhatIsKnown(t *testing.T) {
-	base, _ := searched(t, 200, `{"error":{"code":429}}`)
+func TestSearchFailuresAreExplained(t *testing.T) {
+	base, _ := searchService(t, 200, `{"error":{"code":429}}`)
 	fails(t, searcher(t, base, func(c *builtintool.WebSearchConfig) { c.Engine = "wikipedia" }), args{"query": "x"}, `the search service says: {"code":429}`)
-	// 403 in a port or in a text is no 403.
-	busy, _ := searched(t, 500, `{"error":"upstream gave 403"}`)
+	// 403 in a port or in a text is not a status.
+	busy, _ := searchService(t, 500, `{"error":"upstream gave 403"}`)
 	if _, err := call(t, searcher(t, busy, func(*builtintool.WebSearchConfig) {}), args{"query": "x"}); err == nil || strings.Contains(err.Error(), "settings.yml") {
-		t.Errorf("a failure of its own is told as a setting: %v", err)
+		t.Errorf("an internal failure is explained as a wrong setting: %v", err)
 	}
 }

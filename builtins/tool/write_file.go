@@ -11,14 +11,14 @@ import (
 	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
-// WriteFileConfig is the settings of write_file.
+// WriteFileConfig configures write_file.
 type WriteFileConfig struct {
 	Root     string   `yaml:"root" path:"relative" required:"vet" missing:"write the folder that the model may write to, as in write_file: {root: out}" doc:"Folder that files are written below; relative to the file that names it, created when missing. vet requires it: a run without it warns and writes to the spec's folder. What a later run, a test, CI or a tool executes is closed everywhere."`
 	Exclude  []string `yaml:"exclude" doc:"Names of files and folders that cannot be accessed, at any depth. Shell wildcards such as * are allowed."`
 	MaxBytes int      `yaml:"max_bytes" min:"1" max:"1073741824" doc:"Maximum file size in bytes."`
 }
 
-// Access implements tool.AccessDescriber: nothing.
+// Access implements tool.AccessDescriber.
 func (*WriteFileConfig) Access() []string { return nil }
 
 // WriteFile writes text files below a folder.
@@ -31,9 +31,9 @@ const writeFileInput = `{"type":"object","properties":{` +
 	`},"required":["path","content"],"additionalProperties":false}`
 
 type writeFile struct {
-	info   tool.Info
-	folder *sandboxfs.Folder
-	most   int
+	info     tool.Info
+	folder   *sandboxfs.Folder
+	maxBytes int
 }
 
 var _ tool.Tool = (*writeFile)(nil)
@@ -43,7 +43,7 @@ func newWriteFile(c *WriteFileConfig, s tool.Settings) (tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &writeFile{about(s, "write_file",
+	return &writeFile{toolInfo(s, "write_file",
 		"Writes a text file, replacing any previous content. Pass the complete content; appending and editing are not supported.",
 		writeFileInput, tool.WriteEffect), f, c.MaxBytes}, nil
 }
@@ -64,8 +64,8 @@ func (t *writeFile) Call(ctx context.Context, call *tool.Call) (*tool.Output, er
 		return nil, errors.New(`argument "path" is missing; pass the path of a file`)
 	case args.Content == nil:
 		return nil, errors.New(`argument "content" is missing; pass "" to empty a file`)
-	case len(*args.Content) > t.most:
-		return nil, fmt.Errorf("the content has %d bytes; %d are the most that one file may have", len(*args.Content), t.most)
+	case len(*args.Content) > t.maxBytes:
+		return nil, fmt.Errorf("the content has %d bytes, the limit is %d", len(*args.Content), t.maxBytes)
 	}
 	tree, err := t.folder.Make()
 	if err != nil {
@@ -79,7 +79,7 @@ func (t *writeFile) Call(ctx context.Context, call *tool.Call) (*tool.Output, er
 	existed, err := tree.Write(ctx, path, []byte(*args.Content))
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return nil, tool.Definite(err) // it stopped before the file was renamed into place
+		return nil, tool.Definite(err) // it failed before the file was renamed into place
 	case err != nil:
 		return nil, err
 	}

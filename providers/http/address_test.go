@@ -179,7 +179,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		{"no address at all", "", "no http or https address", func(c *http.Config) { c.URL, c.RequestBody = template("host/ask"), value(t, ask) }},
 		{"another scheme", "ftp://host", "no http or https address", func(c *http.Config) { c.RequestBody = value(t, ask) }},
 		{"nothing to send", "http://host", "nothing says what is sent", func(*http.Config) {}},
-		{"a body of GET", "http://host", "method GET sends no body", func(c *http.Config) { c.Method, c.RequestBody = "GET", value(t, ask) }},
+		{"a body of GET", "http://host", "method GET has no body", func(c *http.Config) { c.Method, c.RequestBody = "GET", value(t, ask) }},
 		{"GET that asks nothing", "http://host/ask", "would be asked nothing", func(c *http.Config) { c.Method = "GET" }},
 		{"an unknown name in the address", "http://host", "there is no ${args.modell}", func(c *http.Config) { c.URL, c.RequestBody = template("/${args.modell}"), value(t, ask) }},
 		{"an unknown interface", "http://host", `no llm_interface "gpt"`, func(c *http.Config) { c.LLMInterface = "gpt" }},

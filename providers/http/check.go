@@ -91,7 +91,7 @@ func (m *chatModel) prepareBody() component.Faults {
 	}
 	switch get, none := m.config.Method == nethttp.MethodGet, m.config.RequestBody.IsZero(); {
 	case !none && get:
-		return fault("method", "method GET sends no body", "put what is sent into options.url, or leave out options.method")
+		return fault("method", "method GET has no body", "put what is sent into options.url, or leave out options.method")
 	case none && !get && m.config.LLMInterface == "":
 		return fault("request_body", "nothing says what is sent", "write options.request_body, or options.llm_interface")
 	case !none:

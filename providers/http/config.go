@@ -17,7 +17,7 @@ var HTTP = component.New[Config, model.Settings, model.Model](
 // Config is the content of `options:`.
 type Config struct {
 	URL              component.Template            `yaml:"url" vars:"args,env" doc:"Where the model is asked, such as https://host/models/${args.model}/predict; what begins with / stands below base_url. Values are escaped. Default: base_url, with the path of llm_interface behind it."`
-	Method           string                        `yaml:"method" enum:"POST|PUT|PATCH|GET" doc:"How it is asked; POST by default. GET sends no body."`
+	Method           string                        `yaml:"method" enum:"POST|PUT|PATCH|GET" doc:"How it is asked; POST by default. GET requests have no body."`
 	Headers          map[string]component.Template `yaml:"headers" vars:"env" doc:"Headers to send with each request, such as x-goog-api-key: ${env.GEMINI_API_KEY}."`
 	Auth             string                        `yaml:"auth" enum:"none|bearer|basic" doc:"How the key of api_key_env is sent: as a bearer's token (default where there is a key), or as user:password."`
 	LLMInterface     string                        `yaml:"llm_interface" enum:"openai/v1/chat/completions|bedrock/converse/claude|bedrock/converse/deepseek_r1|gemini/v1beta/generatecontent" doc:"The wire format of the endpoint: it writes the body and reads text, tool calls, stop reason and token counts. Default: text in, text out."`

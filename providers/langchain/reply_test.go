@@ -165,7 +165,7 @@ func TestOptionsThatMakeNoModel(t *testing.T) {
 	}{
 		{"no backend", langchain.Config{}, "", "/options/backend", "write ernie"},
 		{"one that is not here", langchain.Config{Backend: "watsonx"}, "", "/options/backend", "none of the backends"},
-		{"no address", langchain.Config{Backend: "ernie"}, "qianfan", "/base_url", "base_url is no http or https address"},
+		{"no address", langchain.Config{Backend: "ernie"}, "qianfan", "/base_url", "base_url is not an http or https address"},
 		{"a header that is none", langchain.Config{Backend: "ernie", Headers: map[string]component.Template{"a b": value}}, "", "/options/headers/a b", "name of a header"},
 	}
 	for _, tt := range tests {

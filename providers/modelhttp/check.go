@@ -32,7 +32,7 @@ func CheckModel(s model.Settings) component.Faults {
 func Address(base, like string) (*url.URL, component.Faults) {
 	u, err := url.Parse(strings.TrimSuffix(base, "/"))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, component.Faults{{At: AtBaseURL, Message: "base_url is no http or https address", Hint: "it looks like " + like}}
+		return nil, component.Faults{{At: AtBaseURL, Message: "base_url is not an http or https address", Hint: "it looks like " + like}}
 	}
 	return u, nil
 }

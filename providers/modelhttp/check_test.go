@@ -61,7 +61,7 @@ func TestAnAddressIsOfTheWeb(t *testing.T) {
 	} {
 		u, faults := modelhttp.Address(base, "https://host")
 		if want == "" {
-			if faults.Error() != "base_url is no http or https address: it looks like https://host" || faults[0].At != modelhttp.AtBaseURL {
+			if faults.Error() != "base_url is not an http or https address: it looks like https://host" || faults[0].At != modelhttp.AtBaseURL {
 				t.Errorf("%q: %v", base, faults)
 			}
 			continue

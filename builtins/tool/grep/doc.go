@@ -1,10 +1,10 @@
-// Package grep finds lines in a stream of any length in bounded memory.
+// Package grep searches a stream of any length by line, in bounded memory.
 //
 //	Compile(Query) --> Matcher
-//	Matcher.Scan(reader) --block by block--> lines that match, with lines around them
+//	Matcher.Scan(reader) --block by block--> matching lines and their context
 //
-// A block in which nothing can match is only counted, not cut into lines, so
-// logs of hundreds of megabytes take seconds.
+// A block without a possible match is only counted, not split into lines, so logs of
+// hundreds of megabytes take seconds.
 //
-// It must not know files, folders, or tools.
+// The package must not depend on files, folders or tools.
 package grep

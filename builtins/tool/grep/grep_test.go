@@ -39,7 +39,7 @@ func scan(t *testing.T, q grep.Query, r io.Reader, most int) (lines []string, ma
 	return lines, matches
 }
 
-func TestLinesThatMatch(t *testing.T) {
+func TestMatchingLines(t *testing.T) {
 	const text = "one\ntwo Error\nthree\nfour error\nfive\n\nseven error"
 	tests := []struct {
 		name string
@@ -74,14 +74,14 @@ func TestLinesThatMatch(t *testing.T) {
 	}
 }
 
-func TestFurtherLinesAreCounted(t *testing.T) {
+func TestMatchesOverTheLimitAreCounted(t *testing.T) {
 	got, n := scan(t, grep.Query{Text: "x", Context: 1}, strings.NewReader("x1\na\nb\nx2\nc\nx3\nd\n"), 1)
 	if diff := cmp.Diff([]string{"1:x1", "2-a"}, got); diff != "" || n != 3 {
 		t.Errorf("%d matches, want 3\n%s", n, diff)
 	}
 }
 
-func TestLongLinesAreFoundOnceAndCut(t *testing.T) {
+func TestLongLinesAreFoundOnceAndTruncated(t *testing.T) {
 	const block = 256 << 10
 	for name, at := range map[string]int{
 		"at the start": 0, "in the first block": 1000, "across the cut": block - 3, "far behind": 5*block + 17,
@@ -101,7 +101,7 @@ func TestLongLinesAreFoundOnceAndCut(t *testing.T) {
 	}
 }
 
-// TestBlocksFindWhatLinesFind compares with the plain way: a line at a time.
+// TestBlocksFindWhatLinesFind compares the results with a simple search line by line.
 func TestBlocksFindWhatLinesFind(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -148,16 +148,16 @@ func TestBlocksFindWhatLinesFind(t *testing.T) {
 	}
 }
 
-func TestQueriesThatCannotBe(t *testing.T) {
+func TestInvalidQueries(t *testing.T) {
 	for want, q := range map[string]grep.Query{
-		"query is empty":       {},
-		"look-ahead and back":  {Text: "(?=x)", Regexp: true},
-		"missing closing ]":    {Text: "[", Regexp: true},
-		"holds a line break":   {Text: "a\nb"},
-		"1000 are the most":    {Text: strings.Repeat("x", 1001)},
-		"invalid repeat count": {Text: "x{5000}", Regexp: true},
-		"missing closing )":    {Text: strings.Repeat("(", 900), Regexp: true},
-		"is no RE2 expression": {Text: "((((x{100}){100}){100}){100})", Regexp: true},
+		"query is empty":                {},
+		"look-ahead or back":            {Text: "(?=x)", Regexp: true},
+		"missing closing ]":             {Text: "[", Regexp: true},
+		"contains a line break":         {Text: "a\nb"},
+		"the limit is 1000":             {Text: strings.Repeat("x", 1001)},
+		"invalid repeat count":          {Text: "x{5000}", Regexp: true},
+		"missing closing )":             {Text: strings.Repeat("(", 900), Regexp: true},
+		"is not a valid RE2 expression": {Text: "((((x{100}){100}){100}){100})", Regexp: true},
 	} {
 		if _, err := grep.Compile(q); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: error %v, want %q", q.Text, err, want)
@@ -165,7 +165,7 @@ func TestQueriesThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestBinaryStreamsAreRefused(t *testing.T) {
+func TestBinaryStreamsAreRejected(t *testing.T) {
 	m, err := grep.Compile(grep.Query{Text: "x"})
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestBinaryStreamsAreRefused(t *testing.T) {
 	}
 }
 
-// endless is a log that is made while it is read.
+// endless is a log that is generated while it is read.
 type endless struct {
 	block  string
 	left   int

@@ -9,27 +9,27 @@ import (
 )
 
 const (
-	blockSize = 256 << 10 // bytes read at once; a longer line is searched in pieces
-	maxLine   = 400       // bytes of a line that are shown
-	sniffed   = 8 << 10   // bytes looked at to tell text from binary
+	blockSize = 256 << 10 // bytes per read; longer lines are searched in pieces
+	maxLine   = 400       // bytes of a line to show
+	sniffSize = 8 << 10   // bytes used to distinguish text from binary
 )
 
-// ErrBinary is returned for a stream that is no text.
+// ErrBinary is returned for a stream that is not text.
 var ErrBinary = errors.New("not a text file")
 
-// Line is one line to show.
+// Line is a line to show.
 type Line struct {
 	Number int
-	Text   string // valid UTF-8, cut around the match when it is long
-	Match  bool   // false for a line of the context
-	Gap    bool   // with context: lines were left out before this one
+	Text   string // valid UTF-8, truncated around the match if long
+	Match  bool   // false for a context line
+	Gap    bool   // with context: lines before this one were omitted
 }
 
-// Scan reads to the end and counts the lines that match; the first `most` of
-// them, and the lines around those, go to visit in order. Memory does not grow
-// with the stream. It ends with the context's error, the reader's, or ErrBinary.
+// Scan reads to the end and counts the matching lines. It passes the first most of them,
+// with their context lines, to visit in order. Memory use does not grow with the stream.
+// The error is that of ctx or the reader, or ErrBinary.
 func (m *Matcher) Scan(ctx context.Context, r io.Reader, most int, visit func(Line)) (matches int, err error) {
-	s := scan{Matcher: m, most: most, visit: visit, number: 1, lastHit: -1}
+	s := scan{Matcher: m, most: most, visit: visit, next: 1, lastHit: -1}
 	buf := make([]byte, blockSize)
 	kept, first, ended := 0, true, false
 	for !ended {
@@ -41,11 +41,11 @@ func (m *Matcher) Scan(ctx context.Context, r io.Reader, most int, visit func(Li
 			return s.matches, err
 		}
 		block := buf[:kept+n]
-		if first && bytes.IndexByte(block[:min(len(block), sniffed)], 0) >= 0 {
+		if first && bytes.IndexByte(block[:min(len(block), sniffSize)], 0) >= 0 {
 			return 0, ErrBinary
 		}
 		first = false
-		kept = copy(buf, s.take(block, ended))
+		kept = copy(buf, s.searchBlock(block, ended))
 	}
 	return s.matches, nil
 }
@@ -56,16 +56,16 @@ type scan struct {
 	most    int
 	visit   func(Line)
 	lower   []byte
-	number  int // of the next line
+	next    int // number of the next line
 	matches int
-	lastHit int // number of the line that matched last
-	shown   int // number of the line shown last
+	lastHit int // number of the last matching line
+	shown   int // number of the last line shown
 	before  []Line
 }
 
-// take searches the whole lines of a block and returns what belongs to the
-// next one. An over-long line is searched as it comes.
-func (s *scan) take(block []byte, ended bool) (rest []byte) {
+// searchBlock searches the complete lines of a block and returns the rest, which belongs to the
+// next block. An over-long line is searched in pieces.
+func (s *scan) searchBlock(block []byte, ended bool) (rest []byte) {
 	end, piece := bytes.LastIndexByte(block, '\n')+1, false
 	switch {
 	case ended:
@@ -74,8 +74,8 @@ func (s *scan) take(block []byte, ended bool) (rest []byte) {
 		end, piece = len(block), true
 	}
 	lines := block[:end]
-	if !s.quick(lines, piece) {
-		s.each(lines, piece)
+	if !s.skipLines(lines, piece) {
+		s.searchLines(lines, piece)
 	}
 	if piece {
 		return block[len(block)-s.overlap():]
@@ -83,34 +83,34 @@ func (s *scan) take(block []byte, ended bool) (rest []byte) {
 	return block[end:]
 }
 
-// quick passes over lines none of which can match.
-func (s *scan) quick(lines []byte, piece bool) bool {
-	if s.fold {
-		s.lower = lowered(s.lower, lines)
+// skipLines skips lines if none of them can match. It reports whether it did.
+func (s *scan) skipLines(lines []byte, piece bool) bool {
+	if s.ignoreCase {
+		s.lower = toLower(s.lower, lines)
 	}
-	if s.following() || s.mayMatch(lines, s.lower) {
+	if s.inContext() || s.mayMatch(lines, s.lower) {
 		return false
 	}
 	n := bytes.Count(lines, []byte{'\n'})
 	if s.context > 0 && !piece {
 		tail, skipped := lastLines(lines, s.context)
-		s.number += n - skipped
-		s.each(tail, false)
+		s.next += n - skipped
+		s.searchLines(tail, false)
 		return true
 	}
-	s.number += n
+	s.next += n
 	return true
 }
 
-// following says whether the next line is still shown as context.
-func (s *scan) following() bool {
-	return s.lastHit >= 0 && s.matches <= s.most && s.number <= s.lastHit+s.context
+// inContext reports whether the next line is shown as context.
+func (s *scan) inContext() bool {
+	return s.lastHit >= 0 && s.matches <= s.most && s.next <= s.lastHit+s.context
 }
 
-// each looks at every line.
-func (s *scan) each(lines []byte, piece bool) {
-	if s.fold {
-		s.lower = lowered(s.lower, lines)
+// searchLines searches every line.
+func (s *scan) searchLines(lines []byte, piece bool) {
+	if s.ignoreCase {
+		s.lower = toLower(s.lower, lines)
 	}
 	lower := s.lower
 	for len(lines) > 0 {
@@ -121,29 +121,29 @@ func (s *scan) each(lines []byte, piece bool) {
 		}
 		line := bytes.TrimRight(lines[:n], "\r\n")
 		var low []byte
-		if s.fold {
+		if s.ignoreCase {
 			low, lower = lower[:len(line)], lower[n:]
 		}
-		s.one(line, low)
+		s.searchLine(line, low)
 		lines = lines[n:]
 		if whole || !piece {
-			s.number++
+			s.next++
 		}
 	}
 }
 
-// one looks at one line, or at a piece of one that was not counted yet.
-func (s *scan) one(line, lower []byte) {
-	if s.lastHit == s.number {
+// searchLine searches a line, or a piece of a line that has not been counted.
+func (s *scan) searchLine(line, lower []byte) {
+	if s.lastHit == s.next {
 		return
 	}
 	from, to, ok := s.find(line, lower)
 	if !ok {
-		s.around(line)
+		s.addContext(line)
 		return
 	}
 	s.matches++
-	s.lastHit = s.number
+	s.lastHit = s.next
 	if s.matches > s.most {
 		return
 	}
@@ -151,16 +151,16 @@ func (s *scan) one(line, lower []byte) {
 		s.show(l)
 	}
 	s.before = s.before[:0]
-	s.show(Line{Number: s.number, Text: excerpt(line, from, to), Match: true})
+	s.show(Line{Number: s.next, Text: excerpt(line, from, to), Match: true})
 }
 
-// around shows or keeps a line that did not match.
-func (s *scan) around(line []byte) {
-	if s.context == 0 || s.matches >= s.most && !s.following() {
+// addContext shows or stores a line that did not match.
+func (s *scan) addContext(line []byte) {
+	if s.context == 0 || s.matches >= s.most && !s.inContext() {
 		return
 	}
-	l := Line{Number: s.number, Text: excerpt(line, 0, 0)}
-	if s.following() {
+	l := Line{Number: s.next, Text: excerpt(line, 0, 0)}
+	if s.inContext() {
 		s.show(l)
 		return
 	}
@@ -182,7 +182,7 @@ func (s *scan) show(l Line) {
 	s.visit(l)
 }
 
-// excerpt is the part of a line that is shown: around what was found.
+// excerpt returns the part of a line to show, around the match.
 func excerpt(line []byte, from, to int) string {
 	if len(line) <= maxLine {
 		return strings.ToValidUTF8(string(line), "\uFFFD")
@@ -201,8 +201,7 @@ func excerpt(line []byte, from, to int) string {
 	return text
 }
 
-// lastLines is the end of a block that holds its last n lines, and how many
-// line ends it holds.
+// lastLines returns the last n lines of a block and the number of its line breaks.
 func lastLines(block []byte, n int) (tail []byte, ends int) {
 	at := len(block)
 	if at > 0 && block[at-1] == '\n' {
@@ -217,8 +216,8 @@ func lastLines(block []byte, n int) (tail []byte, ends int) {
 	return tail, bytes.Count(tail, []byte{'\n'})
 }
 
-// lowered makes ASCII letters small, into dst.
-func lowered(dst, src []byte) []byte {
+// toLower appends src to dst with ASCII letters in lower case.
+func toLower(dst, src []byte) []byte {
 	dst = append(dst[:0], src...)
 	for i, c := range dst {
 		if 'A' <= c && c <= 'Z' {

@@ -8,13 +8,13 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Signer signs a request by AWS's Signature Version 4, with credentials of its
-// own finding. sum is the SHA-256 of the body in hex; an empty region is the
-// machine's. Nothing of the request changes after it but its user agent.
+// Signer signs a request with AWS Signature Version 4, using credentials that it finds
+// itself. sum is the hex-encoded SHA-256 of the body. If region is empty, the machine's
+// region is used. After signing, only the user agent may change.
 type Signer func(ctx context.Context, req *http.Request, sum, region, service string) error
 
-// All is every tool of this folder, in the order in which catalogues show them.
-// sign serves auth.type sigv4.
+// All returns every tool of this package, in the order of the reference. sign is used for
+// auth.type sigv4.
 func All(sign Signer) component.Set[tool.Settings, tool.Tool] {
 	return component.Set[tool.Settings, tool.Tool]{listIndex(sign), indexMapping(sign), search(sign)}
 }

@@ -7,14 +7,15 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// argument is one that a tool takes: where its value goes, and what it must be.
+// argument is an argument that a tool accepts: its name, the destination of its value,
+// and its type.
 type argument struct {
 	name string
 	to   any
 	kind string
 }
 
-// arguments reads a call's arguments by their exact names.
+// arguments decodes a call's arguments by their exact names.
 func arguments(call *tool.Call, all ...argument) error {
 	names := make([]string, len(all))
 	for i, a := range all {

@@ -15,28 +15,28 @@ import (
 
 const (
 	maxBody  = 1 << 20 // bytes of a query
-	maxDepth = 64      // objects and lists in one another
-	pageSize = 10      // hits, where nobody says: OpenSearch's own default
+	maxDepth = 64      // nesting depth of a query
+	pageSize = 10      // default number of hits, as in OpenSearch
 )
 
-// parts are what may stand at the top of a search; what runs code is not among
-// them, nor what leads away from the index (pit, slice, a pipeline).
+// parts are the permitted top-level keys of a search. Those that run code or read
+// elsewhere (pit, slice, pipelines) are not included.
 var parts = []string{
 	"_source", "aggregations", "aggs", "collapse", "docvalue_fields", "explain", "fields", "from", "highlight", "indices_boost", "min_score",
 	"post_filter", "profile", "query", "rescore", "search_after", "seq_no_primary_term", "size", "sort", "stats", "stored_fields", "suggest",
 	"terminate_after", "timeout", "track_scores", "track_total_hits", "version",
 }
 
-// coded are the parts that hold scripts.
-var coded = []string{"derived", "runtime_mappings", "script_fields"}
+// scriptParts are the top-level keys that contain scripts.
+var scriptParts = []string{"derived", "runtime_mappings", "script_fields"}
 
-// body is the search that is sent: the model's, read, checked, and written
-// anew. size is the argument of that name, 0 = none.
+// body returns the search to send: the model's query, parsed, checked and encoded again.
+// size is the argument of that name, 0 = unset.
 func (t *searchTool) body(query json.RawMessage, size int) ([]byte, error) {
 	if len(query) > maxBody {
-		return nil, errors.New(`argument "query" is longer than any query needs to be`)
+		return nil, errors.New(`argument "query" is too long`)
 	}
-	search, err := t.parsed(query)
+	search, err := t.parse(query)
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +49,9 @@ func (t *searchTool) body(query json.RawMessage, size int) ([]byte, error) {
 	return jsonvalue.Marshal(search)
 }
 
-// parsed is a query as a whole search: an object, also as text; a clause alone;
-// or words.
-func (t *searchTool) parsed(query json.RawMessage) (map[string]any, error) {
+// parse converts a query into a search. The query may be a complete search (an object,
+// or a string with one), a single clause, or plain words.
+func (t *searchTool) parse(query json.RawMessage) (map[string]any, error) {
 	var text string
 	if json.Unmarshal(query, &text) == nil {
 		if text = strings.TrimSpace(text); !strings.HasPrefix(text, "{") {
@@ -61,7 +61,7 @@ func (t *searchTool) parsed(query json.RawMessage) (map[string]any, error) {
 	}
 	var v any
 	if err := jsontemplate.Decode(bytes.TrimSpace(query), &v); err != nil {
-		return nil, fmt.Errorf(`argument "query" is no JSON: %w`, err)
+		return nil, fmt.Errorf(`argument "query" is not valid JSON: %w`, err)
 	}
 	search, ok := v.(map[string]any)
 	if !ok {
@@ -69,17 +69,17 @@ func (t *searchTool) parsed(query json.RawMessage) (map[string]any, error) {
 	}
 	known := parts
 	if t.scripts {
-		known = slices.Concat(parts, coded)
+		known = slices.Concat(parts, scriptParts)
 	}
 	for _, name := range slices.Sorted(maps.Keys(search)) {
 		switch {
 		case slices.Contains(known, name):
-		case slices.Contains(coded, name):
+		case slices.Contains(scriptParts, name):
 			return nil, errScript(name)
 		case len(search) == 1:
 			return map[string]any{"query": search}, nil
 		default:
-			return nil, fmt.Errorf("a search has no part %q here; the clause goes under query, and beside it there are %s", clip(name), strings.Join(parts, ", "))
+			return nil, fmt.Errorf("unknown key %q in the search; put clauses under query; other keys are %s", clip(name), strings.Join(parts, ", "))
 		}
 	}
 	return search, nil
@@ -87,26 +87,27 @@ func (t *searchTool) parsed(query json.RawMessage) (map[string]any, error) {
 
 func words(text string) (map[string]any, error) {
 	if text == "" {
-		return nil, errors.New(`argument "query" is empty; {"query": {"match_all": {}}} gives everything`)
+		return nil, errors.New(`argument "query" is empty; {"query": {"match_all": {}}} matches everything`)
 	}
 	return map[string]any{"query": map[string]any{"simple_query_string": map[string]any{"query": text, "lenient": true}}}, nil
 }
 
-// size is how many hits are asked for: the argument goes before the query's own.
+// size returns the number of hits to request. The argument takes precedence over the
+// query.
 func (t *searchTool) size(own any, wanted int) (int, error) {
 	if wanted < 0 {
 		return 0, fmt.Errorf(`argument "size" must be positive, not %d`, wanted)
 	}
 	if wanted > 0 {
-		return min(wanted, t.most), nil
+		return min(wanted, t.maxHits), nil
 	}
 	if own == nil {
-		return min(pageSize, t.most), nil
+		return min(pageSize, t.maxHits), nil
 	}
 	text := jsontemplate.Text(own)
-	n, err := json.Number(strings.TrimSuffix(text, ".0")).Int64() // OpenSearch takes "5" and 5.0 too
+	n, err := json.Number(strings.TrimSuffix(text, ".0")).Int64() // OpenSearch accepts "5" and 5.0 too
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("size %s in the query is no whole number", clip(text))
+		return 0, fmt.Errorf("size %s in the query is not an integer", clip(text))
 	}
-	return int(min(n, int64(t.most))), nil
+	return int(min(n, int64(t.maxHits))), nil
 }

@@ -11,27 +11,26 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// scripted are keys under which code stands: script, script_score,
-// scripted_metric, init_script, minimum_should_match_script, ...
-var scripted = text.Regexp(`(?i)(^|_)script(s|ed)?(_|$)`)
+// scriptKey matches keys with code: script, script_score, scripted_metric, init_script,
+// minimum_should_match_script, ...
+var scriptKey = text.Regexp(`(?i)(^|_)script(s|ed)?(_|$)`)
 
-// codeOnly are those of them that are taken for code wherever they stand: no
-// one has to read a query whole to know whether they name a field.
-var codeOnly = text.Regexp(`(?i)^(_script|script_(score|fields|sort)|scripted_metric|(init|map|combine|reduce|bucket|minimum_should_match)_script)$`)
+// alwaysScript matches those that always count as code, so that no context is needed to tell
+// them from field names.
+var alwaysScript = text.Regexp(`(?i)^(_script|script_(score|fields|sort)|scripted_metric|(init|map|combine|reduce|bucket|minimum_should_match)_script)$`)
 
-// naming are the parts of a search below which keys are names of fields or of
-// aggregations, and below which no script stands.
-var naming = []string{
+// nameParents are the parts of a search whose keys are names of fields or aggregations, and
+// which contain no scripts.
+var nameParents = []string{
 	"aggregations", "aggs", "fields", "fuzzy", "match", "match_bool_prefix", "match_phrase", "match_phrase_prefix", "prefix", "regexp", "sort",
 	"span_term", "term", "wildcard",
 }
 
-// both are a clause with the name of a field, and an aggregation that may have
-// a script.
-var both = []string{"range", "terms"}
+// ambiguousKeys are keys that can be a clause with a field name, or an aggregation with a script.
+var ambiguousKeys = []string{"range", "terms"}
 
-// check refuses what runs code, hides a query, or reads another index. at is
-// the key that the value stands under.
+// check rejects values that run code, hide a query, or read another index. at is the key
+// of the value.
 func (t *searchTool) check(v any, at string, depth int) error {
 	if depth > maxDepth {
 		return errors.New(`argument "query" is nested too deeply`)
@@ -44,8 +43,8 @@ func (t *searchTool) check(v any, at string, depth int) error {
 			}
 		}
 	case map[string]any:
-		if at == "indexed_shape" && nameIn(v["index"]) == "" && !t.server.config.opens("shapes") {
-			return errLookup("shapes") // where OpenSearch looks when nothing is named
+		if at == "indexed_shape" && indexName(v["index"]) == "" && !t.server.config.allows("shapes") {
+			return errLookup("shapes") // OpenSearch's default index for shapes
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if err := t.checkKey(v, at, key); err != nil {
@@ -59,38 +58,38 @@ func (t *searchTool) check(v any, at string, depth int) error {
 	return nil
 }
 
-// checkKey looks at one key of an object that stands under at.
+// checkKey checks one key of an object. at is the key of the object.
 func (t *searchTool) checkKey(object map[string]any, at, key string) error {
-	lookup := nameIn(object[key])
+	lookup := indexName(object[key])
 	switch {
 	case key == "wrapper":
-		return errors.New(`"wrapper" hides a query from those who check it; write the query itself`)
+		return errors.New(`"wrapper" is not allowed because it hides the query; write the query itself`)
 	case key == "collate":
 		return errors.New(`"collate" is not allowed here; leave it out`)
-	case scripted().MatchString(key) && !namesField(at, key) && !t.scripts:
+	case scriptKey().MatchString(key) && !isName(at, key) && !t.scripts:
 		return errScript(key)
 	case key != "index" && key != "_index" || lookup == "":
 		return nil
-	case len(object) == 1 && slices.Contains(naming, at): // a field of that name; to look up takes more keys
+	case len(object) == 1 && slices.Contains(nameParents, at): // a field of that name; a lookup has more keys
 		return nil
-	case plain(lookup) != nil || !t.server.config.opens(lookup):
+	case checkName(lookup) != nil || !t.server.config.allows(lookup):
 		return errLookup(lookup)
 	}
 	return nil
 }
 
-// namesField says whether a key that reads like code is a name that someone
-// gave to a field or to an aggregation.
-func namesField(at, key string) bool {
-	if codeOnly().MatchString(key) {
+// isName reports whether a key that looks like code is the name of a field or an
+// aggregation.
+func isName(at, key string) bool {
+	if alwaysScript().MatchString(key) {
 		return false
 	}
-	return slices.Contains(naming, at) || slices.Contains(both, at) && !strings.EqualFold(key, "script")
+	return slices.Contains(nameParents, at) || slices.Contains(ambiguousKeys, at) && !strings.EqualFold(key, "script")
 }
 
-// nameIn is the name of an index that a value is, also one that a server would
-// take for a name, such as a number; "" = none.
-func nameIn(v any) string {
+// indexName returns the index name in a value, including values that a server would accept
+// as a name, such as numbers; "" = none.
+func indexName(v any) string {
 	switch v.(type) {
 	case nil, map[string]any, []any:
 		return ""
@@ -99,9 +98,9 @@ func nameIn(v any) string {
 }
 
 func errScript(key string) error {
-	return fmt.Errorf("%q would run a script, which is not allowed here; say it with queries and aggregations that need none", clip(key))
+	return fmt.Errorf("%q would run a script, which is not allowed; use queries and aggregations without scripts", clip(key))
 }
 
 func errLookup(name string) error {
-	return fmt.Errorf("the query reads index %q, which may not be used here", clip(name))
+	return fmt.Errorf("the query reads index %q, which is not allowed", clip(name))
 }

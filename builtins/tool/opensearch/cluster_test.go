@@ -19,17 +19,17 @@ import (
 
 type args = map[string]any
 
-// asked is a request as the cluster saw it; its path is as it came, but for *.
-type asked struct {
+// recordedRequest is a request as the cluster received it. The path is not unescaped, except for *.
+type recordedRequest struct {
 	Method, Path, Query, Body string
 	header                    http.Header
 }
 
-// cluster answers each request alike and keeps what it was asked.
+// cluster returns the same response to every request and records the requests.
 type cluster struct {
-	base string
-	mu   sync.Mutex
-	seen []asked
+	base     string
+	mu       sync.Mutex
+	requests []recordedRequest
 }
 
 func newCluster(t testing.TB, status int, answer string) *cluster {
@@ -38,7 +38,7 @@ func newCluster(t testing.TB, status int, answer string) *cluster {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		c.mu.Lock()
-		c.seen = append(c.seen, asked{r.Method, strings.ReplaceAll(r.URL.EscapedPath(), "%2A", "*"), r.URL.RawQuery, string(body), r.Header})
+		c.requests = append(c.requests, recordedRequest{r.Method, strings.ReplaceAll(r.URL.EscapedPath(), "%2A", "*"), r.URL.RawQuery, string(body), r.Header})
 		c.mu.Unlock()
 		w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 		w.WriteHeader(status)
@@ -49,16 +49,16 @@ func newCluster(t testing.TB, status int, answer string) *cluster {
 	return c
 }
 
-// take gives what was asked since the last time.
-func (c *cluster) take() []asked {
+// take returns the requests since the last call.
+func (c *cluster) take() []recordedRequest {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := c.seen
-	c.seen = nil
+	out := c.requests
+	c.requests = nil
 	return out
 }
 
-// settings are those that all three tools have, and two of search.
+// settings are the settings of all three tools, and two of search.
 type settings struct {
 	url     string
 	auth    opensearch.Auth
@@ -69,7 +69,7 @@ type settings struct {
 	hits    int
 }
 
-// build makes a tool as a spec would.
+// build creates a tool as a spec would.
 func build(t testing.TB, name string, c settings, s tool.Settings, sign opensearch.Signer) (tool.Tool, error) {
 	t.Helper()
 	f, ok := opensearch.All(sign).Find(name)
@@ -101,7 +101,7 @@ func build(t testing.TB, name string, c settings, s tool.Settings, sign opensear
 	return f.Build(config, s)
 }
 
-func made(t testing.TB, name string, c settings) tool.Tool {
+func newTool(t testing.TB, name string, c settings) tool.Tool {
 	t.Helper()
 	tool, err := build(t, name, c, tool.Settings{Env: func(string) string { return "" }}, nil)
 	if err != nil {
@@ -119,7 +119,7 @@ func call(t testing.TB, one tool.Tool, a args) (*tool.Output, error) {
 	return one.Call(t.Context(), &tool.Call{Args: raw})
 }
 
-// fails wants a call's error to say something.
+// fails checks that a call returns an error that contains want.
 func fails(t testing.TB, tool tool.Tool, a args, want string) {
 	t.Helper()
 	out, err := call(t, tool, a)
@@ -130,7 +130,7 @@ func fails(t testing.TB, tool tool.Tool, a args, want string) {
 	}
 }
 
-// template compiles a template as the compiler of specs does.
+// template compiles a template as the dsl does.
 func template(t testing.TB, src string) component.Template {
 	t.Helper()
 	p, problems := prompt.Parse(src, prompt.Options{Namespaces: []string{"env"}})
@@ -151,7 +151,7 @@ func file(t testing.TB, name string) string {
 	return string(text)
 }
 
-// names are the tools, each with arguments with which it would ask for an index.
+// names maps the tools to functions that return arguments with an index.
 var names = map[string]func(index any) args{
 	"opensearch_list_index":    func(index any) args { return args{"indices": []any{index}} },
 	"opensearch_index_mapping": func(index any) args { return args{"index": index} },

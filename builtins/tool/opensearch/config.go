@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Config is the settings of opensearch_list_index and opensearch_index_mapping.
+// Config configures opensearch_list_index and opensearch_index_mapping.
 type Config struct {
 	URL          component.Template `yaml:"url" required:"true" vars:"env" doc:"URL of the cluster, such as https://search.example.org:9200 or ${env.OPENSEARCH_URL}."`
 	Auth         Auth               `yaml:"auth" doc:"How requests authenticate."`
@@ -19,9 +19,9 @@ type Config struct {
 }
 
 // Access implements tool.AccessDescriber.
-func (c *Config) Access() []string { return append(tool.Connects(c.URL, nil), c.Auth.reaches()...) }
+func (c *Config) Access() []string { return append(tool.Connects(c.URL, nil), c.Auth.access()...) }
 
-// Auth is how a cluster is told who asks.
+// Auth configures the authentication.
 type Auth struct {
 	Type        string             `yaml:"type" enum:"none|basic|bearer|sigv4" doc:"basic: user and password; bearer: token; sigv4: AWS credentials from the default AWS credential chain."`
 	Username    component.Template `yaml:"username" vars:"env" doc:"For basic: the user name, literal or ${env.OPENSEARCH_USER}."`
@@ -31,15 +31,15 @@ type Auth struct {
 	Service     string             `yaml:"service" enum:"es|aoss" doc:"For sigv4: es for Amazon OpenSearch Service, aoss for serverless collections."`
 }
 
-// reaches says what is sent that the settings do not name.
-func (a Auth) reaches() []string {
+// access describes access that the settings do not show.
+func (a Auth) access() []string {
 	if a.Type != sigv4 {
 		return nil
 	}
 	return []string{"uses this machine's AWS credentials"}
 }
 
-// How a cluster is told who asks.
+// Values of auth.type.
 const (
 	noAuth = "none"
 	basic  = "basic"
@@ -47,7 +47,7 @@ const (
 	sigv4  = "sigv4"
 )
 
-const maxBytes = 8 << 20 // of an answer, where the author says nothing
+const maxBytes = 8 << 20 // default response limit
 
 func defaults() Config {
 	return Config{Auth: Auth{Type: noAuth, Service: "es"}, MaxBytes: maxBytes}
@@ -55,8 +55,8 @@ func defaults() Config {
 
 var variable = text.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// check finds what is wrong with the settings, each at its place. What hangs on
-// the environment is told by the call.
+// check returns the faults of all settings. Faults that depend on the environment are
+// reported by the call.
 func (c *Config) check() (out component.Faults) {
 	if !strings.Contains(c.URL.Text, "${") && !strings.Contains(c.URL.Text, "$<") {
 		if _, err := address(c.URL.Text); err != nil {
@@ -64,8 +64,8 @@ func (c *Config) check() (out component.Faults) {
 		}
 	}
 	for i, pattern := range c.Indices {
-		if err := plain(pattern); err != nil {
-			out = append(out, component.Fault{At: fmt.Sprintf("/indices/%d", i), Message: err.Error(), Hint: "name an index, or several by logs-*"})
+		if err := checkName(pattern); err != nil {
+			out = append(out, component.Fault{At: fmt.Sprintf("/indices/%d", i), Message: err.Error(), Hint: "write an index name, or a pattern such as logs-*"})
 		}
 	}
 	return append(out, c.Auth.check()...)
@@ -88,11 +88,11 @@ func (a *Auth) check() (out component.Faults) {
 	} {
 		switch {
 		case key.of == a.Type && key.value == "" && key.needed:
-			fault(key.name, "auth."+key.name+" is missing", "auth.type "+a.Type+" needs it")
+			fault(key.name, "auth."+key.name+" is missing", "required for auth.type "+a.Type)
 		case key.of != a.Type && key.value != "":
-			fault(key.name, fmt.Sprintf("auth.%s is for auth.type %s, not %s", key.name, key.of, a.Type), "leave it out, or write type: "+key.of)
+			fault(key.name, fmt.Sprintf("auth.%s requires auth.type %s, not %s", key.name, key.of, a.Type), "remove it, or write type: "+key.of)
 		case key.value != "" && key.variable && !variable().MatchString(key.value):
-			fault(key.name, "auth."+key.name+" is the name of an environment variable", "keep the secret there, and write the variable's name")
+			fault(key.name, "auth."+key.name+" must be the name of an environment variable", "store the secret in that variable")
 		}
 	}
 	return out

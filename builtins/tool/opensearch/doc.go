@@ -1,17 +1,17 @@
-// Package opensearch is the tools that read an OpenSearch cluster: they list
-// its indices, show the fields of one, and search one.
+// Package opensearch implements tools that read an OpenSearch cluster: they list its
+// indices, show the fields of one, and search one.
 //
 //	All(sign) --> opensearch_list_index, opensearch_index_mapping, opensearch_search
-//	Call: index --reach--> a name its author allows; query --question--> a body that touches nothing else
-//	      --> one GET or POST _search, signed --> JSON, or a refusal as a sentence
+//	Call: index --checkIndex--> a name that the author allows; query --body--> a body that reads nothing else
+//	      --> one GET or POST _search, signed --> JSON, or an error message
 //
-// Nothing here writes, and no request has a part that a model chose but an
-// index name of plain characters and a body that was read and written anew. A
-// query can name other indices (lookups), run scripts, or hide either in a
-// wrapper: the first is held to the same names, the others are refused.
+// Nothing in this package writes. A request contains only two parts from the model: an
+// index name of plain characters, and a body that was parsed, checked and encoded again.
+// A query can reference other indices (lookups), run scripts, or hide either in a
+// wrapper: lookups are subject to the same index rules, the others are rejected.
 //
-// What it cannot see: an alias is a name, so what it stands for is up to the
-// cluster, as are documents and fields that credentials may not read.
+// The package cannot resolve aliases: what an alias refers to, and which documents and
+// fields the credentials may read, is up to the cluster.
 //
-// It must not know AWS: who signs requests is passed in.
+// The package must not depend on AWS. The Signer is passed in.
 package opensearch

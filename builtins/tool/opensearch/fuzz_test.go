@@ -9,14 +9,14 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Whatever a model calls an index, only one below logs- is asked for, and only
-// for its mapping.
+// Whatever index a model names, only the mappings of indices that match logs- are
+// requested.
 func FuzzIndex(f *testing.F) {
 	for _, seed := range append(append([]string{"logs-1", "logs-*"}, noIndex...), notOpen...) {
 		f.Add(seed)
 	}
 	c := newCluster(f, 200, `{}`)
-	tool := made(f, "opensearch_index_mapping", settings{url: c.base, indices: []string{"logs-*"}})
+	tool := newTool(f, "opensearch_index_mapping", settings{url: c.base, indices: []string{"logs-*"}})
 	f.Fuzz(func(t *testing.T, index string) {
 		_, _ = call(t, tool, args{"index": index})
 		for _, r := range c.take() {
@@ -30,8 +30,8 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// Whatever a model searches for, what is sent runs nothing, hides nothing, and
-// looks into nothing else.
+// Whatever query a model writes, the request runs no code, hides nothing, and reads no
+// other index.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range hostile {
 		if len(seed) < 10_000 {
@@ -41,7 +41,7 @@ func FuzzQuery(f *testing.F) {
 	f.Add(`{"query":{"terms":{"a":{"index":"logs-2","id":"1"}}},"size":3}`)
 	f.Add(`words AND "more words"`)
 	c := newCluster(f, 200, `{}`)
-	one := made(f, "opensearch_search", settings{url: c.base, indices: []string{"logs-*"}})
+	one := newTool(f, "opensearch_search", settings{url: c.base, indices: []string{"logs-*"}})
 	f.Fuzz(func(t *testing.T, query string) {
 		for _, raw := range []string{query, quoted(query)} {
 			_, _ = one.Call(t.Context(), &tool.Call{Args: json.RawMessage(`{"index":"logs-1","query":` + raw + `}`)})
@@ -52,7 +52,7 @@ func FuzzQuery(f *testing.F) {
 				t.Fatalf("%q sent %+v: %v", query, r, err)
 			}
 			if size, ok := body["size"].(float64); !ok || size < 0 || size > 50 {
-				t.Errorf("%q asks for %v hits", query, body["size"])
+				t.Errorf("%q requests %v hits", query, body["size"])
 			}
 			harmless(t, body)
 		}
@@ -60,7 +60,7 @@ func FuzzQuery(f *testing.F) {
 }
 
 func quoted(s string) string {
-	raw, _ := json.Marshal(s) // texts always marshal
+	raw, _ := json.Marshal(s) // strings always marshal
 	return string(raw)
 }
 

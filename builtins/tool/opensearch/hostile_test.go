@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/internal/httpclient/wiretest"
 )
 
-// noIndex are texts that are no name of one index, whatever the author allows.
+// noIndex are texts that are never the name of one index.
 var noIndex = []string{
 	"", " ", "a b", "_all ", "_cat", "_search", "_bulk", "_cluster/settings", "_plugins/_ml/agents", "_nodes", "_security", "-logs", "+logs", ".", "..",
 	"a,b", "logs-1,customers", "logs-*,-logs-1", "*,customers", ",", "a,", ",a", "a%2Cb", "a%2cb",
@@ -30,7 +30,7 @@ func TestNoToolAsksForWhatIsNoIndex(t *testing.T) {
 	c := newCluster(t, 200, `{}`)
 	for name, with := range names {
 		for _, open := range [][]string{nil, {"*"}, {"logs-*", "metrics"}} {
-			tool := made(t, name, settings{url: c.base, indices: open})
+			tool := newTool(t, name, settings{url: c.base, indices: open})
 			for _, index := range append(append([]string{}, noIndex...), wiretest.Hostile...) {
 				if out, err := call(t, tool, with(index)); err == nil {
 					t.Errorf("%s, open %v: %q gave %+v", name, open, index, out)
@@ -46,7 +46,7 @@ func TestNoToolAsksForWhatIsNoIndex(t *testing.T) {
 func TestNoToolAsksForWhatIsNotOpen(t *testing.T) {
 	c := newCluster(t, 200, `{}`)
 	for name, with := range names {
-		tool := made(t, name, settings{url: c.base, indices: []string{"logs-*", "metrics"}})
+		tool := newTool(t, name, settings{url: c.base, indices: []string{"logs-*", "metrics"}})
 		for _, index := range notOpen {
 			if name == "opensearch_list_index" && (index == "*" || index == "_all") {
 				continue // all that are open
@@ -54,11 +54,11 @@ func TestNoToolAsksForWhatIsNotOpen(t *testing.T) {
 			out, err := call(t, tool, with(index))
 			if err == nil || len(c.take()) > 0 {
 				t.Errorf("%s: %q gave %+v", name, index, out)
-			} else if text := err.Error(); !strings.Contains(text, "logs-*, metrics") && !strings.Contains(text, "is no index") {
+			} else if text := err.Error(); !strings.Contains(text, "logs-*, metrics") && !strings.Contains(text, "is not a valid index name") {
 				t.Errorf("%s: %q: %v", name, index, err)
 			}
 		}
-		own := made(t, name, settings{url: c.base})
+		own := newTool(t, name, settings{url: c.base})
 		for _, index := range []string{".opendistro_security", ".*", ".kibana_1", "*security", "**"} {
 			if _, err := call(t, own, with(index)); err == nil || len(c.take()) > 0 {
 				t.Errorf("%s: %q was asked for: %v", name, index, err)
@@ -73,7 +73,7 @@ func TestWhatIsOpenIsAskedFor(t *testing.T) {
 		"logs-1": {"logs-*"}, "logs-": {"logs-*"}, "logs-*": {"logs-*"}, "logs-2026-*": {"logs-*"}, "logs-*-eu": {"logs-*"}, "metrics": {"logs-*", "metrics"},
 		"a-x-b-y-c": {"a*b*c"}, "a*b*c": {"a*b*c"}, "a**bc": {"a*b*c"}, ".mine-1": {".mine-*"}, "Übersicht-三": {"*"}, "customers": nil, "Alias": nil, "a..b": nil, "log*": nil,
 	} {
-		tool := made(t, "opensearch_index_mapping", settings{url: c.base, indices: open})
+		tool := newTool(t, "opensearch_index_mapping", settings{url: c.base, indices: open})
 		if _, err := call(t, tool, args{"index": index}); err != nil {
 			t.Errorf("%q, open %v: %v", index, open, err)
 		}
@@ -85,10 +85,10 @@ func TestWhatIsOpenIsAskedFor(t *testing.T) {
 	}
 	for name, with := range names {
 		for _, own := range []string{".opendistro_security", ".*", ".kib*"} {
-			fails(t, made(t, name, settings{url: c.base, indices: []string{"*", "logs-*"}}), with(own), "may not be used here")
+			fails(t, newTool(t, name, settings{url: c.base, indices: []string{"*", "logs-*"}}), with(own), "is not allowed")
 		}
 	}
-	every := made(t, "opensearch_index_mapping", settings{url: c.base, indices: []string{"*"}})
+	every := newTool(t, "opensearch_index_mapping", settings{url: c.base, indices: []string{"*"}})
 	if _, err := call(t, every, args{"index": "*-1"}); err != nil || c.take()[0].Path != "/*-1,-.*/_mapping" {
 		t.Errorf("a star at the start takes in what begins with a dot: %v", err)
 	}
@@ -161,7 +161,7 @@ var hostile = map[string]string{
 
 func TestNoQueryLeavesItsIndex(t *testing.T) {
 	c := newCluster(t, 200, `{}`)
-	one := made(t, "opensearch_search", settings{url: c.base, indices: []string{"logs-*"}})
+	one := newTool(t, "opensearch_search", settings{url: c.base, indices: []string{"logs-*"}})
 	for name, query := range hostile {
 		for form, q := range map[string]any{"object": json.RawMessage(query), "text": query} {
 			raw, err := json.Marshal(q)
@@ -181,10 +181,10 @@ func TestNoQueryLeavesItsIndex(t *testing.T) {
 func TestNoLookupIsMoreThanAName(t *testing.T) {
 	c := newCluster(t, 200, `{}`)
 	for _, open := range [][]string{nil, {"*"}} {
-		tool := made(t, "opensearch_search", settings{url: c.base, indices: open})
+		tool := newTool(t, "opensearch_search", settings{url: c.base, indices: open})
 		for _, name := range []string{"<.opendistro_security>", "<logs-{now/d}>", "other:logs", "a,.opendistro_security", ".opendistro_security", "-a", "_all"} {
 			query := args{"query": args{"terms": args{"user": args{"index": name, "id": "1", "path": "id"}}}}
-			fails(t, tool, args{"index": "logs-1", "query": query}, "which may not be used here")
+			fails(t, tool, args{"index": "logs-1", "query": query}, "which is not allowed")
 		}
 	}
 	if got := c.take(); len(got) > 0 {
@@ -218,7 +218,7 @@ func TestQueriesThatAreSent(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newCluster(t, 200, `{}`)
-			tool := made(t, "opensearch_search", settings{url: c.base, indices: []string{"logs-*"}, scripts: tt.scripts})
+			tool := newTool(t, "opensearch_search", settings{url: c.base, indices: []string{"logs-*"}, scripts: tt.scripts})
 			a := args{"index": "logs-1", "query": tt.query}
 			if tt.size != nil {
 				a["size"] = tt.size
@@ -236,7 +236,7 @@ func TestQueriesThatAreSent(t *testing.T) {
 // Arguments of other names are no way in, however they are written.
 func TestArgumentsAreTakenByTheirExactName(t *testing.T) {
 	c := newCluster(t, 200, `{}`)
-	tool := made(t, "opensearch_search", settings{url: c.base})
+	tool := newTool(t, "opensearch_search", settings{url: c.base})
 	for _, a := range []args{
 		{"index": "a", "query": "x", "INDEX": "b"},
 		{"index": "a", "query": "x", "url": "http://evil.example"},

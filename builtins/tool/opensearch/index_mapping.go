@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// indexMapping is opensearch_index_mapping.
+// indexMapping returns the factory of opensearch_index_mapping.
 func indexMapping(sign Signer) component.Factory[tool.Settings, tool.Tool] {
 	return component.New("opensearch_index_mapping", "Returns the fields of an OpenSearch index and their types.",
 		defaults, func(c *Config, s tool.Settings) (tool.Tool, error) {
@@ -22,7 +22,7 @@ func indexMapping(sign Signer) component.Factory[tool.Settings, tool.Tool] {
 			if err != nil {
 				return nil, err
 			}
-			return &indexMappingTool{at.about("Returns the fields of an OpenSearch index and their types. Call it before you write a query.", indexMappingInput), at}, nil
+			return &indexMappingTool{at.toolInfo("Returns the fields of an OpenSearch index and their types. Call it before you write a query.", indexMappingInput), at}, nil
 		})
 }
 
@@ -46,10 +46,10 @@ func (t *indexMappingTool) Call(ctx context.Context, call *tool.Call) (*tool.Out
 	if err := arguments(call, argument{"index", &index, "a name"}); err != nil {
 		return nil, err
 	}
-	if err := t.server.config.reach(index); err != nil {
+	if err := t.server.config.checkIndex(index); err != nil {
 		return nil, err
 	}
-	body, err := t.server.ask(ctx, call, question{path: "/" + target(index) + "/_mapping"})
+	body, err := t.server.ask(ctx, call, apiRequest{path: "/" + target(index) + "/_mapping"})
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (t *indexMappingTool) Call(ctx context.Context, call *tool.Call) (*tool.Out
 		Mappings mapping `json:"mappings"`
 	}
 	if err := json.Unmarshal(body, &all); err != nil {
-		return nil, fmt.Errorf("OpenSearch's mapping cannot be read: %w", err)
+		return nil, fmt.Errorf("decode OpenSearch's mapping: %w", err)
 	}
 	var text strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -75,15 +75,15 @@ func (t *indexMappingTool) Call(ctx context.Context, call *tool.Call) (*tool.Out
 	return &tool.Output{Text: strings.TrimSuffix(text.String(), "\n"), Data: body}, nil
 }
 
-// mapping is a field, or an index as the field of fields.
+// mapping is a field, or an index as a field with properties.
 type mapping struct {
 	Type       string             `json:"type"`
-	Path       string             `json:"path"` // of an alias
+	Path       string             `json:"path"` // set for an alias
 	Properties map[string]mapping `json:"properties"`
-	Fields     map[string]mapping `json:"fields"` // the same value, indexed in another way
+	Fields     map[string]mapping `json:"fields"` // the same value, indexed in other ways
 }
 
-// lines are the fields below a name, one a line, sorted.
+// lines lists the fields below prefix, one per line, sorted.
 func (m mapping) lines(prefix string, depth int) []string {
 	if depth > maxDepth {
 		return nil

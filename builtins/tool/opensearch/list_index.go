@@ -14,9 +14,9 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-const maxListed = 500 // indices that a list shows
+const maxIndices = 500 // maximum number of indices in the output
 
-// listIndex is opensearch_list_index.
+// listIndex returns the factory of opensearch_list_index.
 func listIndex(sign Signer) component.Factory[tool.Settings, tool.Tool] {
 	return component.New("opensearch_list_index", "Lists the indices of an OpenSearch cluster with document count and size.",
 		defaults, func(c *Config, s tool.Settings) (tool.Tool, error) {
@@ -25,7 +25,7 @@ func listIndex(sign Signer) component.Factory[tool.Settings, tool.Tool] {
 			if err != nil {
 				return nil, err
 			}
-			return &listIndexTool{at.about("Lists the indices of the OpenSearch cluster with health, document count and size.", listIndexInput), at}, nil
+			return &listIndexTool{at.toolInfo("Lists the indices of the OpenSearch cluster with health, document count and size.", listIndexInput), at}, nil
 		})
 }
 
@@ -40,8 +40,8 @@ type listIndexTool struct {
 
 var _ tool.Tool = (*listIndexTool)(nil)
 
-// about is what a tool says of itself.
-func (s *server) about(description, input string) tool.Info {
+// toolInfo returns the Info of a tool.
+func (s *server) toolInfo(description, input string) tool.Info {
 	if len(s.config.Indices) > 0 {
 		description += " Only these may be used: " + strings.Join(s.config.Indices, ", ") + "."
 	}
@@ -54,8 +54,8 @@ func (s *server) about(description, input string) tool.Info {
 // Info implements tool.Tool.
 func (t *listIndexTool) Info() tool.Info { return t.info }
 
-// listed is a row of _cat/indices.
-type listed struct {
+// indexRow is a row of _cat/indices.
+type indexRow struct {
 	Index  string `json:"index"`
 	Health string `json:"health,omitempty"`
 	Status string `json:"status,omitempty"`
@@ -73,7 +73,7 @@ func (t *listIndexTool) Call(ctx context.Context, call *tool.Call) (*tool.Output
 		names = nil
 	}
 	for _, name := range names {
-		if err := t.server.config.reach(name); err != nil {
+		if err := t.server.config.checkIndex(name); err != nil {
 			return nil, err
 		}
 	}
@@ -84,28 +84,28 @@ func (t *listIndexTool) Call(ctx context.Context, call *tool.Call) (*tool.Output
 	if len(names) > 0 {
 		path += "/" + strings.Join(names, ",")
 	}
-	body, err := t.server.ask(ctx, call, question{path: path, query: url.Values{
+	body, err := t.server.ask(ctx, call, apiRequest{path: path, query: url.Values{
 		"format": {"json"}, "h": {"index,health,status,docs.count,store.size"}, "s": {"index"},
 	}})
 	if err != nil {
 		return nil, err
 	}
-	var rows []listed
+	var rows []indexRow
 	if err := json.Unmarshal(body, &rows); err != nil {
-		return nil, fmt.Errorf("OpenSearch's list of indices cannot be read: %w", err)
+		return nil, fmt.Errorf("decode OpenSearch's list of indices: %w", err)
 	}
-	return t.shown(rows)
+	return t.allowedRows(rows)
 }
 
-// shown is the rows that the author opened, as many as a model should read.
-func (t *listIndexTool) shown(rows []listed) (*tool.Output, error) {
-	open := make([]listed, 0, len(rows))
+// allowedRows returns the rows that the author allows, up to maxListed.
+func (t *listIndexTool) allowedRows(rows []indexRow) (*tool.Output, error) {
+	open := make([]indexRow, 0, len(rows))
 	for _, row := range rows {
-		if t.server.config.opens(row.Index) {
+		if t.server.config.allows(row.Index) {
 			open = append(open, row)
 		}
 	}
-	left := max(0, len(open)-maxListed)
+	left := max(0, len(open)-maxIndices)
 	data, err := jsonvalue.Marshal(open[:len(open)-left])
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (t *listIndexTool) shown(rows []listed) (*tool.Output, error) {
 	out := &tool.Output{Data: data}
 	switch {
 	case left > 0:
-		out.Text = fmt.Sprintf("%s\n[%d of %d indices shown; pass indices such as logs-* for others]", data, maxListed, len(open))
+		out.Text = fmt.Sprintf("%s\n[%d of %d indices shown; pass indices such as logs-* for others]", data, maxIndices, len(open))
 	case len(open) == 0:
 		out.Text = "No accessible index matches."
 	}

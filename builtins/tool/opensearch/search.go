@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// SearchConfig is the settings of opensearch_search.
+// SearchConfig configures opensearch_search.
 type SearchConfig struct {
 	URL          component.Template `yaml:"url" required:"true" vars:"env" doc:"URL of the cluster, such as https://search.example.org:9200 or ${env.OPENSEARCH_URL}."`
 	Auth         Auth               `yaml:"auth" doc:"How requests authenticate."`
@@ -26,10 +26,10 @@ type SearchConfig struct {
 
 // Access implements tool.AccessDescriber.
 func (c *SearchConfig) Access() []string {
-	return append(tool.Connects(c.URL, nil), c.Auth.reaches()...)
+	return append(tool.Connects(c.URL, nil), c.Auth.access()...)
 }
 
-// search is opensearch_search.
+// search returns the factory of opensearch_search.
 func search(sign Signer) component.Factory[tool.Settings, tool.Tool] {
 	return component.New("opensearch_search", "Searches an OpenSearch index with the query DSL.",
 		func() SearchConfig {
@@ -42,7 +42,7 @@ func search(sign Signer) component.Factory[tool.Settings, tool.Tool] {
 			if err != nil {
 				return nil, err
 			}
-			info := at.about("Searches an OpenSearch index with a query in OpenSearch query DSL and returns the matching documents and any aggregations.", searchInput)
+			info := at.toolInfo("Searches an OpenSearch index with a query in OpenSearch query DSL and returns the matching documents and any aggregations.", searchInput)
 			return &searchTool{info, at, c.MaxHits, c.AllowScripts}, nil
 		})
 }
@@ -56,7 +56,7 @@ const searchInput = `{"type":"object","properties":{` +
 type searchTool struct {
 	info    tool.Info
 	server  *server
-	most    int
+	maxHits int
 	scripts bool
 }
 
@@ -74,25 +74,25 @@ func (t *searchTool) Call(ctx context.Context, call *tool.Call) (*tool.Output, e
 	if err != nil {
 		return nil, err
 	}
-	if err := t.server.config.reach(index); err != nil {
+	if err := t.server.config.checkIndex(index); err != nil {
 		return nil, err
 	}
 	if query == nil {
-		return nil, errors.New(`argument "query" is missing; {"query": {"match_all": {}}} gives everything`)
+		return nil, errors.New(`argument "query" is missing; {"query": {"match_all": {}}} matches everything`)
 	}
 	body, err := t.body(query, size)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := t.server.ask(ctx, call, question{path: "/" + target(index) + "/_search", body: body})
+	answer, err := t.server.ask(ctx, call, apiRequest{path: "/" + target(index) + "/_search", body: body})
 	if err != nil {
 		return nil, err
 	}
-	return t.found(answer)
+	return t.compact(answer)
 }
 
-// answered is an answer of _search.
-type answered struct {
+// searchResponse is a response of _search.
+type searchResponse struct {
 	TimedOut bool `json:"timed_out"`
 	Shards   struct {
 		Total    int                      `json:"total"`
@@ -108,7 +108,7 @@ type answered struct {
 	Profile      json.RawMessage `json:"profile"`
 }
 
-// result is what a model sees of it.
+// result is the output for the model.
 type result struct {
 	Total        json.RawMessage `json:"total,omitempty"`
 	Hits         []hit           `json:"hits"`
@@ -133,14 +133,14 @@ type hit struct {
 	Term      json.RawMessage `json:"_primary_term,omitempty"`
 }
 
-// found makes an answer compact, and says when it is not the whole one.
-func (t *searchTool) found(body []byte) (*tool.Output, error) {
-	var a answered
+// compact converts a response into a compact result and notes what is missing in it.
+func (t *searchTool) compact(body []byte) (*tool.Output, error) {
+	var a searchResponse
 	if err := json.Unmarshal(body, &a); err != nil {
-		return nil, fmt.Errorf("OpenSearch's answer cannot be read: %w", err)
+		return nil, fmt.Errorf("decode OpenSearch's response: %w", err)
 	}
 	out := result{Total: a.Hits.Total, Hits: []hit{}, Aggregations: a.Aggregations, Suggest: a.Suggest, Profile: a.Profile}
-	for _, h := range a.Hits.Hits[:min(len(a.Hits.Hits), t.most)] {
+	for _, h := range a.Hits.Hits[:min(len(a.Hits.Hits), t.maxHits)] {
 		out.Hits = append(out.Hits, hit{
 			Index: h["_index"], ID: h["_id"], Score: h["_score"], Source: h["_source"],
 			Fields: h["fields"], Highlight: h["highlight"], Sort: h["sort"], Inner: h["inner_hits"],
@@ -158,8 +158,8 @@ func (t *searchTool) found(body []byte) (*tool.Output, error) {
 	return &tool.Output{Text: string(data) + "\n" + notes, Data: data}, nil
 }
 
-// notes say what is missing in an answer.
-func (a *answered) notes() string {
+// notes describes what is missing in a response.
+func (a *searchResponse) notes() string {
 	var out []string
 	if a.TimedOut {
 		out = append(out, "[the search ran out of time: there may be more]")

@@ -19,9 +19,9 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-const maxCall = 10 * time.Minute // the engine's timeout, in the context, is the shorter one
+const maxCall = 10 * time.Minute // a shorter tool timeout applies through the context
 
-// server is the cluster that a tool asks.
+// server is the cluster that a tool calls.
 type server struct {
 	config   Config
 	sign     Signer
@@ -35,15 +35,15 @@ func newServer(c Config, sign Signer, s tool.Settings) (*server, error) {
 	return &server{c, sign, s}, nil
 }
 
-// question is one request: nothing of it may come from a model unchecked.
-type question struct {
-	path  string // below the address of the cluster, starting with /
+// apiRequest is one request. It contains no unchecked values from the model.
+type apiRequest struct {
+	path  string // relative to the URL of the cluster, starting with /
 	query url.Values
 	body  []byte // nil = GET
 }
 
-// ask sends a request and gives the body of its answer.
-func (s *server) ask(ctx context.Context, call *tool.Call, q question) ([]byte, error) {
+// ask sends a request and returns the body of the response.
+func (s *server) ask(ctx context.Context, call *tool.Call, q apiRequest) ([]byte, error) {
 	if s.settings.Offline {
 		return nil, fmt.Errorf("offline: pexctl test makes no network calls; give run.tools.%s or a cassette", s.settings.Name)
 	}
@@ -66,7 +66,7 @@ func (s *server) ask(ctx context.Context, call *tool.Call, q question) ([]byte, 
 	return send(client, req)
 }
 
-// lookup finds values of the environment.
+// lookup returns the variables of the environment.
 func (s *server) lookup(call *tool.Call) component.Lookup {
 	if call.Lookup != nil {
 		return call.Lookup
@@ -84,17 +84,18 @@ func (s *server) environment() func(string) string {
 	return s.settings.Env
 }
 
-// base is the address of the cluster.
+// base returns the URL of the cluster.
 func (s *server) base(look component.Lookup) (*url.URL, error) {
-	text, err := filled("url", s.config.URL, look)
+	text, err := render("url", s.config.URL, look)
 	if err != nil {
 		return nil, err
 	}
 	return address(text)
 }
 
-// filled is a template of the author's; each name in it must have a value.
-func filled(key string, t component.Template, look component.Lookup) (text string, err error) {
+// render renders a template of the author. It returns an error if a referenced variable
+// has no value.
+func render(key string, t component.Template, look component.Lookup) (text string, err error) {
 	text = t.Render(func(ns, name string) (any, bool) {
 		v, ok := look(ns, name)
 		if (!ok || v == nil) && err == nil {
@@ -105,21 +106,22 @@ func filled(key string, t component.Template, look component.Lookup) (text strin
 	return text, err
 }
 
-// address reads where a cluster is; its path is none but a proxy's.
+// address parses the URL of a cluster. A path is allowed for proxies.
 func address(text string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(text), "/"))
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return nil, errors.New("url is no http or https address")
+		return nil, errors.New("url is not an http or https address")
 	case u.User != nil:
-		return nil, errors.New("url has a user name in it: write it under auth")
+		return nil, errors.New("url contains a user name: write it under auth")
 	case u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("url has a query or a fragment, which an address of a cluster has not")
+		return nil, errors.New("url must not have a query or a fragment")
 	}
 	return u, nil
 }
 
-// client reaches the cluster and follows no redirect: it would not be signed.
+// client returns an HTTP client for the cluster. It follows no redirects, because they
+// would not be signed.
 func (s *server) client(base *url.URL) (*http.Client, error) {
 	env := s.environment()
 	tls, err := httpclient.CertificatesOf(env).TLS()
@@ -133,7 +135,7 @@ func (s *server) client(base *url.URL) (*http.Client, error) {
 	}), nil
 }
 
-func (q question) request(ctx context.Context, base *url.URL) (*http.Request, error) {
+func (q apiRequest) request(ctx context.Context, base *url.URL) (*http.Request, error) {
 	u := *base
 	u.Path, u.RawPath, u.RawQuery = base.Path+q.path, "", q.query.Encode()
 	method := http.MethodGet
@@ -151,20 +153,20 @@ func (q question) request(ctx context.Context, base *url.URL) (*http.Request, er
 	return req, nil
 }
 
-// authorize says who asks.
+// authorize adds the credentials.
 func (s *server) authorize(ctx context.Context, req *http.Request, body []byte, look component.Lookup) error {
 	a := s.config.Auth
 	switch a.Type {
 	case basic:
-		user, err := filled("auth.username", a.Username, look)
+		user, err := render("auth.username", a.Username, look)
 		if err != nil {
 			return err
 		}
-		password, err := held(a.PasswordEnv, look)
+		password, err := secret(a.PasswordEnv, look)
 		req.SetBasicAuth(user, password)
 		return err
 	case bearer:
-		token, err := held(a.TokenEnv, look)
+		token, err := secret(a.TokenEnv, look)
 		req.Header.Set("Authorization", "Bearer "+token)
 		return err
 	case sigv4:
@@ -179,45 +181,45 @@ func (s *server) authorize(ctx context.Context, req *http.Request, body []byte, 
 	return nil
 }
 
-// held is the secret that a variable of the environment holds.
-func held(variable string, look component.Lookup) (string, error) {
+// secret returns the secret in an environment variable.
+func secret(variable string, look component.Lookup) (string, error) {
 	v, _ := look("env", variable)
 	text, _ := v.(string)
 	if text = strings.TrimSpace(text); text == "" {
-		return "", fmt.Errorf("OpenSearch wants to know who asks, and the environment variable %s is not set", variable)
+		return "", fmt.Errorf("OpenSearch needs credentials, but the environment variable %s is not set", variable)
 	}
 	return text, nil
 }
 
-// send gives the body of an answer; one that is a refusal becomes an error.
+// send returns the body of the response, or an error for an error response.
 func send(client *http.Client, req *http.Request) ([]byte, error) {
 	resp, err := client.Do(req)
 	if err != nil {
 		if bad, ok := errors.AsType[*url.Error](err); ok {
 			err = bad.Err
 		}
-		return nil, lost(req, err)
+		return nil, requestError(req, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		err := refused(resp, body)
+		err := statusError(resp, body)
 		if httpclient.IsUnavailableStatus(resp.StatusCode) {
 			err = tool.Unavailable(err)
 		}
 		return nil, err
 	}
 	if errors.Is(err, httpclient.ErrTooLarge) {
-		return nil, fmt.Errorf("OpenSearch's answer is too large (%w); ask for fewer hits by size, or for some fields only by _source", err)
+		return nil, fmt.Errorf("OpenSearch's response is too large (%w); request fewer hits with size, or fewer fields with _source", err)
 	}
 	if err != nil {
-		return nil, lost(req, err)
+		return nil, requestError(req, err)
 	}
 	return body, nil
 }
 
-// lost says why no answer came.
-func lost(req *http.Request, err error) error {
+// requestError returns the error of a request without a response.
+func requestError(req *http.Request, err error) error {
 	told := fmt.Errorf("OpenSearch at %s: %w", req.URL.Host, err)
 	if httpclient.IsUnavailable(err) {
 		return tool.Unavailable(told)

@@ -33,16 +33,16 @@ func environment(pairs ...string) func(string) string {
 	}
 }
 
-func TestWhoAsks(t *testing.T) {
+func TestAuthentication(t *testing.T) {
 	c := newCluster(t, 200, `{}`)
 	env := environment("URL", c.base, "WHO", "agent", "PASSWORD", "s3cret", "TOKEN", "tok")
 	tests := []struct {
 		name string
 		auth opensearch.Auth
-		want string // Authorization, or an error
+		want string // Authorization header, or an error
 		ok   bool
 	}{
-		{"nobody", opensearch.Auth{}, "", true},
+		{"no auth", opensearch.Auth{}, "", true},
 		{"basic", opensearch.Auth{Type: "basic", Username: template(t, "${env.WHO}"), PasswordEnv: "PASSWORD"}, "Basic YWdlbnQ6czNjcmV0", true},
 		{"basic, written out", opensearch.Auth{Type: "basic", Username: template(t, "agent"), PasswordEnv: "PASSWORD"}, "Basic YWdlbnQ6czNjcmV0", true},
 		{"bearer", opensearch.Auth{Type: "bearer", TokenEnv: "TOKEN"}, "Bearer tok", true},
@@ -99,8 +99,8 @@ func TestFaults(t *testing.T) {
 		{"no password", settings{url: "https://a.example", auth: opensearch.Auth{Type: "basic", Username: template(t, "u")}}, "/auth/password_env"},
 		{"a password as it is", settings{url: "https://a.example", auth: opensearch.Auth{Type: "basic", Username: template(t, "u"), PasswordEnv: "p@ss"}}, "/auth/password_env"},
 		{"no token", settings{url: "https://a.example", auth: opensearch.Auth{Type: "bearer"}}, "/auth/token_env"},
-		{"a token for nobody", settings{url: "https://a.example", auth: opensearch.Auth{Type: "none", TokenEnv: "T"}}, "/auth/token_env"},
-		{"a region for nobody", settings{url: "https://a.example", auth: opensearch.Auth{Type: "none", Region: "eu-west-1"}}, "/auth/region"},
+		{"a token without auth", settings{url: "https://a.example", auth: opensearch.Auth{Type: "none", TokenEnv: "T"}}, "/auth/token_env"},
+		{"a region without auth", settings{url: "https://a.example", auth: opensearch.Auth{Type: "none", Region: "eu-west-1"}}, "/auth/region"},
 	} {
 		for name := range names {
 			_, err := build(t, name, tt.set, tool.Settings{}, nil)
@@ -111,20 +111,20 @@ func TestFaults(t *testing.T) {
 	}
 	for name := range names {
 		if _, err := build(t, name, settings{url: "${env.URL}/x"}, tool.Settings{}, nil); err != nil {
-			t.Errorf("an address of the environment is known to calls only: %v", err)
+			t.Errorf("a URL from the environment is checked by calls only: %v", err)
 		}
 	}
 }
 
-// A cluster is asked where its author says, and nowhere private without a word.
-func TestNothingPrivateIsReached(t *testing.T) {
+// Only the author's URL is called, and private addresses only if explicitly allowed.
+func TestPrivateAddressesAreUnreachable(t *testing.T) {
 	wiretest.ResolveInside(t)
 	for name, with := range names {
 		for _, at := range []string{"http://cluster.example.com", "http://cluster.example.com:9200", "https://127.0.0.1.nip.io", "http://metadata.google.internal"} {
-			tool := made(t, name, settings{url: at})
+			tool := newTool(t, name, settings{url: at})
 			fails(t, tool, with("logs-1"), "which is not a public address")
 		}
-		open := made(t, name, settings{url: "http://cluster.example.com:1", private: true})
+		open := newTool(t, name, settings{url: "http://cluster.example.com:1", private: true})
 		fails(t, open, with("logs-1"), "refused")
 	}
 }
@@ -146,7 +146,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-func TestRefusalsAreSentences(t *testing.T) {
+func TestErrorResponses(t *testing.T) {
 	const rooted = `{"error":{"root_cause":[{"type":"TYPE","reason":"REASON","index":"logs-9"}],"type":"TYPE","reason":"REASON","index":"logs-9"},"status":400}`
 	as := func(typ, reason string) string {
 		return strings.NewReplacer("TYPE", typ, "REASON", reason).Replace(rooted)
@@ -157,9 +157,9 @@ func TestRefusalsAreSentences(t *testing.T) {
 		body   string
 		want   string
 	}{
-		{"no such index", 404, as("index_not_found_exception", "no such index [logs-9]"), `there is no index "logs-9"; list the indices`},
+		{"no such index", 404, as("index_not_found_exception", "no such index [logs-9]"), `index "logs-9" does not exist; list the indices`},
 		{"a closed one", 400, as("index_closed_exception", "closed"), "the index is closed: closed"},
-		{"a bad query", 400, as("parsing_exception", "unknown query [mach] did you mean [match]?"), "cannot carry out the query: unknown query [mach] did you mean [match]?; check the index mapping and fix the query"},
+		{"a bad query", 400, as("parsing_exception", "unknown query [mach] did you mean [match]?"), "cannot run the query: unknown query [mach] did you mean [match]?; check the index mapping and fix the query"},
 		{
 			"a cause behind", 400,
 			`{"error":{"root_cause":[{"type":"query_shard_exception","reason":"failed to create query"}],"type":"search_phase_execution_exception","reason":"all shards failed","caused_by":{"type":"a","reason":"b","caused_by":{"type":"number_format_exception","reason":"For input string: \"x\""}}},"status":400}`,
@@ -170,16 +170,16 @@ func TestRefusalsAreSentences(t *testing.T) {
 			`{"error":{"root_cause":[],"type":"search_phase_execution_exception","reason":"all shards failed","failed_shards":[{"shard":0,"reason":{"type":"illegal_argument_exception","reason":"Fielddata is disabled"}}]},"status":400}`,
 			"Fielddata is disabled",
 		},
-		{"nobody", 401, "Unauthorized", "does not know who asks (401 Unauthorized): Unauthorized"},
-		{"not allowed", 403, as("security_exception", "no permissions for [indices:data/read/search] and User [name=agent]"), "does not allow this (403 Forbidden): no permissions for [indices:data/read/search]"},
-		{"of AWS", 403, `{"Message":"User: anonymous is not authorized to perform: es:ESHttpPost"}`, "does not allow this (403 Forbidden): User: anonymous"},
+		{"no credentials", 401, "Unauthorized", "authentication failed (401 Unauthorized): Unauthorized"},
+		{"not allowed", 403, as("security_exception", "no permissions for [indices:data/read/search] and User [name=agent]"), "denied access (403 Forbidden): no permissions for [indices:data/read/search]"},
+		{"of AWS", 403, `{"Message":"User: anonymous is not authorized to perform: es:ESHttpPost"}`, "denied access (403 Forbidden): User: anonymous"},
 		{"busy", 429, as("rejected_execution_exception", "queue full"), "is busy (429 Too Many Requests): queue full; try again later"},
 		{"a text", 400, `{"error":"no handler found for uri","status":400}`, "400 Bad Request: no handler found for uri"},
 		{"broken", 500, "<html>" + strings.Repeat("x", 5000), "500 Internal Server Error: <html>"},
 		{"nothing said", 502, "", "502 Bad Gateway"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tool := made(t, "opensearch_search", settings{url: newCluster(t, tt.status, tt.body).base})
+			tool := newTool(t, "opensearch_search", settings{url: newCluster(t, tt.status, tt.body).base})
 			_, err := call(t, tool, args{"index": "logs-9", "query": "x"})
 			if err == nil || !strings.Contains(err.Error(), tt.want) || len(err.Error()) > 1200 {
 				t.Errorf("error %v", err)
@@ -187,12 +187,12 @@ func TestRefusalsAreSentences(t *testing.T) {
 		})
 	}
 	for name, with := range names {
-		fails(t, made(t, name, settings{url: newCluster(t, 200, "no JSON").base}), with("logs-1"), "cannot be read")
+		fails(t, newTool(t, name, settings{url: newCluster(t, 200, "no JSON").base}), with("logs-1"), "decode OpenSearch's ")
 	}
 }
 
-// A cluster of a network's own is trusted by PEX_CA_FILE, as model servers are.
-func TestOwnAuthority(t *testing.T) {
+// PEX_CA_FILE applies to the cluster, as to model servers.
+func TestCAFile(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{}`) }))
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
@@ -213,7 +213,7 @@ func TestOwnAuthority(t *testing.T) {
 	}
 }
 
-func TestCallsEndWithTheirContext(t *testing.T) {
+func TestCallsStopWithTheirContext(t *testing.T) {
 	begun, end := make(chan struct{}, len(names)), make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		begun <- struct{}{}
@@ -225,7 +225,7 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 		go func() { <-begun; cancel() }()
 		started := time.Now()
 		raw := map[string]string{"opensearch_list_index": `{}`, "opensearch_index_mapping": `{"index":"a"}`, "opensearch_search": `{"index":"a","query":"x"}`}[name]
-		_, err := made(t, name, settings{url: s.URL}).Call(ctx, &tool.Call{Args: []byte(raw)})
+		_, err := newTool(t, name, settings{url: s.URL}).Call(ctx, &tool.Call{Args: []byte(raw)})
 		if !errors.Is(err, context.Canceled) || time.Since(started) > 20*time.Second {
 			t.Errorf("%s: %v after %v", name, err, time.Since(started))
 		}

@@ -12,7 +12,7 @@ import (
 func TestListIndex(t *testing.T) {
 	tests := []struct {
 		name    string
-		indices []string // the author's
+		indices []string // set by the author
 		args    args
 		path    string
 		want    string
@@ -30,11 +30,11 @@ func TestListIndex(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newCluster(t, 200, file(t, "cat_indices.json"))
-			out, err := call(t, made(t, "opensearch_list_index", settings{url: c.base, indices: tt.indices}), tt.args)
+			out, err := call(t, newTool(t, "opensearch_list_index", settings{url: c.base, indices: tt.indices}), tt.args)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := []asked{{Method: "GET", Path: tt.path, Query: "format=json&h=index%2Chealth%2Cstatus%2Cdocs.count%2Cstore.size&s=index"}}
+			want := []recordedRequest{{Method: "GET", Path: tt.path, Query: "format=json&h=index%2Chealth%2Cstatus%2Cdocs.count%2Cstore.size&s=index"}}
 			if diff := cmp.Diff(want, c.take(), ignoreHeader); diff != "" {
 				t.Error(diff)
 			}
@@ -53,10 +53,10 @@ func TestListIndex(t *testing.T) {
 
 var ignoreHeader = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".header" }, cmp.Ignore())
 
-func TestListIndexIsBounded(t *testing.T) {
+func TestListIndexIsLimited(t *testing.T) {
 	row := `{"index":"logs-1","docs.count":"1"}`
 	c := newCluster(t, 200, "["+strings.Repeat(row+",", 2000)+row+"]")
-	out, err := call(t, made(t, "opensearch_list_index", settings{url: c.base}), args{})
+	out, err := call(t, newTool(t, "opensearch_list_index", settings{url: c.base}), args{})
 	if err != nil || strings.Count(string(out.Data), "logs-1") != 500 || !strings.Contains(out.Text, "[500 of 2001 indices shown") {
 		t.Errorf("%v: %.300s", err, out.Text)
 	}
@@ -64,7 +64,7 @@ func TestListIndexIsBounded(t *testing.T) {
 
 func TestIndexMapping(t *testing.T) {
 	c := newCluster(t, 200, file(t, "mapping.json"))
-	out, err := call(t, made(t, "opensearch_index_mapping", settings{url: c.base + "/proxy/"}), args{"index": "logs-*"})
+	out, err := call(t, newTool(t, "opensearch_index_mapping", settings{url: c.base + "/proxy/"}), args{"index": "logs-*"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,14 +79,14 @@ func TestIndexMapping(t *testing.T) {
 		t.Errorf("asked %+v", got)
 	}
 	none := newCluster(t, 200, `{}`)
-	if out, err := call(t, made(t, "opensearch_index_mapping", settings{url: none.base}), args{"index": "nothing-*"}); err != nil || out.Text != "No index matches." {
+	if out, err := call(t, newTool(t, "opensearch_index_mapping", settings{url: none.base}), args{"index": "nothing-*"}); err != nil || out.Text != "No index matches." {
 		t.Errorf("gave %+v, %v", out, err)
 	}
 }
 
 func TestSearch(t *testing.T) {
 	c := newCluster(t, 200, file(t, "search.json"))
-	out, err := call(t, made(t, "opensearch_search", settings{url: c.base}), args{
+	out, err := call(t, newTool(t, "opensearch_search", settings{url: c.base}), args{
 		"index": "logs-2026-11",
 		"query": args{"query": args{"match": args{"message": "timeout"}}, "aggs": args{"by_user": args{"terms": args{"field": "user.id"}}}},
 	})
@@ -100,7 +100,7 @@ func TestSearch(t *testing.T) {
 	if diff := cmp.Diff(want, string(out.Data)); diff != "" || out.Text != "" {
 		t.Error(diff, out.Text)
 	}
-	sent := []asked{{
+	sent := []recordedRequest{{
 		Method: "POST", Path: "/logs-2026-11/_search",
 		Body: `{"aggs":{"by_user":{"terms":{"field":"user.id"}}},"query":{"match":{"message":"timeout"}},"size":10}`,
 	}}
@@ -109,9 +109,9 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-func TestSearchSaysWhatIsMissing(t *testing.T) {
+func TestSearchNotesWhatIsMissing(t *testing.T) {
 	c := newCluster(t, 200, file(t, "partial.json"))
-	out, err := call(t, made(t, "opensearch_search", settings{url: c.base}), args{"index": "logs-*", "query": "timeout"})
+	out, err := call(t, newTool(t, "opensearch_search", settings{url: c.base}), args{"index": "logs-*", "query": "timeout"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,16 +122,16 @@ func TestSearchSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestSearchIsBounded(t *testing.T) {
+func TestSearchIsLimited(t *testing.T) {
 	hit := `{"_index":"a","_id":"1","_score":1,"_source":{"x":"` + strings.Repeat("y", 1000) + `"}}`
 	c := newCluster(t, 200, `{"hits":{"total":5000,"hits":[`+strings.Repeat(hit+",", 4999)+hit+`]}}`)
-	many := made(t, "opensearch_search", settings{url: c.base, hits: 3})
+	many := newTool(t, "opensearch_search", settings{url: c.base, hits: 3})
 	out, err := call(t, many, args{"index": "a", "query": "x", "size": 9999})
 	if err != nil || strings.Count(string(out.Data), `"_id"`) != 3 || !strings.Contains(c.take()[0].Body, `"size":3`) {
 		t.Errorf("%v: %.200s", err, out.Data)
 	}
-	small := made(t, "opensearch_search", settings{url: c.base, bytes: 100_000})
-	fails(t, small, args{"index": "a", "query": "x"}, "answer is too large")
+	small := newTool(t, "opensearch_search", settings{url: c.base, bytes: 100_000})
+	fails(t, small, args{"index": "a", "query": "x"}, "response is too large")
 }
 
 func TestConformance(t *testing.T) {
@@ -143,7 +143,7 @@ func TestConformance(t *testing.T) {
 	answers := map[string]string{"opensearch_list_index": "cat_indices.json", "opensearch_index_mapping": "mapping.json", "opensearch_search": "search.json"}
 	for name, args := range ok {
 		t.Run(name, func(t *testing.T) {
-			one := made(t, name, settings{url: newCluster(t, 200, file(t, answers[name])).base})
+			one := newTool(t, name, settings{url: newCluster(t, 200, file(t, answers[name])).base})
 			if one.Info().Effect != tool.ReadEffect || one.Info().Name != name {
 				t.Errorf("info %+v", one.Info())
 			}

@@ -1,10 +1,9 @@
-// Package page turns a web page into text that a model can read.
+// Package page converts HTML to text that a model can read.
 //
 //	Text(html, base) --one pass over tags--> title and text
 //
-// Scripts, styles and markup go; paragraphs, headings, list items, table cells
-// and the targets of links stay. It is linear in the size of the page and
-// takes any bytes.
+// It removes scripts, styles and markup, and keeps paragraphs, headings, list items,
+// table cells and link targets. It accepts any bytes and runs in linear time.
 //
-// It must not know HTTP or tools.
+// The package must not depend on HTTP or tools.
 package page

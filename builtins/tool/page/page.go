@@ -8,16 +8,17 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// Text reads a page. base resolves the links; nil leaves them as they are.
+// Text converts a page to text. base resolves links; if it is nil, links are left
+// unchanged.
 func Text(source string, base *url.URL) (title, body string) {
 	r := reader{base: base}
 	for len(source) > 0 {
 		at := strings.IndexByte(source, '<')
 		if at < 0 {
-			r.words(source)
+			r.text(source)
 			break
 		}
-		r.words(source[:at])
+		r.text(source[:at])
 		source = r.markup(source[at:])
 	}
 	r.endLink()
@@ -26,37 +27,37 @@ func Text(source string, base *url.URL) (title, body string) {
 
 // reader is the state of one pass.
 type reader struct {
-	base   *url.URL
-	out    strings.Builder
-	title  strings.Builder
-	inside struct{ title, pre bool }
-	link   string // target of the link that is open
-	from   int    // where its text starts in out
-	space  bool   // white space is owed before the next word
+	base      *url.URL
+	out       strings.Builder
+	title     strings.Builder
+	inside    struct{ title, pre bool }
+	link      string // target of the open link
+	linkStart int    // where its text starts in out
+	space     bool   // a space is needed before the next word
 }
 
-// markup reads one tag, comment or stray angle at the start of s and returns
-// what follows it.
+// markup reads a tag, comment or stray angle bracket at the start of s and returns the
+// rest.
 func (r *reader) markup(s string) string {
 	switch {
 	case strings.HasPrefix(s, "<!--"):
-		return after(s[4:], "-->")
+		return cutAfter(s[4:], "-->")
 	case strings.HasPrefix(s, "<!"), strings.HasPrefix(s, "<?"):
-		return after(s, ">")
+		return cutAfter(s, ">")
 	}
 	t, rest, ok := parseTag(s)
 	if !ok {
-		r.words("<")
+		r.text("<")
 		return s[1:]
 	}
-	if !t.end && dropped[t.name] {
+	if !t.end && hiddenElements[t.name] {
 		return skip(rest, t.name)
 	}
 	r.tag(t)
 	return rest
 }
 
-// tag acts on one tag.
+// tag handles one tag.
 func (r *reader) tag(t tag) {
 	switch t.name {
 	case "title":
@@ -67,10 +68,10 @@ func (r *reader) tag(t tag) {
 	case "a":
 		r.endLink()
 		if !t.end {
-			r.link, r.from = r.target(t.attr("href")), r.out.Len()
+			r.link, r.linkStart = r.target(t.attr("href")), r.out.Len()
 		}
 	case "img":
-		r.words(" " + t.attr("alt") + " ")
+		r.text(" " + t.attr("alt") + " ")
 	case "br":
 		r.out.WriteByte('\n')
 		r.space = false
@@ -95,8 +96,8 @@ func (r *reader) tag(t tag) {
 	}
 }
 
-// words writes text between tags.
-func (r *reader) words(s string) {
+// text writes text between tags.
+func (r *reader) text(s string) {
 	if s == "" {
 		return
 	}
@@ -123,7 +124,7 @@ func (r *reader) words(s string) {
 	r.space = strings.TrimRight(s, " \t\r\n\u00a0") != s
 }
 
-// newline ends the line, if one is open; n = 2 leaves an empty one behind it.
+// newline ends the current line, if it has text. If n is 2, an empty line follows.
 func (r *reader) newline(n int) {
 	for !strings.HasSuffix(r.out.String(), "\n\n"[:n]) && r.out.Len() > 0 {
 		r.out.WriteByte('\n')
@@ -131,7 +132,7 @@ func (r *reader) newline(n int) {
 	r.space = false
 }
 
-// target is a link worth keeping, or "".
+// target returns the link to show, or "".
 func (r *reader) target(href string) string {
 	u, err := url.Parse(strings.TrimSpace(href))
 	if err != nil || href == "" || strings.HasPrefix(href, "#") {
@@ -147,15 +148,15 @@ func (r *reader) target(href string) string {
 	return ""
 }
 
-// endLink writes the target behind the text of a link that has any.
+// endLink writes the target after the text of a link, if it has text.
 func (r *reader) endLink() {
-	if r.link != "" && strings.TrimSpace(r.out.String()[r.from:]) != "" {
+	if r.link != "" && strings.TrimSpace(r.out.String()[r.linkStart:]) != "" {
 		r.out.WriteString(" (" + r.link + ")")
 	}
 	r.link = ""
 }
 
-// tidy trims lines and leaves at most one empty line between two.
+// tidy trims lines and collapses empty lines.
 func tidy(s string) string {
 	var out strings.Builder
 	empty := 0

@@ -59,7 +59,7 @@ func TestHostilePagesTakeLinearTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
 			page.Text(strings.Repeat(part, n/len(part)), nil)
-			// generous, for a busy machine: what is not linear makes a million times a million steps
+			// generous, for a busy machine; quadratic time would take far longer
 			if took := time.Since(began); took > 30*time.Second {
 				t.Errorf("%s for 1 MiB", took)
 			}

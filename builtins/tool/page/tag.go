@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// dropped are the elements whose content is not for readers.
-var dropped = map[string]bool{
+// hiddenElements are the elements whose content is removed.
+var hiddenElements = map[string]bool{
 	"script": true, "style": true, "noscript": true, "template": true, "svg": true,
 	"iframe": true, "object": true, "canvas": true, "math": true,
 }
@@ -20,23 +20,23 @@ var breaks = map[string]int{
 
 // tag is one start or end tag.
 type tag struct {
-	name  string // in small letters
+	name  string // in lower case
 	end   bool
 	attrs string // as written
 }
 
-// parseTag reads a tag at the start of s; a '>' in a quoted value is part of
-// it. A tag that never ends takes the rest of the page with it, as in a browser.
+// parseTag reads a tag at the start of s. A '>' in a quoted value does not end it. An
+// unterminated tag extends to the end of the page, as in a browser.
 func parseTag(s string) (t tag, rest string, ok bool) {
 	i := 1
 	if t.end = strings.HasPrefix(s, "</"); t.end {
 		i = 2
 	}
 	from := i
-	for i < len(s) && letter(s[i]) {
+	for i < len(s) && isLetter(s[i]) {
 		i++
 	}
-	if i == from || letter(s[from]) && s[from] <= '9' {
+	if i == from || isLetter(s[from]) && s[from] <= '9' {
 		return tag{}, "", false
 	}
 	t.name = strings.ToLower(s[from:i])
@@ -57,11 +57,11 @@ func parseTag(s string) (t tag, rest string, ok bool) {
 	return t, "", true
 }
 
-func letter(c byte) bool {
+func isLetter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == ':'
 }
 
-// attr is the value of an attribute, or "".
+// attr returns the value of an attribute, or "".
 func (t tag) attr(name string) string {
 	s := t.attrs
 	for s != "" {
@@ -93,7 +93,7 @@ func attrValue(s string) (value, rest string) {
 	return s, ""
 }
 
-// skip passes over the content of an element up to its end tag.
+// skip skips the content of an element up to its end tag.
 func skip(s, name string) string {
 	for {
 		at := strings.Index(s, "</")
@@ -101,13 +101,13 @@ func skip(s, name string) string {
 			return ""
 		}
 		s = s[at+2:]
-		if len(s) >= len(name) && strings.EqualFold(s[:len(name)], name) && (len(s) == len(name) || !letter(s[len(name)])) {
-			return after(s, ">")
+		if len(s) >= len(name) && strings.EqualFold(s[:len(name)], name) && (len(s) == len(name) || !isLetter(s[len(name)])) {
+			return cutAfter(s, ">")
 		}
 	}
 }
 
-func after(s, mark string) string {
+func cutAfter(s, mark string) string {
 	if _, rest, ok := strings.Cut(s, mark); ok {
 		return rest
 	}

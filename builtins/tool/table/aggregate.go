@@ -11,35 +11,35 @@ import (
 
 const maxGroups = 10_000
 
-// Ops are the ways to summarise.
+// Ops are the aggregate functions.
 var Ops = []string{"count", "sum", "min", "max", "avg"}
 
-// Summary says how rows are summarised.
+// Summary describes an aggregation.
 type Summary struct {
 	Op      string   // one of Ops
-	Field   string   // "a.b" reaches into objects; "" = the row itself, or for count the row whatever it holds
-	GroupBy []string // fields whose values make a group; none = one group
+	Field   string   // "a.b" selects a member of an object; "" = the row itself (count: every row)
+	GroupBy []string // fields to group by; none = one group
 }
 
-// Aggregate gives one row a group, in the order of the groups' keys: the fields
-// grouped by, the number of values that were summarised (count), and the
-// result under the name of the op. Rows in which the field is missing or null
-// are left out; how many is told.
+// Aggregate returns one row per group, ordered by the groups' keys: the fields of
+// GroupBy, the number of aggregated values (count), and the result under the name of the
+// op. leftOut is the number of rows that were skipped because the field is missing or
+// null.
 func Aggregate(rows []any, s Summary) (out []map[string]any, leftOut int, err error) {
 	if !slices.Contains(Ops, s.Op) {
-		return nil, 0, fmt.Errorf("there is no op %q; use %s", s.Op, strings.Join(Ops, ", "))
+		return nil, 0, fmt.Errorf("unknown op %q; use %s", s.Op, strings.Join(Ops, ", "))
 	}
 	groups := map[string]*group{}
 	for i, row := range rows {
 		v := row
 		if s.Field != "" {
-			v = at(row, s.Field)
+			v = fieldValue(row, s.Field)
 		}
 		if v == nil && (s.Field != "" || s.Op != "count") {
 			leftOut++
 			continue
 		}
-		g, err := pick(groups, row, s.GroupBy)
+		g, err := groupOf(groups, row, s.GroupBy)
 		if err == nil {
 			err = g.add(v, s.Op)
 		}
@@ -60,11 +60,11 @@ func Aggregate(rows []any, s Summary) (out []map[string]any, leftOut int, err er
 	return out, leftOut, nil
 }
 
-// pick finds the group of a row.
-func pick(groups map[string]*group, row any, by []string) (*group, error) {
+// groupOf returns the group of a row, and creates it if necessary.
+func groupOf(groups map[string]*group, row any, by []string) (*group, error) {
 	values := make([]any, len(by))
 	for i, name := range by {
-		values[i] = at(row, name)
+		values[i] = fieldValue(row, name)
 	}
 	key, err := sortable(values)
 	if err != nil {
@@ -81,8 +81,8 @@ func pick(groups map[string]*group, row any, by []string) (*group, error) {
 	return g, nil
 }
 
-// sortable is a key that tells values apart and whose order is theirs: numbers
-// by size before texts by letters; null comes first.
+// sortable returns a key that is unique and sorts like the values: null first, then
+// numbers by value, then strings.
 func sortable(values []any) (string, error) {
 	var key strings.Builder
 	for _, v := range values {
@@ -109,8 +109,8 @@ func sortable(values []any) (string, error) {
 	return key.String(), nil
 }
 
-// at finds a field: the exact name, else along the dots.
-func at(row any, name string) any {
+// fieldValue returns the value of a field, by its exact name or else as a dotted path.
+func fieldValue(row any, name string) any {
 	m, ok := row.(map[string]any)
 	if !ok {
 		return nil
@@ -122,10 +122,10 @@ func at(row any, name string) any {
 	if !ok {
 		return nil
 	}
-	return at(m[head], rest)
+	return fieldValue(m[head], rest)
 }
 
-// group is what one group has seen so far.
+// group is the state of one group.
 type group struct {
 	by       []any
 	count    int
@@ -147,24 +147,24 @@ func (g *group) add(v any, op string) error {
 		return nil
 	}
 	if s, ok := v.(string); ok && !number().MatchString(s) {
-		return g.bound(s, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+		return g.updateBounds(s, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
 	}
 	d, err := numeric(v)
 	if err != nil {
 		return err
 	}
-	return g.bound(d, func(a, b any) int { return a.(decimal).compare(b.(decimal)) })
+	return g.updateBounds(d, func(a, b any) int { return a.(decimal).compare(b.(decimal)) })
 }
 
-// bound keeps the least and the greatest.
-func (g *group) bound(v any, compare func(a, b any) int) error {
+// updateBounds updates the minimum and maximum.
+func (g *group) updateBounds(v any, compare func(a, b any) int) error {
 	if g.min == nil {
 		g.min, g.max = v, v
 		return nil
 	}
 	_, text := v.(string)
 	if _, before := g.min.(string); text != before {
-		return errors.New("numbers and texts cannot be compared; filter one of them out in the query")
+		return errors.New("numbers and strings cannot be compared; exclude one of them in the query")
 	}
 	if compare(v, g.min) < 0 {
 		g.min = v
@@ -183,17 +183,17 @@ func (g *group) result(op string) map[string]any {
 	case "avg":
 		row[op] = nil
 		if g.count > 0 {
-			row[op] = g.sum.over(g.count)
+			row[op] = g.sum.divide(g.count)
 		}
 	case "min":
-		row[op] = shown(g.min)
+		row[op] = outputValue(g.min)
 	case "max":
-		row[op] = shown(g.max)
+		row[op] = outputValue(g.max)
 	}
 	return row
 }
 
-func shown(v any) any {
+func outputValue(v any) any {
 	if d, ok := v.(decimal); ok {
 		return d.number()
 	}
@@ -213,5 +213,5 @@ func numeric(v any) (decimal, error) {
 	if err != nil {
 		return decimal{}, err
 	}
-	return decimal{}, fmt.Errorf("%.60s is no number; filter such rows out in the query, or choose another field", text)
+	return decimal{}, fmt.Errorf("%.60s is not a number; exclude such rows in the query, or choose another field", text)
 }

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	maxDigits = 400 // of a number, its exponent written out
-	extra     = 10  // digits that an average has more than the numbers it is of
+	maxDigits     = 400 // of a number, written without exponent
+	averageDigits = 10  // additional digits of an average
 )
 
-// decimal is an exact decimal number: units / 10^scale. The zero decimal is 0.
+// decimal is an exact decimal number, units / 10^scale. The zero value is 0.
 type decimal struct {
 	units *big.Int // nil = 0; never changed once it is set
 	scale int      // >= 0
 }
 
-// parse reads a JSON number. One whose digits would fill pages is refused.
+// parse parses a JSON number. It rejects numbers with too many digits.
 func parse(s string) (decimal, error) {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(s), "e")
 	exp := 0
@@ -35,19 +35,19 @@ func parse(s string) (decimal, error) {
 	}
 	units, ok := new(big.Int).SetString(whole+fraction, 10)
 	if !ok {
-		return decimal{}, fmt.Errorf("%.40q is no number", s)
+		return decimal{}, fmt.Errorf("%.40q is not a number", s)
 	}
 	scale := len(fraction) - exp
 	if scale < 0 {
-		units.Mul(units, power(-scale))
+		units.Mul(units, pow10(-scale))
 		scale = 0
 	}
 	return decimal{units, scale}, nil
 }
 
-func power(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
+func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// at is the units at a scale that is not smaller than the decimal's own.
+// at returns the units at a scale that is not smaller than the decimal's own.
 func (d decimal) at(scale int) *big.Int {
 	if d.units == nil {
 		return new(big.Int)
@@ -55,7 +55,7 @@ func (d decimal) at(scale int) *big.Int {
 	if d.scale == scale {
 		return d.units
 	}
-	return new(big.Int).Mul(d.units, power(scale-d.scale))
+	return new(big.Int).Mul(d.units, pow10(scale-d.scale))
 }
 
 func (d decimal) plus(e decimal) decimal {
@@ -68,15 +68,15 @@ func (d decimal) compare(e decimal) int {
 	return d.at(scale).Cmp(e.at(scale))
 }
 
-// over divides, rounded half away from zero to some digits more than d has.
-func (d decimal) over(n int) json.Number {
-	scale := d.scale + extra
+// divide divides by n and rounds half away from zero, to extra digits more than d has.
+func (d decimal) divide(n int) json.Number {
+	scale := d.scale + averageDigits
 	twice := new(big.Int).Lsh(d.at(scale), 1)
 	twice.Add(twice, big.NewInt(int64(n*twice.Sign())))
 	return decimal{twice.Quo(twice, big.NewInt(int64(2*n))), scale}.number()
 }
 
-// number writes the decimal with no zeros that say nothing.
+// number formats the decimal without trailing zeros.
 func (d decimal) number() json.Number {
 	digits := d.at(d.scale).String()
 	sign := ""
@@ -96,7 +96,7 @@ func (d decimal) number() json.Number {
 	return json.Number(sign + whole + "." + fraction)
 }
 
-// sortable is a text whose order is that of the numbers, one for each number.
+// sortable returns a unique string that sorts like the number.
 func (d decimal) sortable() string {
 	units := d.at(max(d.scale, maxDigits*2))
 	digits := new(big.Int).Abs(units).String()

@@ -13,15 +13,15 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// The formats.
+// Supported formats.
 const (
 	JSON  = "json"
-	JSONL = "jsonl" // a JSON value a line
-	CSV   = "csv"   // the first row names the columns
+	JSONL = "jsonl" // one JSON value per line
+	CSV   = "csv"   // the first row contains the column names
 	TSV   = "tsv"
 )
 
-// Format is the format that a file's name speaks of; JSON when it is silent.
+// Format returns the format that a file name indicates, JSON by default.
 func Format(name string) string {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".jsonl", ".ndjson":
@@ -34,9 +34,9 @@ func Format(name string) string {
 	return JSON
 }
 
-// Decode reads a document. Numbers are json.Number. A column of a CSV is
-// numeric when each cell that is not empty is a plain number; its empty cells
-// are null then, and the cells of other columns are strings.
+// Decode decodes a document. Numbers become json.Number. A CSV column is numeric if every
+// non-empty cell is a plain number; its empty cells become null. Cells of other columns
+// are strings.
 func Decode(data []byte, format string) (any, error) {
 	data = bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))
 	switch format {
@@ -50,9 +50,9 @@ func Decode(data []byte, format string) (any, error) {
 	v, rest, err := value(data)
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil, errors.New("it is empty, so there is no JSON in it")
+		return nil, errors.New("the document is empty")
 	case err != nil:
-		return nil, fmt.Errorf("it is no JSON: %w%s", err, place(data, err))
+		return nil, fmt.Errorf("invalid JSON: %w%s", err, lineOf(data, err))
 	case len(bytes.TrimSpace(rest)) > 0:
 		return nil, errors.New(`there is more after the first JSON value; pass "format": "jsonl" for one value a line`)
 	}
@@ -68,8 +68,8 @@ func value(data []byte) (v any, rest []byte, err error) {
 	return v, data[d.InputOffset():], nil
 }
 
-// place says in which line a syntax error lies.
-func place(data []byte, err error) string {
+// lineOf returns the line of a syntax error.
+func lineOf(data []byte, err error) string {
 	var s *json.SyntaxError
 	if !errors.As(err, &s) {
 		return ""
@@ -89,7 +89,7 @@ func lines(data []byte) (any, error) {
 			err = errors.New("more than one value")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("line %d is no JSON value: %w", n, err)
+			return nil, fmt.Errorf("line %d is not a JSON value: %w", n, err)
 		}
 		out = append(out, v)
 	}
@@ -104,10 +104,10 @@ func rows(data []byte, comma rune) (any, error) {
 	r.TrimLeadingSpace = comma == ','
 	cells, err := r.ReadAll()
 	if err != nil {
-		return nil, fmt.Errorf("it is no table: %w", err)
+		return nil, fmt.Errorf("invalid CSV: %w", err)
 	}
 	if len(cells) == 0 {
-		return nil, errors.New("it is empty: a table starts with a row of column names")
+		return nil, errors.New("the table is empty: it must start with a row of column names")
 	}
 	head := cells[0]
 	seen := map[string]bool{}

@@ -1,11 +1,10 @@
-// Package table reads rows and summarises them exactly.
+// Package table decodes rows and aggregates them exactly.
 //
-//	Decode(bytes, format) --> a JSON value: JSON as it is, lines and CSV as a list of rows
-//	Aggregate(rows, Summary) --> one row a group
+//	Decode(bytes, format) --> a JSON value: JSON unchanged, JSON Lines and CSV as a list of rows
+//	Aggregate(rows, Summary) --> one row per group
 //
-// Numbers keep their digits (json.Number) and are added as fractions, so that
-// 0.1 + 0.2 is 0.3; groups come in the order of their keys, so that the same
-// rows give the same bytes.
+// Numbers keep their digits (json.Number) and are added exactly, so 0.1 + 0.2 is 0.3.
+// Groups are ordered by their keys, so the same rows produce the same bytes.
 //
-// It must not know files, paths or tools.
+// The package must not depend on files, paths or tools.
 package table

@@ -45,17 +45,17 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-func TestDecodeSaysWhatIsWrong(t *testing.T) {
+func TestDecodeErrors(t *testing.T) {
 	tests := []struct{ name, format, text, want string }{
-		{"empty", table.JSON, "", "it is empty"},
+		{"empty", table.JSON, "", "the document is empty"},
 		{"syntax", table.JSON, "{\n\"a\": x}", "(line 2)"},
 		{"many values", table.JSON, "{}\n{}", `"format": "jsonl"`},
-		{"line", table.JSONL, "{}\n{", "line 2 is no JSON value"},
+		{"line", table.JSONL, "{}\n{", "line 2 is not a JSON value"},
 		{"two in a line", table.JSONL, "{} {}", "more than one value"},
 		{"ragged", table.CSV, "a,b\n1\n", "wrong number of fields"},
 		{"twice", table.CSV, "a, a\n1,2\n", `two columns are named "a"`},
-		{"no head", table.CSV, "", "starts with a row of column names"},
-		{"deep", table.JSON, strings.Repeat("[", 1e5), "it is no JSON"},
+		{"no head", table.CSV, "", "must start with a row of column names"},
+		{"deep", table.JSON, strings.Repeat("[", 1e5), "invalid JSON"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -138,11 +138,11 @@ func TestAggregateOfValues(t *testing.T) {
 	}
 }
 
-func TestAggregateRefusesWhatCannotBeAdded(t *testing.T) {
+func TestAggregateErrors(t *testing.T) {
 	tests := []struct{ name, rows, op, want string }{
-		{"a word", `[1, "n/a"]`, "sum", `row 2: "n/a" is no number`},
-		{"an object", `[{}]`, "avg", "is no number"},
-		{"mixed", `[1, "x"]`, "max", "numbers and texts"},
+		{"a word", `[1, "n/a"]`, "sum", `row 2: "n/a" is not a number`},
+		{"an object", `[{}]`, "avg", "is not a number"},
+		{"mixed", `[1, "x"]`, "max", "numbers and strings"},
 		{"endless exponent", `[1e999999999]`, "sum", "too large or too small"},
 		{"unknown op", `[1]`, "median", "use count, sum, min, max, avg"},
 	}

@@ -14,12 +14,12 @@ import (
 
 const (
 	keyHeader = "Idempotency-Key"
-	maxKey    = 200 // bytes of a key that are sent as they are
+	maxKey    = 200 // bytes of a key that are sent unhashed
 )
 
-// setKey lets a server tell a repeated write from a new one.
+// setKey adds an idempotency key, so that a server can detect a repeated write.
 func setKey(req *http.Request, call *tool.Call) {
-	if reads(req.Method) || call.Key == "" || req.Header.Get(keyHeader) != "" {
+	if isRead(req.Method) || call.Key == "" || req.Header.Get(keyHeader) != "" {
 		return
 	}
 	key := call.Key
@@ -30,12 +30,12 @@ func setKey(req *http.Request, call *tool.Call) {
 	req.Header.Set(keyHeader, key)
 }
 
-// headerValue says whether a header can hold a text.
+// headerValue reports whether s is a valid header value.
 func headerValue(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
-// headerName says whether a text can name a header.
+// headerName reports whether s is a valid header name.
 func headerName(s string) bool {
 	const signs = "!#$%&'*+-.^_`|~"
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
@@ -56,9 +56,9 @@ func checkHeaders(headers map[string]component.Template) (out component.Faults) 
 		at := "/headers" + component.Key(name)
 		switch {
 		case !headerName(name):
-			out = append(out, component.Fault{At: at, Message: "no header can be called " + clip(name), Hint: "names have letters, digits and - only"})
+			out = append(out, component.Fault{At: at, Message: "invalid header name " + clip(name), Hint: "use only letters, digits and -"})
 		case slices.Contains(framing, http.CanonicalHeaderKey(name)):
-			out = append(out, component.Fault{At: at, Message: "header " + name + " comes of the request itself", Hint: "leave it out"})
+			out = append(out, component.Fault{At: at, Message: "header " + name + " is set automatically", Hint: "remove it"})
 		}
 	}
 	return out

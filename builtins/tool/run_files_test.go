@@ -11,18 +11,18 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// TestFilesThatTheUserGaveAreRead by their names, wherever they lie, and nothing
-// beside them is; a tool that writes does not know them.
-func TestFilesThatTheUserGaveAreRead(t *testing.T) {
+// Files that the user passed to the run are readable by name, wherever they are; files
+// next to them are not, and tools that write ignore them.
+func TestFilesOfTheRunAreReadable(t *testing.T) {
 	there := plant(t, "in/a.json", `{"n": 7}`, "in/b.txt", "closed", ".env", "KEY=1")
 	if err := os.Symlink("in/a.json", filepath.Join(there, "link.json")); err != nil {
 		t.Fatal(err)
 	}
 	s := tool.Settings{Dir: plant(t, "own.txt", "mine")}
-	read := made[builtintool.ReadFileConfig](t, builtintool.ReadFile, s, nil)
-	query := made[builtintool.JSONQueryConfig](t, builtintool.JSONQuery, s, nil)
-	search := made[builtintool.SearchFilesConfig](t, builtintool.SearchFiles, s, nil)
-	write := made[builtintool.WriteFileConfig](t, builtintool.WriteFile, s, nil)
+	read := newTool[builtintool.ReadFileConfig](t, builtintool.ReadFile, s, nil)
+	query := newTool[builtintool.JSONQueryConfig](t, builtintool.JSONQuery, s, nil)
+	search := newTool[builtintool.SearchFilesConfig](t, builtintool.SearchFiles, s, nil)
+	write := newTool[builtintool.WriteFileConfig](t, builtintool.WriteFile, s, nil)
 	files := map[string]string{}
 	for _, name := range []string{"in/a.json", "../in/a.json", ".env", "link.json", "gone.txt", "in"} {
 		files[name] = filepath.Join(there, filepath.Base(name))
@@ -34,7 +34,7 @@ func TestFilesThatTheUserGaveAreRead(t *testing.T) {
 		name string
 		tool tool.Tool
 		args map[string]string
-		want string // in the result, or else in the error
+		want string // in the output, or else in the error
 		ok   bool
 	}{
 		{"read", read, map[string]string{"path": "in/a.json"}, `"n": 7`, true},
@@ -47,7 +47,7 @@ func TestFilesThatTheUserGaveAreRead(t *testing.T) {
 		{"not its neighbour", read, map[string]string{"path": "in/b.txt"}, "in/b.txt", false},
 		{"not by another name", read, map[string]string{"path": "./in/a.json"}, "in/a.json", false},
 		{"not by its absolute name", read, map[string]string{"path": filepath.Join(there, "in/a.json")}, "", false},
-		{"one that is gone", read, map[string]string{"path": "gone.txt"}, "was given to the run, and is not there any more", false},
+		{"one that is gone", read, map[string]string{"path": "gone.txt"}, "was passed to the run but no longer exists", false},
 		{"a folder is none", read, map[string]string{"path": "in"}, "folder", false},
 		{"never written", write, map[string]string{"path": "../in/a.json", "content": "x"}, `".."`, false},
 	}

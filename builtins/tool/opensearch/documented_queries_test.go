@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// honest are queries as OpenSearch's documentation has them, one of each kind,
-// and fields that are called like what is refused elsewhere.
-var honest = map[string]string{
+// honest are queries from OpenSearch's documentation, one of each kind, and fields whose
+// names look like forbidden keys.
+var documentedQueries = map[string]string{
 	"bool":                `{"query":{"bool":{"must":[{"match":{"title":"wind"}}],"filter":[{"range":{"@timestamp":{"gte":"now-1d/d","lte":"now/d"}}}],"must_not":{"term":{"a":1}},"should":[],"minimum_should_match":1}}}`,
 	"multi_match":         `{"query":{"multi_match":{"query":"wind","fields":["title^4","plot"],"type":"best_fields"}}}`,
 	"nested":              `{"query":{"nested":{"path":"patient","query":{"match":{"patient.name":"x"}},"inner_hits":{}}}}`,
@@ -71,11 +71,11 @@ var honest = map[string]string{
 	"sort only":           `{"sort":[{"a":"desc"}]}`,
 }
 
-func TestHonestQueriesAreSent(t *testing.T) {
+func TestDocumentedQueriesAreSent(t *testing.T) {
 	c := newCluster(t, 200, `{}`)
 	for _, open := range [][]string{nil, {"*"}, {"logs-*"}} {
-		tool := made(t, "opensearch_search", settings{url: c.base, indices: open})
-		for name, query := range honest {
+		tool := newTool(t, "opensearch_search", settings{url: c.base, indices: open})
+		for name, query := range documentedQueries {
 			if _, err := call(t, tool, args{"index": "logs-1", "query": json.RawMessage(query)}); err != nil || len(c.take()) != 1 {
 				t.Errorf("%s, open %v: %v", name, open, err)
 			}
@@ -83,11 +83,11 @@ func TestHonestQueriesAreSent(t *testing.T) {
 	}
 }
 
-// What a query asks for beside documents is shown.
-func TestSearchShowsWhatWasAskedFor(t *testing.T) {
+// Parts of a response other than documents are shown if requested.
+func TestSearchShowsRequestedParts(t *testing.T) {
 	c := newCluster(t, 200, `{"_shards":{"total":1},"hits":{"total":{"value":1},"hits":[{"_index":"a","_id":"1","_score":1,`+
 		`"_explanation":{"value":1},"matched_queries":["n"],"_version":3,"_seq_no":4,"_primary_term":1}]},"profile":{"shards":[]}}`)
-	got, err := call(t, made(t, "opensearch_search", settings{url: c.base}), args{"index": "a", "query": json.RawMessage(`{"explain":true,"profile":true,"version":true}`)})
+	got, err := call(t, newTool(t, "opensearch_search", settings{url: c.base}), args{"index": "a", "query": json.RawMessage(`{"explain":true,"profile":true,"version":true}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,34 +28,34 @@ import (
 )
 
 const (
-	maxRefusal = 1000             // bytes of a refusal that are shown
-	maxFetch   = 10 * time.Minute // the engine's timeout, in the context, is the shorter one
+	maxRefusal = 1000             // bytes of an error response to show
+	maxFetch   = 10 * time.Minute // a shorter tool timeout applies through the context
 )
 
-// offline is what a tool that needs the network answers without one.
+// offline returns the error of a tool that needs the network in an offline run.
 func offline(name string) error {
 	return fmt.Errorf("offline: pexctl test makes no network calls; give run.tools.%s or a cassette", name)
 }
 
-// noPrograms is what a tool that starts programs answers where none may be started.
+// noPrograms returns the error of a tool that starts programs if that is not permitted.
 func noPrograms(name string) error {
 	return tool.Definite(fmt.Errorf("pexctl test --no-commands starts no programs; give run.tools.%s or a cassette", name))
 }
 
-// reads says whether a method changes nothing.
-func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+// isRead reports whether the HTTP method has no side effects.
+func isRead(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
-// effect is what calls with these methods do.
+// effect returns the effect of calls with these methods.
 func effect(methods ...string) tool.Effect {
-	if slices.ContainsFunc(methods, func(m string) bool { return !reads(m) }) {
+	if slices.ContainsFunc(methods, func(m string) bool { return !isRead(m) }) {
 		return tool.WriteEffect
 	}
 	return tool.ReadEffect
 }
 
-// certificates are those that a tool's environment names (PEX_CA_FILE and the
-// like), as for models; where a model chooses the host, it is not shown the
-// process's own. Who is offline needs none.
+// certificates returns the TLS configuration from the tool's environment (PEX_CA_FILE and
+// others), as for models. If the model chooses the host, the client certificate is not
+// included. Offline, it returns nil.
 func certificates(s tool.Settings, chosen bool) (*tls.Config, error) {
 	if s.Offline {
 		return nil, nil
@@ -71,14 +71,14 @@ func certificates(s tool.Settings, chosen bool) (*tls.Config, error) {
 	return files.TLS()
 }
 
-// guarded is a client behind the guard. It follows redirects of what reads; a
-// write goes where its address says and nowhere else.
-func guarded(g httpclient.GuardSettings) *http.Client {
+// guardedClient returns an HTTP client restricted by the guard. It follows redirects only for
+// methods without side effects.
+func guardedClient(g httpclient.GuardSettings) *http.Client {
 	g.Timeout = maxFetch
 	c := httpclient.NewGuarded(g)
 	follow := c.CheckRedirect
 	c.CheckRedirect = func(req *http.Request, via []*http.Request) error {
-		if !reads(via[0].Method) {
+		if !isRead(via[0].Method) {
 			return http.ErrUseLastResponse
 		}
 		return follow(req, via)
@@ -86,7 +86,7 @@ func guarded(g httpclient.GuardSettings) *http.Client {
 	return c
 }
 
-// anyHost says whether an entry of allow_hosts names no host in particular.
+// anyHost reports whether an entry of allow_hosts matches every host.
 func anyHost(entry string) bool {
 	if host, _, err := net.SplitHostPort(entry); err == nil {
 		entry = host
@@ -94,34 +94,34 @@ func anyHost(entry string) bool {
 	return strings.Trim(entry, "*.?[]") == ""
 }
 
-// open says whether hosts leave it to a model which server is asked.
+// open reports whether hosts let the model choose the server.
 func open(hosts []string) bool {
 	return len(hosts) == 0 || slices.ContainsFunc(hosts, anyHost)
 }
 
-// reach is a sentence about the hosts that may be asked.
-func reach(hosts []string) string {
+// reachText describes the hosts that may be called.
+func reachText(hosts []string) string {
 	if len(hosts) == 0 {
 		return "Reaches public addresses only."
 	}
 	return "Reaches only these hosts: " + strings.Join(hosts, ", ") + "."
 }
 
-// reaches is reach for an tool.AccessDescriber.
-func reaches(hosts []string) []string {
+// access returns the hosts for a tool.AccessDescriber.
+func hostAccess(hosts []string) []string {
 	if len(hosts) == 0 {
 		return []string{"connects to any public address that a model names"}
 	}
 	return []string{"connects to " + strings.Join(hosts, ", ")}
 }
 
-// setHeaders adds the author's headers; one of which nothing is left, because
-// what it names is unset, is not sent.
+// setHeaders adds the author's headers. It skips a header that is empty because its
+// references are unset.
 func setHeaders(req *http.Request, headers map[string]component.Template, look component.Lookup) error {
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		value := strings.TrimSpace(headers[name].Render(look))
 		if !headerValue(value) {
-			return fmt.Errorf("header %s would hold a line break or another control character", name)
+			return fmt.Errorf("header %s would contain a line break or another control character", name)
 		}
 		if value != "" {
 			req.Header.Set(name, value)
@@ -130,63 +130,62 @@ func setHeaders(req *http.Request, headers map[string]component.Template, look c
 	return nil
 }
 
-// ask sends a request and makes its answer something that a model can read.
-// subject names the request in errors. An error is an *tool.UnknownOutcomeError
-// where the request was sent and no whole answer came, and an
-// *tool.DefiniteError where it was not sent. That the server is not there is
-// said by an *tool.UnavailableError: callers whose server a model chose take
-// that off.
+// ask sends a request and returns the response in a form that a model can read. subject
+// names the request in errors. The error is a *tool.UnknownOutcomeError if the request
+// was sent and no complete response arrived, a *tool.DefiniteError if it was not sent,
+// and wraps a *tool.UnavailableError if the server is down. Tools that let the model
+// choose the server remove the latter; see anyServer.
 func ask(client *http.Client, req *http.Request, subject string) (*tool.Output, error) {
-	var sent atomic.Bool // from here on the server may have read some of it
+	var sent atomic.Bool // once set, the server may have processed the request
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }}
 	req = req.WithContext(httptrace.WithClientTrace(req.Context(), trace))
 	resp, err := client.Do(req)
 	switch {
 	case err != nil && sent.Load():
-		return nil, askError(subject, err, tool.UnknownOutcome)
+		return nil, requestError(subject, err, tool.UnknownOutcome)
 	case err != nil:
-		return nil, askError(subject, err, tool.Definite)
+		return nil, requestError(subject, err, tool.Definite)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	if errors.Is(err, httpclient.ErrTooLarge) && !reads(req.Method) && resp.StatusCode < 300 {
-		return &tool.Output{Text: resp.Status + ": the request succeeded; its answer is too large to be shown"}, nil
+	if errors.Is(err, httpclient.ErrTooLarge) && !isRead(req.Method) && resp.StatusCode < 300 {
+		return &tool.Output{Text: resp.Status + ": the request succeeded; its response is too large to be shown"}, nil
 	}
-	if err != nil && (resp.StatusCode < 300 || reads(req.Method) && req.Context().Err() != nil) {
-		return nil, askError(subject, err, tool.UnknownOutcome)
+	if err != nil && (resp.StatusCode < 300 || isRead(req.Method) && req.Context().Err() != nil) {
+		return nil, requestError(subject, err, tool.UnknownOutcome)
 	}
 	if req.Method == http.MethodHead && resp.StatusCode < 300 {
 		return head(resp)
 	}
-	if to := resp.Header.Get("Location"); to != "" && !reads(req.Method) && resp.StatusCode/100 == 3 {
+	if to := resp.Header.Get("Location"); to != "" && !isRead(req.Method) && resp.StatusCode/100 == 3 {
 		return &tool.Output{Text: resp.Status + ": the server points to " + to + ", which was not asked"}, nil
 	}
 	out, err := readable(body, resp.Header.Get("Content-Type"), resp.Request.URL)
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, refused(subject, resp, out)
+		return nil, statusError(subject, resp, out)
 	}
 	switch {
-	case err != nil && !reads(req.Method):
+	case err != nil && !isRead(req.Method):
 		return &tool.Output{Text: resp.Status + ": the request succeeded, but its answer cannot be shown: " + err.Error()}, nil
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", subject, err)
-	case out.Text == "" && out.Data == nil && !reads(req.Method):
+	case out.Text == "" && out.Data == nil && !isRead(req.Method):
 		out.Text = resp.Status
 	}
 	return out, nil
 }
 
-// refused is the error of an answer whose status says no: a definite answer,
-// also where the rest of it was cut off.
-func refused(subject string, resp *http.Response, out *tool.Output) error {
-	err := tool.Definite(fmt.Errorf("%s: %s", subject, refusal(resp.Status, out)))
+// statusError returns the error of a response with a failure status. The outcome is known
+// even if the body is truncated.
+func statusError(subject string, resp *http.Response, out *tool.Output) error {
+	err := tool.Definite(fmt.Errorf("%s: %s", subject, statusText(resp.Status, out)))
 	if httpclient.IsUnavailableStatus(resp.StatusCode) {
 		return tool.Unavailable(err)
 	}
 	return err
 }
 
-// head is an answer without a body; cookies are nobody's business.
+// head returns the status and headers of a response, without cookies.
 func head(resp *http.Response) (*tool.Output, error) {
 	headers := make(map[string]string, len(resp.Header))
 	for name, values := range resp.Header {
@@ -198,9 +197,9 @@ func head(resp *http.Response) (*tool.Output, error) {
 	return &tool.Output{Data: data}, err
 }
 
-// askError says why nothing came back, without saying the address twice; mark
-// says whether the request may have taken effect.
-func askError(subject string, err error, mark func(error) error) error {
+// requestError wraps the error of a request without repeating the URL. mark adds whether
+// the request may have taken effect.
+func requestError(subject string, err error, mark func(error) error) error {
 	if bad, ok := errors.AsType[*url.Error](err); ok {
 		err = bad.Err
 	}
@@ -211,8 +210,8 @@ func askError(subject string, err error, mark func(error) error) error {
 	return told
 }
 
-// anyServer is what ask gave where a model chose the server: that one is not
-// there says nothing of the next.
+// anyServer removes an UnavailableError from the result of ask. If the model chose the
+// server, its absence says nothing about the next call.
 func anyServer(out *tool.Output, err error) (*tool.Output, error) {
 	if down, ok := errors.AsType[*tool.UnavailableError](err); ok {
 		return nil, down.Err
@@ -220,8 +219,8 @@ func anyServer(out *tool.Output, err error) (*tool.Output, error) {
 	return out, err
 }
 
-// refusal is a status with the start of what the server said.
-func refusal(status string, out *tool.Output) string {
+// statusText returns a status with the start of the response body.
+func statusText(status string, out *tool.Output) string {
 	if out == nil {
 		return status
 	}
@@ -232,8 +231,8 @@ func refusal(status string, out *tool.Output) string {
 	return status + ": " + said
 }
 
-// readable makes a body something that a model can read: JSON stays JSON,
-// pages become text, and what is neither is an error.
+// readable converts a body into a form that a model can read: JSON is kept, HTML becomes
+// text, and other content is an error.
 func readable(body []byte, contentType string, at *url.URL) (*tool.Output, error) {
 	media, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -252,7 +251,7 @@ func readable(body []byte, contentType string, at *url.URL) (*tool.Output, error
 	case isText(media) && bytes.IndexByte(body, 0) < 0:
 		return &tool.Output{Text: text}, nil
 	}
-	return nil, fmt.Errorf("the answer is %s (%s), which is not text", media, size(int64(len(body))))
+	return nil, fmt.Errorf("the response is %s (%s), which is not text", media, size(int64(len(body))))
 }
 
 func isText(media string) bool {
@@ -267,8 +266,8 @@ func isText(media string) bool {
 	return false
 }
 
-// decoded is a body as UTF-8. Of the old charsets only Latin-1 is read, which
-// is what most pages that are not UTF-8 are written in.
+// decoded converts a body to UTF-8. Of the other charsets only Latin-1 is supported,
+// which most pages that are not UTF-8 use.
 func decoded(body []byte, charset string) string {
 	switch strings.ToLower(charset) {
 	case "iso-8859-1", "latin1", "windows-1252", "us-ascii":
