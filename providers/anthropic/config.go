@@ -55,7 +55,7 @@ func (c *Config) Check(s model.Settings) component.Faults {
 
 // address returns the URL of the API, without its version.
 func address(base string) (*url.URL, component.Faults) {
-	return modelhttp.Bare(strings.TrimSuffix(strings.TrimRight(cmp.Or(base, defaultBaseURL), "/"), "/v1"), "https://host, and /v1/messages is added to it")
+	return modelhttp.AddressWithoutQuery(strings.TrimSuffix(strings.TrimRight(cmp.Or(base, defaultBaseURL), "/"), "/v1"), "https://host, and /v1/messages is added to it")
 }
 
 var _ model.SchemaEnforcer = (*Config)(nil)

@@ -22,7 +22,7 @@ func (m *chatModel) typed(err error) *model.Error {
 
 // refused converts the error of a request that the server refused, or did not receive.
 func (m *chatModel) refused(w *httpclient.Error) *model.Error {
-	e := modelhttp.Refused(w)
+	e := modelhttp.TransportError(w)
 	if w.Status == 0 {
 		return e
 	}

@@ -56,7 +56,7 @@ type part struct {
 func at(t testing.TB, base string, c anthropic.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
-	m, err := anthropic.New(&c, set, modelhttptest.NoWaits)
+	m, err := anthropic.New(&c, set, modelhttptest.DisableWaits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,8 +81,8 @@ func TestConformance(t *testing.T) {
 }
 
 // speech is the Messages API.
-var speech = modelhttptest.Speech{
-	Hear: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.ReceivedRequest, ok bool) {
+var speech = modelhttptest.Protocol{
+	ParseRequest: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.ReceivedRequest, ok bool) {
 		var b body
 		if err := json.Unmarshal(raw, &b); err != nil || r.URL.Path != "/v1/messages" || r.Header.Get("Anthropic-Version") == "" {
 			return a, false
@@ -90,8 +90,8 @@ var speech = modelhttptest.Speech{
 		b.check(t)
 		return b.asked(), true
 	},
-	Refuse: refusal,
-	Whole: func(_ http.Header, x enginetest.Response) any {
+	ErrorBody: refusal,
+	ReplyBody: func(_ http.Header, x enginetest.Response) any {
 		content := []part{}
 		if x.Reply.Text != "" {
 			content = append(content, part{Type: "text", Text: &x.Reply.Text})

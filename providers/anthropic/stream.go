@@ -74,7 +74,7 @@ func (a *accumulator) start(index int64, b *replyBlock) error {
 			p.text.Write(b.Input)
 			a.showArguments(p, string(b.Input))
 		}
-		a.Arrived()
+		a.RecordFirst()
 	}
 	if len(a.open) == modelhttp.MaxCalls*4 {
 		return modelhttp.Bad("more than %d blocks in one reply", modelhttp.MaxCalls*4)
@@ -112,7 +112,7 @@ func (a *accumulator) delta(e *streamEvent) error {
 	case "input_json_delta":
 		p.text.WriteString(d.PartialJSON)
 		a.showArguments(p, d.PartialJSON)
-		a.Arrived()
+		a.RecordFirst()
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (a *accumulator) delta(e *streamEvent) error {
 // showArguments passes on arguments of the forced tool, which are the reply's text.
 func (a *accumulator) showArguments(p *partialBlock, args string) {
 	if forced := a.prepared.forced; forced != "" && p.name == forced && args != "" {
-		a.Show(model.Delta{Text: args})
+		a.Emit(model.Delta{Text: args})
 	}
 }
 
@@ -129,7 +129,7 @@ func (a *accumulator) show(d model.Delta) {
 	if a.prepared.forced != "" {
 		d.Text = ""
 	}
-	a.Show(d)
+	a.Emit(d)
 }
 
 // reply returns the reply at the end of the stream. Without its last event, the stream is
@@ -142,5 +142,5 @@ func (a *accumulator) reply() (*model.Reply, error) {
 		p.block.text, p.block.signature = p.text.String(), p.signature.String()
 		a.raw.blocks = append(a.raw.blocks, p.block)
 	}
-	return a.Ended(a.raw.reply(a.prepared))
+	return a.Complete(a.raw.reply(a.prepared))
 }

@@ -19,7 +19,7 @@ var streams = modelhttptest.Streams{Kind: "text/event-stream", New: func(tb test
 
 func recorded(tb testing.TB, name string) []byte {
 	tb.Helper()
-	return modelhttptest.Recorded(tb, "recorded/"+name)
+	return modelhttptest.ReadRecorded(tb, "recorded/"+name)
 }
 
 var question = modelhttptest.Question
@@ -67,7 +67,7 @@ func TestRecordedStreams(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			m := at(t, modelhttptest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), model.Settings{Model: "m"})
-			got := modelhttptest.Hear(t, m, question)
+			got := modelhttptest.ReadStream(t, m, question)
 			if diff := cmp.Diff(&tt.want, got.Reply, ignored); diff != "" {
 				t.Error(diff)
 			}
@@ -122,14 +122,14 @@ func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			streams.Broken(t, recorded(t, tt.file+".sse"), tt.kind, tt.text)
+			streams.RejectStream(t, recorded(t, tt.file+".sse"), tt.kind, tt.text)
 		})
 	}
 }
 
 func TestEveryCutOfAStreamIsAnErrorOrTheWholeReply(t *testing.T) {
 	for _, file := range []string{"text", "interleaved", "thinking_tools"} {
-		t.Run(file, func(t *testing.T) { streams.Cuts(t, recorded(t, file+".sse")) })
+		t.Run(file, func(t *testing.T) { streams.CheckTruncations(t, recorded(t, file+".sse")) })
 	}
 }
 
@@ -159,6 +159,6 @@ func TestServerThatDoesNotStreamIsUnderstood(t *testing.T) {
 	}
 }
 
-func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) { streams.Page(t) }
+func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) { streams.CheckHTML(t) }
 
 func FuzzStream(f *testing.F) { streams.Fuzz(f, "recorded") }

@@ -10,8 +10,8 @@ import (
 )
 
 // site is a server as the wire sees it.
-func site() modelhttptest.Site {
-	return modelhttptest.Site{
+func site() modelhttptest.Provider {
+	return modelhttptest.Provider{
 		Reply: `{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"pong"}],"stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":1}}`,
 		New: func(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 			c := defaults()

@@ -21,19 +21,19 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// access is where requests go and who signs them.
+// access decides where requests go and how they are signed.
 type access struct {
-	region string
-	base   string // "" = the region's own endpoint
-	token  string // sent as a bearer token
-	static aws.Credentials
-	chain  bool   // the SDK may look for credentials on the machine
-	prof   string // in its shared files
-	http   *http.Client
+	region  string // AWS region
+	base    string // "" = the endpoint of the region
+	token   string // sent as a bearer token
+	static  aws.Credentials
+	chain   bool   // whether the SDK searches the machine for credentials
+	profile string // profile in the shared AWS files
+	http    *http.Client
 
-	mu    sync.Mutex
-	made  *bedrockruntime.Client
-	found []string // secrets that the chain found
+	mu           sync.Mutex
+	sdkClient    *bedrockruntime.Client
+	foundSecrets []string // secrets found by the chain
 }
 
 func newAccess(c *Config, s model.Settings, base string) *access {
@@ -50,12 +50,12 @@ func newAccess(c *Config, s model.Settings, base string) *access {
 		static: aws.Credentials{
 			AccessKeyID: env("AWS_ACCESS_KEY_ID"), SecretAccessKey: env("AWS_SECRET_ACCESS_KEY"), SessionToken: env("AWS_SESSION_TOKEN"),
 		},
-		chain: c.Credentials == defaultChain,
-		prof:  c.Profile,
+		chain:   c.Credentials == defaultChain,
+		profile: c.Profile,
 	}
 }
 
-// regionOf is the region that an ARN names.
+// regionOf returns the region in an ARN, or "".
 func regionOf(id string) string {
 	if parts := strings.SplitN(id, ":", 6); len(parts) == 6 && parts[0] == "arn" {
 		return parts[3]
@@ -63,21 +63,21 @@ func regionOf(id string) string {
 	return ""
 }
 
-// secrets are the values that must never be shown.
+// secrets returns the values to redact from all messages.
 func (a *access) secrets() []string {
 	return []string{a.token, a.static.AccessKeyID, a.static.SecretAccessKey, a.static.SessionToken}
 }
 
-// hide replaces the secrets that the chain found.
-func (a *access) hide(text string) string {
+// redact redacts the secrets found by the chain.
+func (a *access) redact(text string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	clean, _ := secret.Unnamed(a.found).Text(text)
+	clean, _ := secret.Unnamed(a.foundSecrets).Text(text)
 	return clean
 }
 
-// where names the place that requests go to.
-func (a *access) where() string {
+// location returns the base URL or the region, for messages.
+func (a *access) location() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.base != "" {
@@ -86,13 +86,12 @@ func (a *access) where() string {
 	return "region " + a.region
 }
 
-// client is the SDK's, made when the first request is: files are read then,
-// where they may be.
+// client returns the SDK's client. The first request creates it, because that may read files.
 func (a *access) client(ctx context.Context) (*bedrockruntime.Client, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.made != nil {
-		return a.made, nil
+	if a.sdkClient != nil {
+		return a.sdkClient, nil
 	}
 	who, err := a.signer(ctx)
 	if err != nil {
@@ -101,47 +100,47 @@ func (a *access) client(ctx context.Context) (*bedrockruntime.Client, error) {
 	if a.region == "" && a.base == "" {
 		return nil, &model.Error{Kind: model.BadRequest, Message: "no AWS region: set options.region, or AWS_REGION in the environment"}
 	}
-	a.made = bedrockruntime.New(bedrockruntime.Options{}, a.options(who))
-	return a.made, nil
+	a.sdkClient = bedrockruntime.New(bedrockruntime.Options{}, a.options(who))
+	return a.sdkClient, nil
 }
 
-// signer is who signs requests: nil for a bearer token, and for a server of
-// base_url that asks for nothing.
+// signer returns the credentials for signing. It returns nil for a bearer token, and for a server at base_url without
+// credentials.
 func (a *access) signer(ctx context.Context) (aws.CredentialsProvider, error) {
 	switch {
 	case a.token != "":
 		return nil, nil
-	case a.static.HasKeys() && a.prof == "":
+	case a.static.HasKeys() && a.profile == "":
 		return credentials.StaticCredentialsProvider{Value: a.static}, nil
 	case a.chain:
 		return a.search(ctx)
 	case a.base != "":
 		return nil, nil
 	}
-	return nil, &model.Error{Kind: model.AuthError, Message: "no AWS credentials: set the environment variable that api_key_env names (AWS_BEARER_TOKEN_BEDROCK by default), or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; options.credentials: default looks for them where AWS's own tools do"}
+	return nil, &model.Error{Kind: model.AuthError, Message: "no AWS credentials: set the environment variable that api_key_env names (AWS_BEARER_TOKEN_BEDROCK by default), or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; with options.credentials: default they are searched where AWS's own tools search"}
 }
 
-// search lets the SDK look for credentials and, if none is known, a region.
+// search lets the SDK search for credentials and, if none is set, a region.
 func (a *access) search(ctx context.Context) (aws.CredentialsProvider, error) {
-	var how []func(*config.LoadOptions) error
+	var options []func(*config.LoadOptions) error
 	if a.region != "" {
-		how = append(how, config.WithRegion(a.region))
+		options = append(options, config.WithRegion(a.region))
 	}
-	if a.prof != "" {
-		how = append(how, config.WithSharedConfigProfile(a.prof))
+	if a.profile != "" {
+		options = append(options, config.WithSharedConfigProfile(a.profile))
 	}
-	found, err := config.LoadDefaultConfig(ctx, how...)
+	found, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
-		return nil, &model.Error{Kind: model.AuthError, Message: "AWS configuration of this machine: " + err.Error(), Err: err}
+		return nil, &model.Error{Kind: model.AuthError, Message: "AWS configuration: " + err.Error(), Err: err}
 	}
 	a.region = cmp.Or(a.region, found.Region)
 	return finder{found.Credentials, a}, nil
 }
 
-// finder notes what the chain finds, and types its failure.
+// finder records the secrets that the chain finds and types its failures.
 type finder struct {
 	aws.CredentialsProvider
-	of *access
+	access *access
 }
 
 // Retrieve implements aws.CredentialsProvider.
@@ -150,21 +149,21 @@ func (f finder) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	if err != nil {
 		return c, &model.Error{Kind: model.AuthError, Message: "no AWS credentials found: " + err.Error(), Err: err}
 	}
-	f.of.mu.Lock()
-	defer f.of.mu.Unlock()
+	f.access.mu.Lock()
+	defer f.access.mu.Unlock()
 	for _, s := range []string{c.SecretAccessKey, c.SessionToken, c.AccessKeyID} {
-		if !slices.Contains(f.of.found, s) {
-			f.of.found = append(f.of.found, s)
+		if !slices.Contains(f.access.foundSecrets, s) {
+			f.access.foundSecrets = append(f.access.foundSecrets, s)
 		}
 	}
 	return c, nil
 }
 
-// options are the SDK's: everything it would do on its own account is off. They
-// are set last, after what it took from the environment itself.
+// options returns the change that disables everything the SDK would do by itself. It is applied last, after the SDK has
+// read the environment.
 func (a *access) options(who aws.CredentialsProvider) func(*bedrockruntime.Options) {
 	return func(o *bedrockruntime.Options) {
-		o.Region = cmp.Or(a.region, "us-east-1") // of a server of base_url that does not care
+		o.Region = cmp.Or(a.region, "us-east-1") // a server at base_url may not need a region
 		o.HTTPClient = sender{a.http}
 		o.Retryer = aws.NopRetryer{}
 		o.APIOptions = []func(*middleware.Stack) error{quiet}
@@ -185,8 +184,8 @@ func (a *access) options(who aws.CredentialsProvider) func(*bedrockruntime.Optio
 	}
 }
 
-// sender gives each request a body that stays: the SDK closes its own as soon as
-// an answer begins, and the connection with it if the server answered early.
+// sender gives each request a body that can be read again. The SDK closes the body as soon as a response starts, and
+// the connection with it if the server responded early.
 type sender struct{ client *http.Client }
 
 // Do implements the SDK's HTTPClient.
@@ -205,8 +204,8 @@ func (s sender) Do(r *http.Request) (*http.Response, error) {
 	return s.client.Do(out)
 }
 
-// quiet takes out what tells a server of the machine: its user agent, a trace
-// of the function that runs it, an id of each request.
+// quiet removes the middleware that sends details of the machine: the user agent, a trace id of the calling function,
+// and a request id.
 func quiet(s *middleware.Stack) error {
 	for _, id := range []string{"UserAgent", "RecursionDetection", "ClientRequestID"} {
 		if _, err := s.Build.Remove(id); err != nil {
@@ -216,8 +215,7 @@ func quiet(s *middleware.Stack) error {
 	return nil
 }
 
-// tokenSigner sends a token to every address that base_url may name; the SDK's
-// own refuses plain http.
+// tokenSigner sends a token to any URL that base_url allows; the SDK's own signer rejects plain http.
 type tokenSigner struct{}
 
 // SignWithBearerToken implements bearer.Signer.

@@ -20,7 +20,7 @@ import (
 	"github.com/pexctl/pex/providers/bedrock"
 )
 
-// from is an environment of a few variables.
+// from returns an environment with these variables, as pairs of name and value.
 func from(pairs ...string) func(string) string {
 	return func(name string) string {
 		for i := 0; i < len(pairs); i += 2 {
@@ -34,7 +34,7 @@ func from(pairs ...string) func(string) string {
 
 var keys = []string{"AWS_ACCESS_KEY_ID", "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY", "a-secret-access-key", "AWS_SESSION_TOKEN", "a-session-token"}
 
-func TestRequestsAreSignedAsAWSChecksThem(t *testing.T) {
+func TestRequestsAreSigned(t *testing.T) {
 	env := from(append(keys, "AWS_REGION", "eu-west-1")...)
 	text, r := sent(t, defaults(), model.Settings{Model: nova, Env: env, UserAgent: "pex/9"}, question)
 	got := r.Header.Get("Authorization")
@@ -48,7 +48,7 @@ func TestRequestsAreSignedAsAWSChecksThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := http.NewRequest(r.Method, "http://"+r.Host+r.URL.EscapedPath(), strings.NewReader(string(text)))
+	replayed, err := http.NewRequest(r.Method, "http://"+r.Host+r.URL.EscapedPath(), strings.NewReader(string(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,27 +56,27 @@ func TestRequestsAreSignedAsAWSChecksThem(t *testing.T) {
 	signed, _, _ = strings.Cut(signed, ",")
 	for name := range strings.SplitSeq(signed, ";") {
 		if v := r.Header.Get(name); v != "" {
-			again.Header.Set(name, v)
+			replayed.Header.Set(name, v)
 		}
 	}
 	sum := sha256.Sum256(text)
 	who := aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "a-secret-access-key", SessionToken: "a-session-token"}
-	if err := v4.NewSigner().SignHTTP(t.Context(), who, again, hex.EncodeToString(sum[:]), "bedrock", "eu-west-1", at); err != nil {
+	if err := v4.NewSigner().SignHTTP(t.Context(), who, replayed, hex.EncodeToString(sum[:]), "bedrock", "eu-west-1", at); err != nil {
 		t.Fatal(err)
 	}
-	if want := again.Header.Get("Authorization"); got != want {
-		t.Errorf("what arrived is signed as\n%s\nnot as\n%s", got, want)
+	if want := replayed.Header.Get("Authorization"); got != want {
+		t.Errorf("signature\n%s\nwant\n%s", got, want)
 	}
 }
 
-func TestTokenGoesBeforeKeys(t *testing.T) {
+func TestTokenTakesPrecedenceOverKeys(t *testing.T) {
 	_, r := sent(t, defaults(), model.Settings{APIKey: "bedrock-api-key", Env: from(keys...)}, question)
 	if got := r.Header.Get("Authorization"); got != "Bearer bedrock-api-key" {
 		t.Errorf("authorization %q", got)
 	}
 }
 
-// machine is a machine full of credentials that nobody named.
+// machine sets up credentials all over the machine that the spec does not mention.
 func machine(t *testing.T) {
 	t.Helper()
 	metadata := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -95,7 +95,7 @@ func machine(t *testing.T) {
 	files(t, "[default]\naws_access_key_id = leaks-file-id\naws_secret_access_key = leaks-file-secret\n", "[default]\nregion = leaks-file-region\n")
 }
 
-// files are the shared AWS files of a machine.
+// files writes the shared AWS files.
 func files(t *testing.T, credentials, config string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -108,7 +108,7 @@ func files(t *testing.T, credentials, config string) {
 	}
 }
 
-func TestNothingOfTheMachineIsSent(t *testing.T) {
+func TestMachineCredentialsAreNotSent(t *testing.T) {
 	machine(t)
 	_, r := sent(t, defaults(), model.Settings{}, question)
 	if _, signed := r.Header["Authorization"]; signed {
@@ -121,16 +121,16 @@ func TestNothingOfTheMachineIsSent(t *testing.T) {
 	}
 }
 
-// asks makes one call without a base_url, of which nothing reaches the net.
-func asks(t *testing.T, c bedrock.Config, set model.Settings) (*http.Request, error) {
+// requestOf makes one call without a base_url and network access, and returns the request.
+func requestOf(t *testing.T, c bedrock.Config, set model.Settings) (*http.Request, error) {
 	t.Helper()
 	if set.Model == "" {
 		set.Model = nova
 	}
-	var seen *http.Request
+	var request *http.Request
 	m, err := bedrock.New(&c, set, func(s *httpclient.Settings) {
 		s.Base = tripper(func(r *http.Request) (*http.Response, error) {
-			seen = r
+			request = r
 			return &http.Response{
 				StatusCode: http.StatusOK, Request: r, Header: http.Header{"Content-Type": {"application/json"}},
 				Body: io.NopCloser(strings.NewReader(done)),
@@ -141,14 +141,14 @@ func asks(t *testing.T, c bedrock.Config, set model.Settings) (*http.Request, er
 		t.Fatal(err)
 	}
 	_, err = m.Generate(t.Context(), question, nil)
-	return seen, err
+	return request, err
 }
 
 type tripper func(*http.Request) (*http.Response, error)
 
 func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestCredentialsAndRegionAreMissedBeforeAnyoneIsAsked(t *testing.T) {
+func TestMissingCredentialsAreReportedBeforeTheRequest(t *testing.T) {
 	machine(t)
 	tests := []struct {
 		name string
@@ -162,7 +162,7 @@ func TestCredentialsAndRegionAreMissedBeforeAnyoneIsAsked(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := asks(t, defaults(), model.Settings{Env: tt.env})
+			r, err := requestOf(t, defaults(), model.Settings{Env: tt.env})
 			var e *model.Error
 			if r != nil || !errors.As(err, &e) || e.Kind != tt.kind || !strings.Contains(e.Message, tt.want) {
 				t.Errorf("error %v", err)
@@ -188,18 +188,18 @@ func TestRegionIsFound(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := defaults()
 			c.Region = tt.option
-			r, err := asks(t, c, model.Settings{Model: tt.model, APIKey: "key", Env: from(tt.env...)})
+			r, err := requestOf(t, c, model.Settings{Model: tt.model, APIKey: "key", Env: from(tt.env...)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if r.URL.Scheme != "https" || r.URL.Host != tt.want {
-				t.Errorf("asked %s", r.URL)
+				t.Errorf("requested %s", r.URL)
 			}
 		})
 	}
 }
 
-func TestMachineIsSearchedWhenTheSpecSaysSo(t *testing.T) {
+func TestMachineIsSearchedForCredentialsDefault(t *testing.T) {
 	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"} {
 		t.Setenv(name, "")
 	}
@@ -209,21 +209,21 @@ func TestMachineIsSearchedWhenTheSpecSaysSo(t *testing.T) {
 	)
 	c := defaults()
 	c.Credentials, c.Profile = "default", "work"
-	r, err := asks(t, c, model.Settings{Env: from(keys...)})
+	r, err := requestOf(t, c, model.Settings{Env: from(keys...)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := r.Header.Get("Authorization"); !strings.Contains(got, "Credential=AKIDWORK/") || r.URL.Host != "bedrock-runtime.eu-north-1.amazonaws.com" {
-		t.Errorf("asked %s, authorization %q", r.URL.Host, got)
+		t.Errorf("requested %s, authorization %q", r.URL.Host, got)
 	}
-	base, _ := refusing(t, http.StatusForbidden, "AccessDeniedException", `{"message":"no: secret-of-work, token-of-work, c2VjcmV0LW9mLXdvcms="}`)
+	base, _ := refusing(t, http.StatusForbidden, "AccessDeniedException", `{"message":"rejected: secret-of-work, token-of-work, c2VjcmV0LW9mLXdvcms="}`)
 	_, err = at(t, base, c, model.Settings{}).Generate(t.Context(), question, nil)
 	if err == nil || strings.Contains(err.Error(), "of-work") || strings.Contains(err.Error(), "c2VjcmV0") || !strings.Contains(err.Error(), "[redacted]") {
 		t.Errorf("error %v", err)
 	}
 }
 
-func TestMachineWithoutCredentialsIsNamed(t *testing.T) {
+func TestMissingMachineCredentialsAreReported(t *testing.T) {
 	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"} {
 		t.Setenv(name, "")
 	}
@@ -231,13 +231,13 @@ func TestMachineWithoutCredentialsIsNamed(t *testing.T) {
 	files(t, "", "")
 	c := defaults()
 	c.Credentials, c.Region = "default", "eu-west-1"
-	r, err := asks(t, c, model.Settings{})
+	r, err := requestOf(t, c, model.Settings{})
 	var e *model.Error
 	if r != nil || !errors.As(err, &e) || e.Kind != model.AuthError || !strings.Contains(e.Message, "no AWS credentials found") {
 		t.Errorf("error %v", err)
 	}
 	c.Profile = "missing"
-	_, err = asks(t, c, model.Settings{})
+	_, err = requestOf(t, c, model.Settings{})
 	if !errors.As(err, &e) || e.Kind != model.AuthError || !strings.Contains(e.Message, "missing") {
 		t.Errorf("error %v", err)
 	}

@@ -12,18 +12,18 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// answer reads a whole reply. Its blocks may stand in any order.
-func answer(w *writer, out *bedrockruntime.ConverseOutput) (*model.Reply, error) {
-	said, ok := out.Output.(*types.ConverseOutputMemberMessage)
+// convert converts a complete reply. Its blocks may be in any order.
+func convert(w *writer, out *bedrockruntime.ConverseOutput) (*model.Reply, error) {
+	message, ok := out.Output.(*types.ConverseOutputMemberMessage)
 	if !ok {
-		return nil, modelhttp.Bad("the server's answer has no message")
+		return nil, modelhttp.Bad("the server's reply has no message")
 	}
-	d := draft{asked: w, id: requestID(out.ResultMetadata), model: w.id, stop: out.StopReason, usage: out.Usage}
+	d := rawReply{request: w, id: requestID(out.ResultMetadata), model: w.id, stop: out.StopReason, usage: out.Usage}
 	if t := out.Trace; t != nil {
-		d.routed(t.PromptRouter)
+		d.setRoutedModel(t.PromptRouter)
 	}
-	// For a block that is new to it, the SDK gives the one before it again.
-	for _, b := range slices.Compact(said.Value.Content) {
+	// For an unknown block type, the SDK returns the previous block again.
+	for _, b := range slices.Compact(message.Value.Content) {
 		if err := d.block(b); err != nil {
 			return nil, err
 		}
@@ -31,14 +31,14 @@ func answer(w *writer, out *bedrockruntime.ConverseOutput) (*model.Reply, error)
 	return d.reply()
 }
 
-// routed names the model that a prompt router chose.
-func (d *draft) routed(t *types.PromptRouterTrace) {
+// setRoutedModel sets the model that a prompt router chose.
+func (d *rawReply) setRoutedModel(t *types.PromptRouterTrace) {
 	if t != nil && t.InvokedModelId != nil {
 		d.model = *t.InvokedModelId
 	}
 }
 
-func (d *draft) block(b types.ContentBlock) error {
+func (d *rawReply) block(b types.ContentBlock) error {
 	switch b := b.(type) {
 	case *types.ContentBlockMemberText:
 		d.text.WriteString(b.Value)
@@ -52,7 +52,7 @@ func (d *draft) block(b types.ContentBlock) error {
 		d.thoughts = append(d.thoughts, thoughtOf(b.Value))
 	case *types.ContentBlockMemberToolUse:
 		if b.Value.Type == types.ToolUseTypeServerToolUse {
-			return nil // the server calls it itself
+			return nil // called by the server itself
 		}
 		args, err := arguments(b.Value.Input)
 		if err != nil {
@@ -60,7 +60,7 @@ func (d *draft) block(b types.ContentBlock) error {
 		}
 		return d.call(deref(b.Value.ToolUseId), deref(b.Value.Name), args)
 	}
-	return nil // media, which nobody asked for
+	return nil // media, which was not requested
 }
 
 func thoughtOf(b types.ReasoningContentBlock) thought {
@@ -80,8 +80,8 @@ func deref(s *string) string {
 	return *s
 }
 
-// arguments are a call's arguments as JSON. The SDK has decoded them: numbers
-// are as the model wrote them, the order of keys is lost.
+// arguments returns a call's arguments as JSON. The SDK has decoded them: numbers are preserved, but the order of keys
+// is lost.
 func arguments(v document.Interface) (json.RawMessage, error) {
 	if v == nil {
 		return nil, nil

@@ -18,7 +18,7 @@ import (
 
 const eventStream = "application/vnd.amazon.eventstream"
 
-// model is one llm in one region.
+// chatModel is one LLM in one region.
 type chatModel struct {
 	config Config
 	name   string
@@ -28,17 +28,16 @@ type chatModel struct {
 
 var _ model.Model = (*chatModel)(nil)
 
-// maxAnswer is the bytes of a whole answer at most: twice what a streamed reply
-// may say, for what JSON puts around it. The SDK holds it several times over.
-const maxAnswer = 2 * modelhttp.MaxReply
+// maxBody is the maximum size of a complete reply in bytes. It is twice that of a streamed reply because of the JSON
+// around the content. The SDK holds several copies.
+const maxBody = 2 * modelhttp.MaxReply
 
-// Build makes a model with the process's transport.
+// Build builds a model with the process's transport.
 func Build(c *Config, s model.Settings) (model.Model, error) {
 	return New(c, s, nil)
 }
 
-// New makes a model that sends its requests as settings say; change, if not
-// nil, may adapt the transport's settings first (tests).
+// New builds a model that sends its requests as s says. change, if not nil, adapts the transport's settings (tests).
 func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
@@ -46,7 +45,7 @@ func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.
 	base := strings.TrimSuffix(s.BaseURL, "/")
 	a := newAccess(c, s, base)
 	w, err := modelhttp.Connect(s, cmp.Or(base, "bedrock "+a.region), a.secrets(), func(w *httpclient.Settings) {
-		w.MaxBody = maxAnswer
+		w.MaxBody = maxBody
 		if change != nil {
 			change(w)
 		}
@@ -55,13 +54,12 @@ func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.
 		return nil, err
 	}
 	m := &chatModel{config: *c, name: s.Model, access: a}
-	m.calls = modelhttp.Client{HTTP: w, Model: m.name, Type: m.typed, Explain: m.tell}
+	m.calls = modelhttp.Client{HTTP: w, Model: m.name, Type: m.typeError, Explain: m.explain}
 	a.http = m.calls.HTTP.HTTP()
 	return m, nil
 }
 
-// Generate implements model.Model. A stream that breaks off is repeated like
-// any other failure, and its deltas then come again from the start.
+// Generate implements model.Model. If a stream fails it is retried like any other failure, and the deltas start again.
 func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	w, err := m.write(req)
 	if err != nil {
@@ -73,7 +71,7 @@ func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream fun
 	})
 }
 
-// attempt makes one request, for a whole reply where stream is nil.
+// attempt makes one request; a nil stream requests a complete reply.
 func (m *chatModel) attempt(ctx context.Context, w *writer, started time.Time, stream func(model.Delta)) (*model.Reply, error) {
 	client, err := m.access.client(ctx)
 	if err != nil {
@@ -84,30 +82,30 @@ func (m *chatModel) attempt(ctx context.Context, w *writer, started time.Time, s
 		if err != nil {
 			return nil, err
 		}
-		return answer(w, out)
+		return convert(w, out)
 	}
 	return m.stream(ctx, client, w, started, stream)
 }
 
-// stream asks for the reply in pieces.
+// stream requests a streamed reply.
 func (m *chatModel) stream(ctx context.Context, client *bedrockruntime.Client, w *writer, started time.Time, to func(model.Delta)) (*model.Reply, error) {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
-	out, err := client.ConverseStream(reading, w.streamed(), ownProtocol)
+	out, err := client.ConverseStream(reading, w.streamInput(), ownProtocol)
 	if err != nil {
 		return nil, err
 	}
 	events := out.GetStream()
-	defer func() { // a goroutine of the SDK reads: it is gone before the body is closed
+	defer func() { // the SDK's goroutine must end before the body is closed
 		stop()
-		for range events.Events() { // what still came does not count
+		for range events.Events() { // discard what arrives late
 		}
 		_ = events.Close() // its errors are those of Err
 	}()
 	if kind := contentType(out.ResultMetadata); kind != "" && !strings.HasPrefix(kind, eventStream) {
-		return nil, modelhttp.Bad("the server sent %s where an event stream was asked for", kind)
+		return nil, modelhttp.Bad("the server sent %s instead of an event stream", kind)
 	}
-	g := gather{draft: draft{asked: w, id: requestID(out.ResultMetadata), model: w.id}, Stream: modelhttp.Stream{Deltas: to, Started: started}}
+	g := accumulator{draft: rawReply{request: w, id: requestID(out.ResultMetadata), model: w.id}, Stream: modelhttp.Stream{Deltas: to, Started: started}}
 	for event := range events.Events() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -125,19 +123,18 @@ func (m *chatModel) stream(ctx context.Context, client *bedrockruntime.Client, w
 	return g.reply()
 }
 
-// ownProtocol gives a stream a decoder of its own: the SDK's clients share one
-// among all their streams, without a lock.
+// ownProtocol gives a stream its own decoder. The SDK's clients share one among all their streams without a lock.
 func ownProtocol(o *bedrockruntime.Options) { o.Protocol = restjson1.New(nil) }
 
 // contentType says what a server sent.
-func contentType(m smithymiddleware.Metadata) string {
+func contentType(m smithymiddleware.Metadata) string { // contentType returns the Content-Type of a response.
 	if raw, ok := middleware.GetRawResponse(m).(*smithyhttp.Response); ok {
 		return raw.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// requestID is the server's name of a request: Bedrock's replies have no other.
+// requestID returns the id that the server assigned to a request. Bedrock's replies have no other id.
 func requestID(m smithymiddleware.Metadata) string {
 	id, _ := middleware.GetRequestIDMetadata(m)
 	return id

@@ -8,7 +8,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// body is a request of the protocol.
+// body is the body of a request.
 type body struct {
 	Messages        []message
 	System          []struct{ Text string }
@@ -66,7 +66,7 @@ type toolResult struct {
 	Status    string  `json:"status"`
 }
 
-// asked is a request in the engine's terms.
+// asked converts a request to the engine's terms.
 func (b body) asked(llm string, streamed bool) enginetest.ReceivedRequest {
 	out := enginetest.ReceivedRequest{Streamed: streamed}
 	out.Params = model.Params{
@@ -81,7 +81,7 @@ func (b body) asked(llm string, streamed bool) enginetest.ReceivedRequest {
 		out.Messages = append(out.Messages, model.Message{Role: model.System, Text: model.Text{s.Text}})
 	}
 	for _, m := range b.Messages {
-		out.Messages = append(out.Messages, m.said()...)
+		out.Messages = append(out.Messages, m.messages()...)
 	}
 	b.tools(&out)
 	if b.OutputConfig != nil && b.OutputConfig.TextFormat != nil {
@@ -91,7 +91,7 @@ func (b body) asked(llm string, streamed bool) enginetest.ReceivedRequest {
 	return out
 }
 
-// tools reads the tools; one that must be called is the schema.
+// tools adds the tools. A tool that must be called is the schema.
 func (b body) tools(out *enginetest.ReceivedRequest) {
 	if b.ToolConfig == nil {
 		return
@@ -116,8 +116,8 @@ func instructed(text string) (name string, schema json.RawMessage, ok bool) {
 	return name, json.RawMessage(rest), ok
 }
 
-// said is a message as the engine's messages that it was made of.
-func (m message) said() []model.Message {
+// messages converts a message to the engine's messages that it was created from.
+func (m message) messages() []model.Message {
 	var out []model.Message
 	if m.Role == "assistant" {
 		out = []model.Message{{Role: model.Assistant}}

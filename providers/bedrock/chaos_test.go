@@ -17,8 +17,7 @@ import (
 
 const chaosUsage = `"usage":{"inputTokens":7171,"outputTokens":7171,"totalTokens":7171}`
 
-// chaosFrame frames an event; what is none of the API's own is one of a type
-// that is new.
+// chaosFrame frames an event. An event without a name is of an unknown type.
 func chaosFrame(e faultserver.Event) []byte {
 	switch e.Name {
 	case "":
@@ -29,10 +28,10 @@ func chaosFrame(e faultserver.Event) []byte {
 	return rawFrame("event", e.Name, []byte(e.JSON))
 }
 
-// chaosFormat is the protocol: messageStop ends a reply; the counts behind it may
-// be missing. It has no errors in place of a reply.
+// chaosFormat is the protocol. messageStop ends a reply, and the usage after it may be missing. It has no errors in
+// place of a reply.
 func chaosFormat() faultserver.Format {
-	says := func(s string) faultserver.Event {
+	delta := func(s string) faultserver.Event {
 		return faultserver.Event{Name: "contentBlockDelta", JSON: `{"contentBlockIndex":0,"delta":{"text":"` + s + `"}}`}
 	}
 	use := func(i int) string { return fmt.Sprintf(`{"toolUseId":"c%d","name":"f"`, i) }
@@ -51,7 +50,7 @@ func chaosFormat() faultserver.Format {
 		Stream: &faultserver.Stream{
 			Kind: streamKind, Frame: chaosFrame, End: 2, Mark: 1, Harmless: chaosFrame(faultserver.Event{JSON: `{"p":"` + strings.Repeat("abcdefgh", 500) + `"}`}),
 			Events: []faultserver.Event{
-				start, says(faultserver.First), says(faultserver.Rest),
+				start, delta(faultserver.First), delta(faultserver.Rest),
 				{Name: "contentBlockStop", JSON: `{"contentBlockIndex":0}`},
 				stop("end_turn"),
 				{Name: "metadata", JSON: `{` + chaosUsage + `,"metrics":{"latencyMs":1}}`},
@@ -80,11 +79,11 @@ func TestChaos(t *testing.T) { faultserver.Run(t, chaosFormat(), chaosModel) }
 
 func TestChaosOnClock(t *testing.T) { faultserver.RunOnClock(t, chaosFormat(), chaosModel) }
 
-func TestCancelAtAnyByteIsAnError(t *testing.T) {
+func TestCancelAtAnyByte(t *testing.T) {
 	faultserver.Cancel(t, chaosFormat(), recorded(t, "text.events"), chaosModel)
 }
 
-func TestCancelByTheReaderIsAnError(t *testing.T) {
+func TestCancelByTheReader(t *testing.T) {
 	f := chaosFormat()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", streamKind)

@@ -11,32 +11,31 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// noOutput stands for a tool's empty result: Bedrock refuses blank texts.
-const noOutput = "(no output)"
+// emptyOutput replaces an empty tool result: Bedrock rejects blank texts.
+const emptyOutput = "(no output)"
 
-// conversation writes the messages: what the system says apart, user and
-// assistant in turn, all results of a message's calls in one message of the
-// user. Blank texts are left out.
+// conversation writes the messages. System messages go to a separate field. User and assistant alternate, and all
+// results of a message's calls are in one user message. Blank texts are omitted.
 func (w *writer) conversation() {
 	for _, m := range w.req.Messages {
 		text := m.Text.String()
 		switch m.Role {
 		case model.System:
-			if !blank(text) {
+			if !isBlank(text) {
 				w.in.System = append(w.in.System, &types.SystemContentBlockMemberText{Value: text})
 			}
 		case model.Assistant:
-			w.say(types.ConversationRoleAssistant, w.assistant(m, text)...)
+			w.addBlocks(types.ConversationRoleAssistant, w.assistant(m, text)...)
 		case model.ToolRole:
-			w.say(types.ConversationRoleUser, w.result(m, text))
+			w.addBlocks(types.ConversationRoleUser, w.result(m, text))
 		case model.User:
-			w.say(types.ConversationRoleUser, words(text)...)
+			w.addBlocks(types.ConversationRoleUser, textBlocks(text)...)
 		}
 	}
 }
 
-// say adds blocks to the last message where the same role speaks on.
-func (w *writer) say(role types.ConversationRole, blocks ...types.ContentBlock) {
+// addBlocks appends blocks to the last message if it has the same role, else as a new message.
+func (w *writer) addBlocks(role types.ConversationRole, blocks ...types.ContentBlock) {
 	if len(blocks) == 0 {
 		return
 	}
@@ -48,59 +47,59 @@ func (w *writer) say(role types.ConversationRole, blocks ...types.ContentBlock) 
 	w.in.Messages = append(w.in.Messages, types.Message{Role: role, Content: blocks})
 }
 
-func blank(text string) bool { return strings.TrimSpace(text) == "" }
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-func words(text string) []types.ContentBlock {
-	if blank(text) {
+func textBlocks(text string) []types.ContentBlock {
+	if isBlank(text) {
 		return nil
 	}
 	return []types.ContentBlock{&types.ContentBlockMemberText{Value: text}}
 }
 
-// assistant writes what the model said before: what it thought before its first
-// call, its text, and its calls, each with what it thought before it.
+// assistant writes a message of the model: the thinking before its first call, its text, and its calls, each after its
+// thinking.
 func (w *writer) assistant(m model.Message, text string) []types.ContentBlock {
 	var out []types.ContentBlock
 	for i, c := range m.Calls {
 		thoughts := w.thoughts(c)
 		out = append(out, thoughts...)
 		if i == 0 {
-			w.unthought = len(thoughts) == 0
-			out = append(out, words(text)...)
+			w.missingThinking = len(thoughts) == 0
+			out = append(out, textBlocks(text)...)
 		}
 		id, name := w.callID(c.ID), c.Name
 		out = append(out, &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: &id, Name: &name, Input: raw(modelhttp.Object(c.Args))}})
 	}
 	if len(m.Calls) == 0 {
-		w.unthought = false // nothing was called
-		return words(text)
+		w.missingThinking = false // there were no calls
+		return textBlocks(text)
 	}
 	return out
 }
 
 func (w *writer) result(m model.Message, text string) types.ContentBlock {
-	if blank(text) {
-		text = noOutput
+	if isBlank(text) {
+		text = emptyOutput
 	}
 	id := w.callID(m.CallID)
 	r := types.ToolResultBlock{ToolUseId: &id, Content: []types.ToolResultContentBlock{&types.ToolResultContentBlockMemberText{Value: text}}}
-	if m.IsError && marksErrors(w.base) {
+	if m.IsError && supportsResultStatus(w.base) {
 		r.Status = types.ToolResultStatusError
 	}
 	return &types.ContentBlockMemberToolResult{Value: r}
 }
 
-// The ids of calls that Bedrock allows, and those that Claude does.
+// The call ids that Bedrock allows, and those that Claude allows.
 var (
 	allowedID = text.Regexp(`^[a-zA-Z0-9_.:-]{1,64}$`)
 	strictID  = text.Regexp(`^[a-zA-Z0-9_-]{1,64}$`)
 )
 
-// callID is a call's id as the model allows it; those of other providers may
-// be longer, or written otherwise.
+// callID returns a call's id in a form that the model allows. Ids of other providers may be longer or have other
+// characters.
 func (w *writer) callID(id string) string {
 	allowed := allowedID()
-	if claude(w.base) {
+	if isClaude(w.base) {
 		allowed = strictID()
 	}
 	if allowed.MatchString(id) {

@@ -1,7 +1,7 @@
 // Package bedrock implements the provider for Amazon Bedrock's models, with the
 // operations Converse and ConverseStream and the AWS SDK for Go.
 //
-//	model.Request --input--> ConverseInput --signed, wire.Client--> Bedrock
+//	model.Request --input--> ConverseInput --signed, httpclient--> Bedrock
 //	ConverseOutput --answer--> model.Reply
 //	event stream   --gather--> model.Reply, streaming deltas
 //	any failure --failure--> *model.Error

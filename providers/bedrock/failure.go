@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// streamError is what ended a stream of a request.
+// streamError is an error in the stream of a request.
 type streamError struct {
 	error
 	request string
@@ -23,10 +23,10 @@ type streamError struct {
 
 func (e *streamError) Unwrap() error { return e.error }
 
-// typed says what a failure of one attempt means.
-func (m *chatModel) typed(err error) *model.Error {
-	if sent, ok := errors.AsType[*httpclient.Error](err); ok {
-		return m.refused(sent)
+// typeError converts a failure of one attempt.
+func (m *chatModel) typeError(err error) *model.Error {
+	if failed, ok := errors.AsType[*httpclient.Error](err); ok {
+		return m.refused(failed)
 	}
 	var named smithy.APIError
 	if !errors.As(err, &named) {
@@ -37,17 +37,17 @@ func (m *chatModel) typed(err error) *model.Error {
 	return known
 }
 
-// tell adds the name of the request whose stream broke, and hides keys.
-func (m *chatModel) tell(known *model.Error, err error) {
+// explain adds the id of the request whose stream broke, and redacts secrets.
+func (m *chatModel) explain(known *model.Error, err error) {
 	if stream, ok := errors.AsType[*streamError](err); ok && known.RequestID == "" {
 		known.RequestID = stream.request
 	}
-	known.Message = m.access.hide(known.Message)
+	known.Message = m.access.redact(known.Message)
 }
 
-// refused types a request that the transport reports as failed.
+// refused converts a failure reported by the transport.
 func (m *chatModel) refused(w *httpclient.Error) *model.Error {
-	e := modelhttp.Refused(w)
+	e := modelhttp.TransportError(w)
 	if w.Status == 0 {
 		return e
 	}
@@ -56,48 +56,47 @@ func (m *chatModel) refused(w *httpclient.Error) *model.Error {
 		Code               string
 		OriginalStatusCode int
 	}
-	_ = json.Unmarshal(w.Body, &body) // of another shape: the header and the status are left
+	_ = json.Unmarshal(w.Body, &body) // another format: the header and the status remain
 	for _, name := range []string{w.Code, body.Type, body.Code} {
-		if name = plain(name); name != "" {
+		if name = plainName(name); name != "" {
 			e.Kind = kindOf(name, e.Kind, body.OriginalStatusCode)
 			e.Message = name + ": " + w.Message
 			break
 		}
 	}
-	e.Kind = worded(w.Message, e.Kind)
+	e.Kind = kindOfMessage(w.Message, e.Kind)
 	if e.Kind == model.NotFound {
-		e.Message += fmt.Sprintf(" (asked for model %s at %s)", m.name, m.access.where())
+		e.Message += fmt.Sprintf(" (model %s at %s)", m.name, m.access.location())
 	}
 	return e
 }
 
-// plain is an exception's name without the namespace before it and the address
-// behind it.
-func plain(name string) string {
+// plainName returns an exception's name without namespace and URL.
+func plainName(name string) string {
 	name, _, _ = strings.Cut(name, ":")
 	return name[strings.LastIndex(name, "#")+1:]
 }
 
-// reported types an exception that came in a stream.
+// reported converts an exception in a stream.
 func reported(err smithy.APIError) *model.Error {
 	name, message := err.ErrorCode(), err.ErrorMessage()
 	original := 0
-	if broke, ok := errors.AsType[*types.ModelStreamErrorException](err); ok {
-		original = number(broke.OriginalStatusCode)
-		if more := deref(broke.OriginalMessage); more != "" && !strings.Contains(message, more) {
+	if e, ok := errors.AsType[*types.ModelStreamErrorException](err); ok {
+		original = intOf(e.OriginalStatusCode)
+		if more := deref(e.OriginalMessage); more != "" && !strings.Contains(message, more) {
 			message += ": " + more
 		}
 	}
 	e := &model.Error{Kind: kindOf(name, model.ServerError, original), Message: name}
 	if message != "" {
-		e.Kind = worded(message, e.Kind)
+		e.Kind = kindOfMessage(message, e.Kind)
 		e.Message += ": " + message
 	}
 	return e
 }
 
-// kindOf is the kind of an exception; otherwise where the name is new.
-func kindOf(name string, otherwise model.ErrorKind, original int) model.ErrorKind {
+// kindOf returns the kind of an exception, or fallback if the name is unknown.
+func kindOf(name string, fallback model.ErrorKind, original int) model.ErrorKind {
 	switch strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(name, "Exception"), "Error")) {
 	case "throttling", "throttled", "toomanyrequests", "servicequotaexceeded", "requestlimitexceeded":
 		return model.RateLimited
@@ -120,12 +119,11 @@ func kindOf(name string, otherwise model.ErrorKind, original int) model.ErrorKin
 		"incompletesignature", "missingauthenticationtoken", "expiredtoken", "requestexpired", "notauthorized", "optinrequired":
 		return model.AuthError
 	}
-	return otherwise
+	return fallback
 }
 
-// sentences are words by which Bedrock and the models behind it say more than
-// the exception does.
-var sentences = modelhttp.ErrorWords{
+// errorTexts are texts of Bedrock and its models that are more specific than the exception.
+var errorTexts = modelhttp.ErrorWords{
 	{"input is too long", model.ContextTooLong},
 	{"prompt is too long", model.ContextTooLong},
 	{"exceed context limit", model.ContextTooLong},
@@ -140,10 +138,10 @@ var sentences = modelhttp.ErrorWords{
 	{"on-demand throughput", model.NotFound},
 }
 
-// worded looks at what a refused request is told. Other failures may quote it.
-func worded(message string, kind model.ErrorKind) model.ErrorKind {
+// kindOfMessage refines the kind of a rejected request by its message. Messages of other failures may quote the request.
+func kindOfMessage(message string, kind model.ErrorKind) model.ErrorKind {
 	if kind != model.BadRequest && kind != model.ServerError {
 		return kind
 	}
-	return cmp.Or(sentences.Kind(message), kind)
+	return cmp.Or(errorTexts.Kind(message), kind)
 }

@@ -13,11 +13,11 @@ import (
 )
 
 // refusing serves one status, exception and body, and counts the requests.
-func refusing(t *testing.T, status int, exception, text string) (base string, asked *int) {
+func refusing(t *testing.T, status int, exception, text string) (base string, requests *int) {
 	t.Helper()
-	asked = new(int)
+	requests = new(int)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		*asked++
+		*requests++
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("X-Amzn-Requestid", "q-1")
 		if exception != "" {
@@ -27,16 +27,16 @@ func refusing(t *testing.T, status int, exception, text string) (base string, as
 		_, _ = io.WriteString(w, text)
 	}))
 	t.Cleanup(s.Close)
-	return s.URL, asked
+	return s.URL, requests
 }
 
-func TestExceptionsAreTyped(t *testing.T) {
+func TestExceptionKinds(t *testing.T) {
 	tests := []struct {
 		exception string
 		status    int
 		message   string
 		kind      model.ErrorKind
-		asked     int
+		requests  int
 	}{
 		{"ThrottlingException", 429, "Too many tokens, please wait before trying again.", model.RateLimited, 2},
 		{"ServiceQuotaExceededException", 400, "Your request exceeds the service quota for your account.", model.RateLimited, 2},
@@ -65,11 +65,11 @@ func TestExceptionsAreTyped(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.exception, func(t *testing.T) {
-			base, asked := refusing(t, tt.status, tt.exception+":http://internal.amazon.com/coral/com.amazon.bedrock/", `{"message":"`+tt.message+`"}`)
+			base, requests := refusing(t, tt.status, tt.exception+":http://internal.amazon.com/coral/com.amazon.bedrock/", `{"message":"`+tt.message+`"}`)
 			_, err := at(t, base, defaults(), model.Settings{Retry: retry.Policy{MaxAttempts: 2}}).Generate(t.Context(), question, nil)
 			var e *model.Error
-			if !errors.As(err, &e) || e.Kind != tt.kind || e.Status != tt.status || e.RequestID != "q-1" || *asked != tt.asked {
-				t.Errorf("asked %d times, error %+v", *asked, e)
+			if !errors.As(err, &e) || e.Kind != tt.kind || e.Status != tt.status || e.RequestID != "q-1" || *requests != tt.requests {
+				t.Errorf("%d requests, error %+v", *requests, e)
 			}
 			if !strings.Contains(e.Message, tt.message) || !strings.HasPrefix(e.Message, tt.exception) {
 				t.Errorf("message %q", e.Message)
@@ -78,7 +78,7 @@ func TestExceptionsAreTyped(t *testing.T) {
 	}
 }
 
-func TestExceptionsOfOtherShapesAreTyped(t *testing.T) {
+func TestOtherErrorFormats(t *testing.T) {
 	tests := []struct {
 		name, body string
 		status     int
@@ -88,10 +88,10 @@ func TestExceptionsOfOtherShapesAreTyped(t *testing.T) {
 		{"named in the body", `{"__type":"com.amazon.coral.service#ThrottlingException","message":"slow down"}`, 400, model.RateLimited, "ThrottlingException: slow down"},
 		{"code in the body", `{"code":"ExpiredTokenException","message":"old"}`, 400, model.AuthError, "ExpiredTokenException: old"},
 		{"capital letter", `{"Message":"User: x is not authorized"}`, 403, model.AuthError, "not authorized"},
-		{"what the model said", `{"__type":"ModelErrorException","message":"failed","originalStatusCode":400}`, 424, model.BadRequest, "failed"},
-		{"what a busy model said", `{"__type":"ModelErrorException","message":"failed","originalStatusCode":529}`, 424, model.Overloaded, "failed"},
+		{"the model's status", `{"__type":"ModelErrorException","message":"failed","originalStatusCode":400}`, 424, model.BadRequest, "failed"},
+		{"the status of a busy model", `{"__type":"ModelErrorException","message":"failed","originalStatusCode":529}`, 424, model.Overloaded, "failed"},
 		{"a proxy", `<html>Bad Gateway</html>`, 502, model.ServerError, "Bad Gateway"},
-		{"no such page", `{"message":"no route"}`, 404, model.NotFound, "asked for model m at http://127.0.0.1"},
+		{"no such path", `{"message":"no route"}`, 404, model.NotFound, "model m at http://127.0.0.1"},
 		{"too large", `{"message":"Request too large"}`, 413, model.ContextTooLong, "too large"},
 	}
 	for _, tt := range tests {
@@ -106,7 +106,7 @@ func TestExceptionsOfOtherShapesAreTyped(t *testing.T) {
 	}
 }
 
-func TestBadAnswersAreNoReplies(t *testing.T) {
+func TestBadRepliesAreErrors(t *testing.T) {
 	tests := []struct{ name, body string }{
 		{"empty", ``},
 		{"a page", `<html>sign in</html>`},

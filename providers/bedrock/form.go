@@ -11,22 +11,22 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/schemasubset"
 )
 
-// form asks for JSON of the request's schema, in a way that the model knows.
+// form requests JSON for the reply schema in a way that the model supports.
 func (w *writer) form() error {
 	s := w.req.Schema
 	if s == nil || w.config.StructuredOutput == formNone {
 		return nil
 	}
 	if !json.Valid(s.Schema) {
-		return fmt.Errorf("reply schema %s is no JSON", s.Name)
+		return fmt.Errorf("reply schema %s is not valid JSON", s.Name)
 	}
 	name := modelhttp.SchemaName(s.Name)
-	how := w.config.StructuredOutput
-	if how == formTool && !w.fixed { // Claude does not think where it must call a tool
+	method := w.config.StructuredOutput
+	if method == formTool && !w.fixedBudget { // Claude cannot think when it must call a tool
 		w.answerByTool(name, s.Schema)
 		return nil
 	}
-	if how == formNative || how == formAuto && recent(w.base) {
+	if method == formNative || method == formAuto && isRecentClaude(w.base) {
 		if closed, faults := schemasubset.Schema(s.Schema, schemasubset.Limits{}); faults == nil {
 			text := string(closed)
 			w.output().TextFormat = &types.OutputFormat{
@@ -42,22 +42,22 @@ func (w *writer) form() error {
 	return nil
 }
 
-// answerByTool makes the reply the arguments of a tool that the model must
-// call; where the request has tools of its own, it may call one of those first.
+// answerByTool makes the reply the arguments of a tool that the model must call. If the request has other tools, the
+// model may call one of those first.
 func (w *writer) answerByTool(name string, schema json.RawMessage) {
 	if w.in.ToolConfig == nil {
 		w.in.ToolConfig = &types.ToolConfiguration{}
 	}
 	w.answer = name
 	c := w.in.ToolConfig
-	c.Tools = append(c.Tools, tool(name, "Gives the answer.", schema))
+	c.Tools = append(c.Tools, tool(name, "Returns the answer.", schema))
 	c.ToolChoice = &types.ToolChoiceMemberAny{}
 	if len(w.req.Tools) == 0 {
 		c.ToolChoice = &types.ToolChoiceMemberTool{Value: types.SpecificToolChoice{Name: &name}}
 	}
 }
 
-// instruction says in words what form a reply must have.
+// instruction returns a prompt that describes the form of the reply.
 func instruction(s *model.ReplySchema) string {
 	schema := s.Schema
 	var b bytes.Buffer

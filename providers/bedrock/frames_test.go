@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/enginetest"
 )
 
-// frame is one event in the binary framing of AWS.
+// frame encodes an event in the binary framing of AWS.
 func frame(kind, name string, payload any) []byte {
 	text, err := json.Marshal(payload)
 	if err != nil {
@@ -19,7 +19,7 @@ func frame(kind, name string, payload any) []byte {
 	return rawFrame(kind, name, text)
 }
 
-// rawFrame is one whose payload need be no JSON.
+// rawFrame encodes an event with any payload.
 func rawFrame(kind, name string, text []byte) []byte {
 	m := eventstream.Message{Payload: text}
 	m.Headers.Set(":"+kind+"-type", eventstream.StringValue(name))
@@ -38,7 +38,7 @@ func delta(index int, d any) []byte {
 	return event("contentBlockDelta", map[string]any{"contentBlockIndex": index, "delta": d, "p": "abcdefgh"})
 }
 
-// frames are the events of a reply: text by words, calls in pieces, the stop, usage.
+// frames encodes the events of a reply: text by words, calls in pieces, the stop reason, usage.
 func frames(x enginetest.Response) [][]byte {
 	out := [][]byte{event("messageStart", map[string]string{"role": "assistant"})}
 	for _, word := range strings.SplitAfter(x.Reply.Text, " ") {
@@ -52,7 +52,7 @@ func frames(x enginetest.Response) [][]byte {
 	}))
 }
 
-// pieces are the tool calls of a reply, each in five pieces.
+// pieces encodes the tool calls of a reply, each in five pieces.
 func pieces(x enginetest.Response) [][]byte {
 	var rounds [5][][]byte
 	for i, c := range x.Reply.Calls {

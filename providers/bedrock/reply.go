@@ -9,9 +9,9 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// draft is a reply as the server gave it.
-type draft struct {
-	asked     *writer
+// rawReply is a reply as received from the server.
+type rawReply struct {
+	request   *writer
 	id, model string
 
 	text     strings.Builder
@@ -21,20 +21,20 @@ type draft struct {
 	usage    *types.TokenUsage
 }
 
-// call adds a tool call, which keeps the thoughts that led to it.
-func (d *draft) call(id, name string, args json.RawMessage) (err error) {
+// call adds a tool call with the thinking that led to it.
+func (d *rawReply) call(id, name string, args json.RawMessage) (err error) {
 	n := len(d.calls)
-	d.calls, err = modelhttp.AddCall(d.calls, model.ToolCall{ID: id, Name: name, Args: args, Opaque: keep(d.asked.id, d.thoughts)})
+	d.calls, err = modelhttp.AddCall(d.calls, model.ToolCall{ID: id, Name: name, Args: args, Opaque: encodeThoughts(d.request.id, d.thoughts)})
 	if len(d.calls) > n {
 		d.thoughts = nil
 	}
 	return err
 }
 
-// reply makes the engine's reply of a draft.
-func (d *draft) reply() (*model.Reply, error) {
+// reply converts to the engine's reply.
+func (d *rawReply) reply() (*model.Reply, error) {
 	out := &model.Reply{ID: d.id, Model: d.model, Text: d.text.String(), Calls: d.calls, Usage: tokens(d.usage)}
-	d.answered(out)
+	d.useAnswerTool(out)
 	var err error
 	if out.Stop, err = stopKind(d.stop, len(out.Calls) > 0); err != nil {
 		return nil, err
@@ -42,9 +42,9 @@ func (d *draft) reply() (*model.Reply, error) {
 	return out, nil
 }
 
-// answered takes the answer from the tool that was there for it.
-func (d *draft) answered(out *model.Reply) {
-	name := d.asked.answer
+// useAnswerTool makes the arguments of the answer tool the text of the reply.
+func (d *rawReply) useAnswerTool(out *model.Reply) {
+	name := d.request.answer
 	if name == "" {
 		return
 	}
@@ -60,8 +60,7 @@ func (d *draft) answered(out *model.Reply) {
 	out.Calls = others
 }
 
-// stopKind translates the reason why the model stopped. A word that is new has
-// ended its turn.
+// stopKind converts the stop reason. An unknown one counts as the end of the turn.
 func stopKind(reason types.StopReason, calls bool) (model.StopReason, error) {
 	switch reason {
 	case types.StopReasonMaxTokens, types.StopReasonModelContextWindowExceeded:
@@ -73,7 +72,7 @@ func stopKind(reason types.StopReason, calls bool) (model.StopReason, error) {
 	case "refusal":
 		return model.Refusal, nil
 	case types.StopReasonMalformedModelOutput, types.StopReasonMalformedToolUse:
-		return "", modelhttp.Bad("the server ended the reply with %s: what the model wrote cannot be read", reason)
+		return "", modelhttp.Bad("the server ended the reply with %s: the model's output is malformed", reason)
 	case types.StopReasonStopSequence:
 		if !calls {
 			return model.StopSequence, nil
@@ -86,14 +85,14 @@ func stopKind(reason types.StopReason, calls bool) (model.StopReason, error) {
 	return model.EndTurn, nil
 }
 
-// tokens translates usage; nonsense counts as missing. Bedrock counts what the
-// cache gave and took beside the input, unless the total says otherwise.
+// tokens converts usage; implausible counts are treated as missing. Bedrock does not include cached tokens in the
+// input, unless the total shows that it does.
 func tokens(u *types.TokenUsage) model.Tokens {
 	if u == nil {
 		return model.Tokens{}
 	}
-	in, out, total := number(u.InputTokens), number(u.OutputTokens), number(u.TotalTokens)
-	read, written := number(u.CacheReadInputTokens), number(u.CacheWriteInputTokens)
+	in, out, total := intOf(u.InputTokens), intOf(u.OutputTokens), intOf(u.TotalTokens)
+	read, written := intOf(u.CacheReadInputTokens), intOf(u.CacheWriteInputTokens)
 	if !modelhttp.Plausible(in, out, read, written) {
 		return model.Tokens{}
 	}
@@ -103,7 +102,7 @@ func tokens(u *types.TokenUsage) model.Tokens {
 	return model.Tokens{Input: in, Output: out, Cached: read, CacheWrite: written}
 }
 
-func number(n *int32) int {
+func intOf(n *int32) int {
 	if n == nil {
 		return 0
 	}

@@ -14,18 +14,18 @@ import (
 	"github.com/pexctl/pex/engine/orderedjson"
 )
 
-// writer writes one request in the SDK's terms. What is unset is not sent.
+// writer writes one request for the SDK. Unset values are not sent.
 type writer struct {
 	config *Config
-	id     string // of the model that is asked
-	base   string // id that tells what it knows
+	id     string // of the requested model
+	base   string // identifies what the model supports
 	req    *model.Request
 	in     *bedrockruntime.ConverseInput
 
-	answer    string // the tool whose arguments are the reply; "" = none
-	unthought bool   // the last calls come without the thinking that led to them
-	thinking  any    // what Claude is told of thinking; nil = nothing
-	fixed     bool   // it thinks with a fixed budget
+	answer          string // name of the tool whose arguments are the reply; "" = none
+	missingThinking bool   // the last calls lack the thinking that led to them
+	thinking        any    // value of the field thinking; nil = not sent
+	fixedBudget     bool   // thinking has a fixed budget
 }
 
 func (m *chatModel) write(req *model.Request) (*writer, error) {
@@ -50,7 +50,7 @@ func (m *chatModel) write(req *model.Request) (*writer, error) {
 	return w, nil
 }
 
-// sampling writes the parameters of a call. Temperature 0 is a value, not an absence.
+// sampling writes the parameters of a call. A temperature of 0 is sent.
 func (w *writer) sampling() {
 	p := w.req.Params
 	var c types.InferenceConfiguration
@@ -58,8 +58,8 @@ func (w *writer) sampling() {
 		n := int32(min(p.MaxOutputTokens, math.MaxInt32))
 		c.MaxTokens = &n
 	}
-	if !w.fixed { // Claude sets them itself when it thinks
-		c.Temperature, c.TopP = single(p.Temperature), single(p.TopP)
+	if !w.fixedBudget { // Claude sets them itself when thinking
+		c.Temperature, c.TopP = float32Of(p.Temperature), float32Of(p.TopP)
 	}
 	c.StopSequences = p.Stop
 	if c.MaxTokens != nil || c.Temperature != nil || c.TopP != nil || len(c.StopSequences) > 0 {
@@ -67,7 +67,7 @@ func (w *writer) sampling() {
 	}
 }
 
-func single(v *float64) *float32 {
+func float32Of(v *float64) *float32 {
 	if v == nil {
 		return nil
 	}
@@ -75,7 +75,7 @@ func single(v *float64) *float32 {
 	return &f
 }
 
-// options writes what the author set once for the llm.
+// options writes the author's settings of the LLM.
 func (w *writer) options() {
 	c, in := w.config, w.in
 	if c.ReasoningEffort != "" {
@@ -99,19 +99,19 @@ func (w *writer) output() *types.OutputConfig {
 	return w.in.OutputConfig
 }
 
-// tools writes the tools. A conversation with calls must come with tools, even
-// where none may be called any more: then those that were called are named.
+// tools writes the tools. A conversation with calls must have tools. If none may be called any more, those that were
+// called are declared.
 func (w *writer) tools() error {
 	var list []types.Tool
 	for _, t := range w.req.Tools {
 		input, err := argumentsSchema(t.Input)
 		if err != nil {
-			return fmt.Errorf("input schema of tool %s is no JSON object: %w", t.Name, err)
+			return fmt.Errorf("input schema of tool %s is not a JSON object: %w", t.Name, err)
 		}
 		list = append(list, tool(t.Name, t.Description, input))
 	}
 	if list == nil {
-		list = w.called()
+		list = w.calledTools()
 	}
 	if list != nil {
 		w.in.ToolConfig = &types.ToolConfiguration{Tools: list}
@@ -121,14 +121,14 @@ func (w *writer) tools() error {
 
 var anyObject = json.RawMessage(`{"type":"object"}`)
 
-// argumentsSchema says that arguments are an object, which Bedrock wants to read.
+// argumentsSchema adds the type object, which Bedrock requires, to a schema without a type.
 func argumentsSchema(schema json.RawMessage) (json.RawMessage, error) {
 	if len(schema) == 0 {
 		return anyObject, nil
 	}
 	n, ok := orderedjson.Parse(schema)
 	if !ok {
-		return nil, errors.New("a tool's schema is no JSON object")
+		return nil, errors.New("not a JSON object")
 	}
 	if n.Get("type") != nil {
 		return schema, nil
@@ -144,14 +144,14 @@ func tool(name, description string, input json.RawMessage) types.Tool {
 	return &types.ToolMemberToolSpec{Value: spec}
 }
 
-// called lists the tools that the conversation speaks of.
-func (w *writer) called() []types.Tool {
+// calledTools returns the tools called in the conversation.
+func (w *writer) calledTools() []types.Tool {
 	var list []types.Tool
-	seen := map[string]bool{}
+	names := map[string]bool{}
 	for _, m := range w.req.Messages {
 		for _, c := range m.Calls {
-			if !seen[c.Name] {
-				seen[c.Name] = true
+			if !names[c.Name] {
+				names[c.Name] = true
 				list = append(list, tool(c.Name, "No longer available: do not call it.", anyObject))
 			}
 		}
@@ -159,8 +159,8 @@ func (w *writer) called() []types.Tool {
 	return list
 }
 
-// streamed is the same request for the operation that streams.
-func (w *writer) streamed() *bedrockruntime.ConverseStreamInput {
+// streamInput returns the same request for ConverseStream.
+func (w *writer) streamInput() *bedrockruntime.ConverseStreamInput {
 	in := w.in
 	out := &bedrockruntime.ConverseStreamInput{
 		ModelId: in.ModelId, Messages: in.Messages, System: in.System, ToolConfig: in.ToolConfig,
@@ -174,8 +174,7 @@ func (w *writer) streamed() *bedrockruntime.ConverseStreamInput {
 	return out
 }
 
-// verbatim is a JSON value that is sent as it is written: the SDK would sort its
-// keys and read its numbers.
+// verbatim is a JSON value that is sent unchanged. The SDK would sort its keys and convert its numbers.
 type verbatim struct {
 	document.Interface
 	text json.RawMessage
@@ -188,16 +187,15 @@ func raw(text json.RawMessage) document.Interface {
 // MarshalSmithyDocument implements document.Interface.
 func (v verbatim) MarshalSmithyDocument() ([]byte, error) { return v.text, nil }
 
-// cache marks the ends of what the next request is likely to begin with: the
-// tools (which only Claude keeps), the system prompt, and, where there are
-// tools and so more turns to come, all that was said.
+// cache marks the parts that the next request is likely to start with: the tools (only Claude caches them), the system
+// prompt and, if there are tools and so more turns to come, all messages.
 func (w *writer) cache() {
 	if !w.config.Cache {
 		return
 	}
 	point := types.CachePointBlock{Type: types.CachePointTypeDefault, Ttl: types.CacheTTL(w.config.CacheTTL)}
 	in := w.in
-	if len(w.req.Tools) > 0 && claude(w.base) {
+	if len(w.req.Tools) > 0 && isClaude(w.base) {
 		in.ToolConfig.Tools = append(in.ToolConfig.Tools, &types.ToolMemberCachePoint{Value: point})
 	}
 	if len(in.System) > 0 {

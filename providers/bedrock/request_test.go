@@ -26,15 +26,15 @@ var question = modelhttptest.Question
 
 const done = `{"output":{"message":{"role":"assistant","content":[{"text":"x"}]}},"stopReason":"end_turn"}`
 
-// sent makes one call and gives what the server saw.
-func sent(t *testing.T, c bedrock.Config, set model.Settings, req *model.Request) (text []byte, seen *http.Request) {
+// sent makes one call and returns the request that the server received.
+func sent(t *testing.T, c bedrock.Config, set model.Settings, req *model.Request) (text []byte, request *http.Request) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var err error
 		if text, err = io.ReadAll(r.Body); err != nil {
 			t.Error(err)
 		}
-		seen = r
+		request = r
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, done)
 	}))
@@ -42,14 +42,14 @@ func sent(t *testing.T, c bedrock.Config, set model.Settings, req *model.Request
 	if _, err := at(t, s.URL, c, set).Generate(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
 	}
-	return text, seen
+	return text, request
 }
 
 func say(role model.Role, text string) model.Message {
 	return model.Message{Role: role, Text: model.Text{text}}
 }
 
-// loop is a conversation in the middle of a step: a call was made and answered.
+// loop returns a conversation within a step: calls were made and answered.
 func loop(opaque string) *model.Request {
 	return &model.Request{
 		Messages: []model.Message{
@@ -60,7 +60,7 @@ func loop(opaque string) *model.Request {
 				{ID: "call with blanks", Name: "find", Args: json.RawMessage(`["fern"]`)},
 			}},
 			{Role: model.ToolRole, CallID: "tooluse_1", Tool: "find", Text: model.Text{"  "}},
-			{Role: model.ToolRole, CallID: "call with blanks", Tool: "find", Text: model.Text{"arguments: no object"}, IsError: true},
+			{Role: model.ToolRole, CallID: "call with blanks", Tool: "find", Text: model.Text{"arguments: not an object"}, IsError: true},
 			say(model.User, "Go on."),
 			say(model.User, " \n"),
 		},
@@ -148,33 +148,33 @@ func TestRequestsOnTheWire(t *testing.T) {
 	}
 }
 
-func TestModelIsAskedByItsAddress(t *testing.T) {
+func TestModelIsInThePath(t *testing.T) {
 	tests := []struct{ model, want string }{
 		{nova, "/model/us.amazon.nova-pro-v1%3A0/converse"},
 		{"arn:aws:bedrock:eu-west-1:1:inference-profile/x", "/model/arn%3Aaws%3Abedrock%3Aeu-west-1%3A1%3Ainference-profile%2Fx/converse"},
 	}
 	for _, tt := range tests {
 		if _, r := sent(t, defaults(), model.Settings{Model: tt.model}, question); r.URL.EscapedPath() != tt.want {
-			t.Errorf("asked %s, want %s", r.URL.EscapedPath(), tt.want)
+			t.Errorf("requested %s, want %s", r.URL.EscapedPath(), tt.want)
 		}
 	}
 	req := *question
 	req.Params.Model = "other"
 	if _, r := sent(t, defaults(), model.Settings{Model: nova}, &req); r.URL.Path != "/model/other/converse" {
-		t.Errorf("asked %s", r.URL.Path)
+		t.Errorf("requested %s", r.URL.Path)
 	}
 }
 
-func TestRequestThatCannotBeWrittenIsNotSent(t *testing.T) {
+func TestInvalidRequestIsNotSent(t *testing.T) {
 	tests := []struct {
 		name string
 		req  model.Request
 		want string
 	}{
 		{"tool schema", model.Request{Messages: question.Messages, Tools: []model.ToolDef{{Name: "find", Input: json.RawMessage(`[`)}}}, "input schema of tool find"},
-		{"no schema", model.Request{Messages: question.Messages, Tools: []model.ToolDef{{Name: "find", Input: json.RawMessage(`["x"]`)}}}, "input schema of tool find"},
-		{"reply schema", model.Request{Messages: question.Messages, Schema: &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}}, "reply schema plan is no JSON"},
-		{"nothing to say", model.Request{Messages: []model.Message{say(model.System, "Be brief."), say(model.User, " ")}}, "no message"},
+		{"not a schema", model.Request{Messages: question.Messages, Tools: []model.ToolDef{{Name: "find", Input: json.RawMessage(`["x"]`)}}}, "input schema of tool find"},
+		{"reply schema", model.Request{Messages: question.Messages, Schema: &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}}, "reply schema plan is not valid JSON"},
+		{"no text", model.Request{Messages: []model.Message{say(model.System, "Be brief."), say(model.User, " ")}}, "no message"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -200,12 +200,12 @@ func TestSettingsAreChecked(t *testing.T) {
 	}
 }
 
-// What can be said, and how, has its tests where it is written.
-func TestSchemasThatBedrockCannotSayAreSaidInWords(t *testing.T) {
+// The rules are tested in schemasubset.
+func TestUnsupportedSchemaUsesInstruction(t *testing.T) {
 	tests := []struct {
-		name, schema, want string // "" = in words
+		name, schema, want string // "" = by an instruction
 	}{
-		{"said", `{"type":"object","properties":{"z":{"type":"string","minLength":1},"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"enum":["x",1,null]}}}`, `{"type":"object","properties":{"z":{"type":"string"},"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"enum":["x",1,null]}},"additionalProperties":false}`},
+		{"supported", `{"type":"object","properties":{"z":{"type":"string","minLength":1},"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"enum":["x",1,null]}}}`, `{"type":"object","properties":{"z":{"type":"string"},"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"enum":["x",1,null]}},"additionalProperties":false}`},
 		{"open keys", `{"type":"object","properties":{"args":{"type":"object"}}}`, ""},
 		{"a list", `{"type":"array","items":{"type":"string"}}`, ""},
 		{"not an object", `true`, ""},
@@ -222,13 +222,13 @@ func TestSchemasThatBedrockCannotSayAreSaidInWords(t *testing.T) {
 				got, words = b.OutputConfig.TextFormat.Structure.JSONSchema.Schema, ""
 			}
 			if got != tt.want || tt.want == "" && !strings.Contains(words, tt.schema) {
-				t.Errorf("sent %s, said %q", got, words)
+				t.Errorf("sent %s, instruction %q", got, words)
 			}
 		})
 	}
 }
 
-func TestOnlyRecentClaudesAreAskedForWhatTheyAloneKnow(t *testing.T) {
+func TestOnlyRecentClaudesGetNativeSchemas(t *testing.T) {
 	tests := []struct {
 		model string
 		want  bool

@@ -12,14 +12,14 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
-// at makes a model of a server at an address, whose waits take no time.
+// at builds a model of a server, without waits between attempts.
 func at(t testing.TB, base string, c bedrock.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
 	if set.Model == "" {
 		set.Model = "m"
 	}
-	m, err := bedrock.New(&c, set, modelhttptest.NoWaits)
+	m, err := bedrock.New(&c, set, modelhttptest.DisableWaits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,8 +29,7 @@ func at(t testing.TB, base string, c bedrock.Config, set model.Settings) model.M
 func defaults() bedrock.Config { return *bedrock.Bedrock.Config().(*bedrock.Config) }
 
 func TestConformance(t *testing.T) {
-	// Converse has no seed, and does not count reasoning: what else these two
-	// cases check is checked by tests of this package.
+	// Converse has no seed and no reasoning tokens. Tests of this package cover the rest of these two cases.
 	skip := []string{"parameters", "usage"}
 	tests := []struct {
 		name   string
@@ -39,7 +38,7 @@ func TestConformance(t *testing.T) {
 	}{
 		// Its schemas are closed before they are sent.
 		{"Claude", func(c *bedrock.Config) { c.BaseModel = "anthropic.claude-sonnet-4-5-20250929-v1:0" }, []string{"schema"}},
-		// Nothing stops it from several calls in one reply.
+		// It cannot be limited to one call per reply.
 		{"another model", func(c *bedrock.Config) { c.BaseModel = "amazon.nova-pro-v1:0" }, []string{"tools"}},
 		{"answers by a tool", func(c *bedrock.Config) {
 			c.BaseModel, c.StructuredOutput = "anthropic.claude-sonnet-4-5-20250929-v1:0", "tool"
@@ -50,15 +49,15 @@ func TestConformance(t *testing.T) {
 			enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
 				c := defaults()
 				tt.change(&c)
-				return at(t, modelhttptest.Serve(t, script, speech), c, set)
+				return at(t, modelhttptest.Serve(t, script, protocol), c, set)
 			}, append(tt.skip, skip...)...)
 		})
 	}
 }
 
-// speech is the protocol of Converse and ConverseStream.
-var speech = modelhttptest.Speech{
-	Hear: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.ReceivedRequest, ok bool) {
+// protocol is the protocol of Converse and ConverseStream.
+var protocol = modelhttptest.Protocol{
+	ParseRequest: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.ReceivedRequest, ok bool) {
 		parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 		var b body
 		if err := json.Unmarshal(raw, &b); err != nil || len(parts) != 3 || parts[0] != "model" || r.Method != http.MethodPost {
@@ -70,14 +69,14 @@ var speech = modelhttptest.Speech{
 		check(t, b)
 		return b.asked(parts[1], parts[2] == "converse-stream"), true
 	},
-	Refuse: func(h http.Header, x enginetest.Response, _ enginetest.ReceivedRequest) any {
+	ErrorBody: func(h http.Header, x enginetest.Response, _ enginetest.ReceivedRequest) any {
 		h.Set("X-Amzn-Requestid", x.RequestID)
 		if name := exceptions[x.Status]; name != "" {
 			h.Set("X-Amzn-Errortype", name+":http://internal.amazon.com/coral/com.amazon.bedrock/")
 		}
 		return map[string]string{"message": x.Message}
 	},
-	Whole: func(h http.Header, x enginetest.Response) any {
+	ReplyBody: func(h http.Header, x enginetest.Response) any {
 		h.Set("X-Amzn-Requestid", x.Reply.ID)
 		m := message{Role: "assistant", Content: []block{}}
 		if x.Reply.Text != "" {
@@ -98,7 +97,7 @@ var speech = modelhttptest.Speech{
 	},
 }
 
-// check holds a request to what the real server refuses.
+// check reports what the real server would reject.
 func check(t *testing.T, b body) {
 	t.Helper()
 	calls := false
@@ -117,7 +116,7 @@ func check(t *testing.T, b body) {
 		}
 	}
 	if calls && b.ToolConfig == nil {
-		t.Error("a conversation with calls comes without tools")
+		t.Error("a conversation with calls has no tools")
 	}
 }
 
@@ -136,7 +135,7 @@ func usage(u model.Tokens) map[string]int {
 	}
 }
 
-// stopReason is the protocol's word for why the model stopped.
+// stopReason returns the protocol's stop reason.
 func stopReason(k model.StopReason) string {
 	switch k {
 	case "":
@@ -148,7 +147,7 @@ func stopReason(k model.StopReason) string {
 	return string(k)
 }
 
-// trace is where the protocol names the model that answered, if at all.
+// trace returns the field that contains the model's name, or nil.
 func trace(model string) any {
 	if model == "" {
 		return nil

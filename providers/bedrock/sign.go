@@ -14,20 +14,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 )
 
-// Signer signs requests to other AWS services than Bedrock, for tools. It finds
-// credentials where AWS's own tools do, when the first request is signed, and
-// keeps them while they are valid. The zero value is ready; safe for concurrent
-// use. It is here since the SDK has one door.
+// Signer signs requests to other AWS services, for tools. It searches for credentials where AWS's own tools search, on
+// the first request, and caches them while they are valid. The zero value is ready to use. Safe for concurrent use. It
+// is in this package because only this package imports the SDK.
 type Signer struct {
 	Now func() time.Time // nil = time.Now
 
-	mu    sync.Mutex
-	found *aws.Config
+	mu     sync.Mutex
+	config *aws.Config
 }
 
-// Sign adds a signature by Signature Version 4 to a request whose body has the
-// SHA-256 sum, in hex. An empty region is the machine's. Headers that are set
-// later are not signed.
+// Sign adds a Signature Version 4 to a request. sum is the SHA-256 of its body in hex. An empty region is the one
+// configured on the machine. Headers set later are not signed.
 func (s *Signer) Sign(ctx context.Context, req *http.Request, sum, region, service string) error {
 	found, err := s.find(ctx)
 	if err != nil {
@@ -53,20 +51,20 @@ func (s *Signer) Sign(ctx context.Context, req *http.Request, sum, region, servi
 	return v4.NewSigner().SignHTTP(ctx, who, req, sum, service, region, now())
 }
 
-// serverless is OpenSearch Serverless, which wants the body's sum in a header.
+// serverless is the service name of OpenSearch Serverless, which requires the body's sum in a header.
 const serverless = "aoss"
 
-// find looks for credentials once; a failure is not kept.
+// find searches for credentials once; failures are not cached.
 func (s *Signer) find(ctx context.Context) (*aws.Config, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.found != nil {
-		return s.found, nil
+	if s.config != nil {
+		return s.config, nil
 	}
 	found, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("AWS configuration of this machine: %w", err)
+		return nil, fmt.Errorf("AWS configuration: %w", err)
 	}
-	s.found = &found
-	return s.found, nil
+	s.config = &found
+	return s.config, nil
 }

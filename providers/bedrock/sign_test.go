@@ -11,10 +11,10 @@ import (
 	"github.com/pexctl/pex/providers/bedrock"
 )
 
-// published is the time of AWS's published test suite of Signature Version 4.
+// published returns the time of AWS's published test suite for Signature Version 4.
 func published() time.Time { return time.Date(2015, 8, 30, 12, 36, 0, 0, time.UTC) }
 
-// suite gives the credentials of that suite.
+// suite sets up the credentials of that suite.
 func suite(t *testing.T) *bedrock.Signer {
 	t.Helper()
 	files(t, "", "")
@@ -38,8 +38,8 @@ func signed(t *testing.T, s *bedrock.Signer, method, at, region, service string)
 	return req, s.Sign(t.Context(), req, hex.EncodeToString(sum[:]), region, service)
 }
 
-// The signatures are those of the suite's cases of the same names.
-func TestSignerGivesThePublishedSignatures(t *testing.T) {
+// The cases are named as in the suite.
+func TestSignerCreatesPublishedSignatures(t *testing.T) {
 	signer := suite(t)
 	for _, tt := range []struct{ name, method, at, want string }{
 		{"get-vanilla", "GET", "https://example.amazonaws.com/", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"},
@@ -61,7 +61,7 @@ func TestSignerGivesThePublishedSignatures(t *testing.T) {
 	}
 }
 
-func TestSignerTellsServerlessTheSumOfTheBody(t *testing.T) {
+func TestSignerSendsBodySumToServerless(t *testing.T) {
 	req, err := signed(t, suite(t), "GET", "https://x.eu-west-1.aoss.amazonaws.com/_cat/indices", "eu-west-1", "aoss")
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestSignerTellsServerlessTheSumOfTheBody(t *testing.T) {
 	}
 }
 
-func TestSignerSaysWhatIsMissing(t *testing.T) {
+func TestSignerReportsMissingSettings(t *testing.T) {
 	signer := suite(t)
 	t.Setenv("AWS_REGION", "")
 	if _, err := signed(t, signer, "GET", "https://example.amazonaws.com/", "", "es"); err == nil || !strings.Contains(err.Error(), "no AWS region: set auth.region") {

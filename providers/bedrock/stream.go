@@ -9,35 +9,35 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// gather puts a reply together from the events of a stream.
-type gather struct {
+// accumulator builds a reply from the events of a stream.
+type accumulator struct {
 	modelhttp.Stream
-	draft draft
+	draft rawReply
 
-	parts   []*part
-	current map[int32]*part
+	blocks  []*partialBlock
+	current map[int32]*partialBlock
 }
 
-// part is a block of which more may come.
-type part struct {
-	kind      partKind
+// partialBlock is a block that may continue.
+type partialBlock struct {
+	kind      blockKind
 	id, name  string
 	text      strings.Builder // or arguments
 	signature strings.Builder
 	redacted  []byte
 }
 
-type partKind int
+type blockKind int
 
 const (
-	textPart partKind = iota
-	callPart
-	thoughtPart
-	otherPart
+	textBlock blockKind = iota
+	callBlock
+	thoughtBlock
+	otherBlock
 )
 
-// add takes one event.
-func (g *gather) add(event types.ConverseStreamOutput) error {
+// add processes one event.
+func (g *accumulator) add(event types.ConverseStreamOutput) error {
 	switch e := event.(type) {
 	case *types.ConverseStreamOutputMemberContentBlockStart:
 		return g.start(e.Value)
@@ -53,10 +53,10 @@ func (g *gather) add(event types.ConverseStreamOutput) error {
 	case *types.ConverseStreamOutputMemberMetadata:
 		g.draft.usage = e.Value.Usage
 		if t := e.Value.Trace; t != nil {
-			g.draft.routed(t.PromptRouter)
+			g.draft.setRoutedModel(t.PromptRouter)
 		}
 	}
-	return nil // the start of a message, and events that are new
+	return nil // the start of a message, and unknown events
 }
 
 func index(n *int32) int32 {
@@ -66,60 +66,60 @@ func index(n *int32) int32 {
 	return *n
 }
 
-// start begins a block that says what it is: only calls do.
-func (g *gather) start(e types.ContentBlockStartEvent) error {
+// start starts a block of a known kind, which is always a call.
+func (g *accumulator) start(e types.ContentBlockStartEvent) error {
 	use, ok := e.Start.(*types.ContentBlockStartMemberToolUse)
 	if !ok {
 		return nil
 	}
-	kind := callPart
+	kind := callBlock
 	if use.Value.Type == types.ToolUseTypeServerToolUse {
-		kind = otherPart // the server calls it itself
+		kind = otherBlock // called by the server itself
 	}
 	p, err := g.begin(index(e.ContentBlockIndex), kind)
 	if err != nil {
 		return err
 	}
 	p.id, p.name = deref(use.Value.ToolUseId), deref(use.Value.Name)
-	g.Arrived()
+	g.RecordFirst()
 	return nil
 }
 
-func (g *gather) begin(i int32, kind partKind) (*part, error) {
-	p := &part{kind: kind}
-	if len(g.parts) == 4*modelhttp.MaxCalls {
+func (g *accumulator) begin(i int32, kind blockKind) (*partialBlock, error) {
+	p := &partialBlock{kind: kind}
+	if len(g.blocks) == 4*modelhttp.MaxCalls {
 		return nil, modelhttp.Bad("more than %d blocks in one reply", 4*modelhttp.MaxCalls)
 	}
 	if g.current == nil {
-		g.current = map[int32]*part{}
+		g.current = map[int32]*partialBlock{}
 	}
-	g.parts, g.current[i] = append(g.parts, p), p
+	g.blocks, g.current[i] = append(g.blocks, p), p
 	return p, nil
 }
 
-// at is the block that a delta continues. One that does not fit begins another:
-// some models count all their blocks as one.
-func (g *gather) at(i *int32, kind partKind) (*part, error) {
-	if p := g.current[index(i)]; p != nil && (p.kind == kind || p.kind == otherPart) {
+// at returns the block that a delta continues. A delta of another kind starts a new block: some models give all their
+// blocks the same index.
+func (g *accumulator) at(i *int32, kind blockKind) (*partialBlock, error) {
+	if p := g.current[index(i)]; p != nil && (p.kind == kind || p.kind == otherBlock) {
 		return p, nil
 	}
 	return g.begin(index(i), kind)
 }
 
-func (g *gather) delta(e types.ContentBlockDeltaEvent) error {
+func (g *accumulator) delta(e types.ContentBlockDeltaEvent) error {
 	switch d := e.Delta.(type) {
 	case *types.ContentBlockDeltaMemberText:
-		return g.words(e.ContentBlockIndex, d.Value)
+		return g.addText(e.ContentBlockIndex, d.Value)
 	case *types.ContentBlockDeltaMemberToolUse:
-		return g.args(e.ContentBlockIndex, deref(d.Value.Input))
+		return g.addArguments(e.ContentBlockIndex, deref(d.Value.Input))
 	case *types.ContentBlockDeltaMemberReasoningContent:
-		return g.thought(e.ContentBlockIndex, d.Value)
+		return g.addThought(e.ContentBlockIndex, d.Value)
 	}
 	return nil // citations and media
 }
 
-func (g *gather) words(i *int32, s string) error {
-	p, err := g.at(i, textPart)
+func (g *accumulator) addText(i *int32, s string) error {
+	p, err := g.at(i, textBlock)
 	if err == nil {
 		err = g.Grow(len(s))
 	}
@@ -127,13 +127,13 @@ func (g *gather) words(i *int32, s string) error {
 		return err
 	}
 	p.text.WriteString(s)
-	g.Show(model.Delta{Text: s})
+	g.Emit(model.Delta{Text: s})
 	return nil
 }
 
-// args continues the arguments of a call, or the reply where that is one.
-func (g *gather) args(i *int32, s string) error {
-	p, err := g.at(i, callPart)
+// addArguments continues the arguments of a call, and streams them if they are the reply.
+func (g *accumulator) addArguments(i *int32, s string) error {
+	p, err := g.at(i, callBlock)
 	if err == nil {
 		err = g.Grow(len(s))
 	}
@@ -141,22 +141,22 @@ func (g *gather) args(i *int32, s string) error {
 		return err
 	}
 	p.text.WriteString(s)
-	g.Arrived()
-	if p.name != "" && p.name == g.draft.asked.answer {
-		g.Show(model.Delta{Text: s})
+	g.RecordFirst()
+	if p.name != "" && p.name == g.draft.request.answer {
+		g.Emit(model.Delta{Text: s})
 	}
 	return nil
 }
 
-func (g *gather) thought(i *int32, d types.ReasoningContentBlockDelta) error {
-	p, err := g.at(i, thoughtPart)
+func (g *accumulator) addThought(i *int32, d types.ReasoningContentBlockDelta) error {
+	p, err := g.at(i, thoughtBlock)
 	if err != nil {
 		return err
 	}
 	switch d := d.(type) {
 	case *types.ReasoningContentBlockDeltaMemberText:
 		p.text.WriteString(d.Value)
-		g.Show(model.Delta{Reasoning: d.Value})
+		g.Emit(model.Delta{Reasoning: d.Value})
 		return g.Grow(len(d.Value))
 	case *types.ReasoningContentBlockDeltaMemberSignature:
 		p.signature.WriteString(d.Value)
@@ -168,29 +168,28 @@ func (g *gather) thought(i *int32, d types.ReasoningContentBlockDelta) error {
 	return nil
 }
 
-// reply is what came, once the stream has ended. A stream that ends without
-// saying why the model stopped was cut.
-func (g *gather) reply() (*model.Reply, error) {
+// reply returns the reply once the stream has ended. A stream without a stop reason was truncated.
+func (g *accumulator) reply() (*model.Reply, error) {
 	if g.draft.stop == "" {
-		return nil, &model.Error{Kind: model.Truncated, RequestID: g.draft.id, Message: "the stream ended before the reply did: no messageStop came"}
+		return nil, &model.Error{Kind: model.Truncated, RequestID: g.draft.id, Message: "the stream ended before the reply was complete: no messageStop"}
 	}
-	for _, p := range g.parts {
-		if err := g.put(p); err != nil {
+	for _, p := range g.blocks {
+		if err := g.addBlock(p); err != nil {
 			return nil, err
 		}
 	}
-	return g.Ended(g.draft.reply())
+	return g.Complete(g.draft.reply())
 }
 
-func (g *gather) put(p *part) error {
+func (g *accumulator) addBlock(p *partialBlock) error {
 	switch p.kind {
-	case textPart:
+	case textBlock:
 		g.draft.text.WriteString(p.text.String())
-	case callPart:
+	case callBlock:
 		return g.draft.call(p.id, p.name, json.RawMessage(p.text.String()))
-	case thoughtPart:
+	case thoughtBlock:
 		g.draft.thoughts = append(g.draft.thoughts, thought{Text: p.text.String(), Signature: p.signature.String(), Redacted: p.redacted})
-	case otherPart:
+	case otherBlock:
 	}
 	return nil
 }

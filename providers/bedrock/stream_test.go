@@ -25,14 +25,14 @@ const streamKind = "application/vnd.amazon.eventstream"
 
 func recorded(tb testing.TB, name string) []byte {
 	tb.Helper()
-	text := modelhttptest.Recorded(tb, "recorded/"+name)
+	text := modelhttptest.ReadRecorded(tb, "recorded/"+name)
 	if strings.HasSuffix(name, ".events") {
 		return framed(text)
 	}
 	return text
 }
 
-// framed puts AWS's frames around the lines of a recorded stream.
+// framed encodes the lines of a recorded stream as frames.
 func framed(text []byte) []byte {
 	var out bytes.Buffer
 	for line := range bytes.Lines(text) {
@@ -60,12 +60,12 @@ func framed(text []byte) []byte {
 	return out.Bytes()
 }
 
-// streams are those of a server at an address.
+// streams are the stream tests of this provider.
 var streams = modelhttptest.Streams{Kind: streamKind, New: func(tb testing.TB, set model.Settings) model.Model {
 	return at(tb, set.BaseURL, defaults(), set)
 }}
 
-// requestID is a header of each recorded answer.
+// requestID is a header of every recorded reply.
 var requestID = []string{"X-Amzn-Requestid", "q-1"}
 
 func replay(tb testing.TB, kind string, text []byte) string {
@@ -73,12 +73,12 @@ func replay(tb testing.TB, kind string, text []byte) string {
 	return modelhttptest.Replay(tb, kind, text, requestID...)
 }
 
-// call is a tool call; opaque, if any, is what it keeps of its model's thinking.
+// call returns a tool call with the thinking stored in it, if any.
 func call(id, name, args string, opaque ...string) model.ToolCall {
 	return model.ToolCall{ID: id, Name: name, Args: json.RawMessage(args), Opaque: json.RawMessage(strings.Join(opaque, ""))}
 }
 
-const keptThoughts = `{"bedrock":{"model":"m","thoughts":[{"text":"Moss or fern?","signature":"c2ln"},{"redacted":"AAECAw=="}]}}`
+const opaqueThoughts = `{"bedrock":{"model":"m","thoughts":[{"text":"Moss or fern?","signature":"c2ln"},{"redacted":"AAECAw=="}]}}`
 
 func ignored(want model.Reply) cmp.Option {
 	fields := []string{"Latency", "FirstToken"}
@@ -101,7 +101,7 @@ func TestStreams(t *testing.T) {
 		}, ""},
 		{"interleaved", model.Reply{Calls: []model.ToolCall{call("a", "f", `{"x":1}`), call("b", "g", `{"y":2}`)}, Stop: model.ToolUse}, ""},
 		{"thinking", model.Reply{
-			Text: "I look.", Calls: []model.ToolCall{call("a", "f", `{}`, keptThoughts), call("b", "g", `{}`)}, Stop: model.ToolUse,
+			Text: "I look.", Calls: []model.ToolCall{call("a", "f", `{}`, opaqueThoughts), call("b", "g", `{}`)}, Stop: model.ToolUse,
 		}, "Moss or fern?"},
 		{"one_index", model.Reply{
 			Text: "I look.", Calls: []model.ToolCall{call("a", "f", `{"x":1}`), call("b", "f", `{"x":2}`)}, Stop: model.ToolUse,
@@ -117,7 +117,7 @@ func TestStreams(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			m := at(t, replay(t, streamKind, recorded(t, tt.file+".events")), defaults(), model.Settings{})
-			got := modelhttptest.Hear(t, m, question)
+			got := modelhttptest.ReadStream(t, m, question)
 			if tt.want.ID = "q-1"; tt.want.Model == "" {
 				tt.want.Model = "m"
 			}
@@ -131,7 +131,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-func TestWholeAnswers(t *testing.T) {
+func TestCompleteReplies(t *testing.T) {
 	tests := []struct {
 		file string
 		want model.Reply
@@ -139,7 +139,7 @@ func TestWholeAnswers(t *testing.T) {
 		{"text", model.Reply{Text: "Moss is green.", Stop: model.EndTurn, Usage: model.Tokens{Input: 139, Output: 4, Cached: 100, CacheWrite: 20}}},
 		{"thinking", model.Reply{
 			Text: "I look.", Stop: model.ToolUse, Usage: model.Tokens{Input: 10, Output: 32},
-			Calls: []model.ToolCall{call("a", "f", `{"a":"<b>","n":12345678901234567890,"z":1.50}`, keptThoughts), call("b", "g", `{}`)},
+			Calls: []model.ToolCall{call("a", "f", `{"a":"<b>","n":12345678901234567890,"z":1.50}`, opaqueThoughts), call("b", "g", `{}`)},
 		}},
 		{"text_after_reasoning", model.Reply{Text: "Green.", Stop: model.EndTurn}},
 		{"guardrail", model.Reply{Text: "I cannot answer that.", Stop: model.Guardrail}},
@@ -183,14 +183,14 @@ messageStop {"stopReason":"tool_use"}`))
 	}
 }
 
-func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
+func TestBrokenStreamsAreErrors(t *testing.T) {
 	tests := []struct {
 		file string
 		kind model.ErrorKind
 		text string
 	}{
-		{"bad_cut", model.Truncated, "before the reply did"},
-		{"bad_empty", model.Truncated, "before the reply did"},
+		{"bad_cut", model.Truncated, "before the reply was complete"},
+		{"bad_empty", model.Truncated, "before the reply was complete"},
 		{"bad_throttled", model.RateLimited, "ThrottlingException: Too many requests with [redacted]"},
 		{"bad_model", model.Overloaded, "ModelStreamErrorException: The model failed.: overloaded"},
 		{"bad_server", model.ServerError, "InternalServerException: The system"},
@@ -204,7 +204,7 @@ func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			e := streams.Broken(t, recorded(t, tt.file+".events"), tt.kind, tt.text, requestID...)
+			e := streams.RejectStream(t, recorded(t, tt.file+".events"), tt.kind, tt.text, requestID...)
 			if e.Kind != model.BadReply && e.RequestID != "q-1" {
 				t.Errorf("request %q", e.RequestID)
 			}
@@ -212,13 +212,13 @@ func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
 	}
 }
 
-func TestEveryCutOfAStreamIsAnErrorOrTheWholeReply(t *testing.T) {
+func TestTruncatedStreams(t *testing.T) {
 	for _, file := range []string{"text", "interleaved"} {
-		t.Run(file, func(t *testing.T) { streams.Cuts(t, recorded(t, file+".events")) })
+		t.Run(file, func(t *testing.T) { streams.CheckTruncations(t, recorded(t, file+".events")) })
 	}
 }
 
-func TestEveryFlippedByteIsNoticed(t *testing.T) {
+func TestFlippedBytesAreDetected(t *testing.T) {
 	whole := recorded(t, "interleaved.events")
 	text := bytes.Clone(whole)
 	m := at(t, replay(t, streamKind, text), defaults(), model.Settings{})
@@ -233,9 +233,9 @@ func TestEveryFlippedByteIsNoticed(t *testing.T) {
 	}
 }
 
-func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) { streams.Page(t) }
+func TestHTMLInsteadOfStream(t *testing.T) { streams.CheckHTML(t) }
 
-func TestStreamsHaveTheRoomOfStreams(t *testing.T) {
+func TestMaxBodyDoesNotLimitStreams(t *testing.T) {
 	c := defaults()
 	m, err := bedrock.New(&c, model.Settings{Model: "m", BaseURL: replay(t, streamKind, recorded(t, "thinking.events"))}, func(s *httpclient.Settings) {
 		s.MaxBody = 100
@@ -248,7 +248,7 @@ func TestStreamsHaveTheRoomOfStreams(t *testing.T) {
 	}
 }
 
-func TestEndlessCallsAreNoReply(t *testing.T) {
+func TestTooManyCallsInAStream(t *testing.T) {
 	var b strings.Builder
 	for i := range 10000 {
 		fmt.Fprintf(&b, `contentBlockStart {"contentBlockIndex":%d,"start":{"toolUse":{"name":"f","toolUseId":"t%d"}}}`+"\n", i, i)
@@ -291,6 +291,6 @@ func FuzzStream(f *testing.F) {
 			text = framed(in)
 		}
 		got, err := m.Generate(t.Context(), question, func(model.Delta) {})
-		modelhttptest.Sound(t, got, err)
+		modelhttptest.CheckResult(t, got, err)
 	})
 }

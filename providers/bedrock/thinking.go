@@ -9,12 +9,12 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-const leastBudget = 1024 // of thinking, says Anthropic
+const minThinkingBudget = 1024 // minimum thinking budget, set by Anthropic
 
-// additional writes the fields that are the model's own.
+// additional writes the model-specific fields.
 func (w *writer) additional() error {
 	fields := map[string]any{}
-	if recent(w.base) && len(w.req.Tools) > 0 && !w.req.ParallelTools && w.answer == "" {
+	if isRecentClaude(w.base) && len(w.req.Tools) > 0 && !w.req.ParallelTools && w.answer == "" {
 		fields["tool_choice"] = map[string]any{"type": "auto", "disable_parallel_tool_use": true}
 	}
 	maps.Copy(fields, w.config.Extra)
@@ -33,53 +33,51 @@ func (w *writer) additional() error {
 	return nil
 }
 
-// think decides whether Claude may think. With a fixed budget it must have its
-// thinking back before the calls that it led to; calls that come without it,
-// from another model or an older recording, are answered without thinking.
+// think decides whether Claude may think. With a fixed budget, it requires its thinking before the calls that followed.
+// Calls without it, from another model or an older recording, disable thinking.
 func (w *writer) think() {
 	w.thinking = w.config.Extra["thinking"]
 	if w.thinking == nil {
-		if n := w.budget(); n >= leastBudget {
+		if n := w.budget(); n >= minThinkingBudget {
 			w.thinking = map[string]any{"type": "enabled", "budget_tokens": n}
 		}
 	}
 	if options, ok := w.thinking.(map[string]any); ok && options["type"] == "enabled" {
-		w.fixed = true
+		w.fixedBudget = true
 	}
-	if w.fixed && w.unthought {
-		w.thinking, w.fixed = nil, false
+	if w.fixedBudget && w.missingThinking {
+		w.thinking, w.fixedBudget = nil, false
 	}
 }
 
-// budget is the author's, or half of a smaller limit of the whole output.
+// budget returns the author's budget, or half of the output limit if that is not larger.
 func (w *writer) budget() int {
-	n, most := w.config.ThinkingBudget, w.req.Params.MaxOutputTokens
-	if most > 0 && n >= most {
-		return most / 2
+	n, limit := w.config.ThinkingBudget, w.req.Params.MaxOutputTokens
+	if limit > 0 && n >= limit {
+		return limit / 2
 	}
 	return n
 }
 
-// kept is what a tool call remembers of its model's thinking.
-type kept struct {
-	Bedrock *keptThoughts `json:"bedrock"`
+// opaqueData is the data that a tool call carries for its provider.
+type opaqueData struct {
+	Bedrock *opaqueThoughts `json:"bedrock"`
 }
 
-type keptThoughts struct {
+type opaqueThoughts struct {
 	Model    string    `json:"model"`
 	Thoughts []thought `json:"thoughts"`
 }
 
-// thought is one block of thinking, as the model wants it back.
+// thought is one block of thinking as the model requires it back.
 type thought struct {
 	Text      string `json:"text,omitempty"`
 	Signature string `json:"signature,omitempty"`
 	Redacted  []byte `json:"redacted,omitempty"`
 }
 
-// keep writes thoughts for the call that they led to; nil where the model gave
-// none that it would know again.
-func keep(model string, thoughts []thought) json.RawMessage {
+// encodeThoughts encodes the thinking for the call that followed; nil if none of it is signed.
+func encodeThoughts(model string, thoughts []thought) json.RawMessage {
 	var signed []thought
 	for _, t := range thoughts {
 		if t.Signature != "" || len(t.Redacted) > 0 {
@@ -89,17 +87,16 @@ func keep(model string, thoughts []thought) json.RawMessage {
 	if signed == nil {
 		return nil
 	}
-	text, err := json.Marshal(kept{&keptThoughts{model, signed}})
+	text, err := json.Marshal(opaqueData{&opaqueThoughts{model, signed}})
 	if err != nil {
 		return nil
 	}
 	return text
 }
 
-// thoughts are the blocks to send before a call. Only the model that thought
-// them can read them.
+// thoughts returns the blocks to send before a call. Only the model that created them can read them.
 func (w *writer) thoughts(c model.ToolCall) []types.ContentBlock {
-	var k kept
+	var k opaqueData
 	if len(c.Opaque) == 0 || json.Unmarshal(c.Opaque, &k) != nil || k.Bedrock == nil || k.Bedrock.Model != w.id {
 		return nil
 	}

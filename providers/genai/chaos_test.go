@@ -15,12 +15,12 @@ const (
 	chaosFault = `{"error":{"code":500,"message":"chaos","status":"INTERNAL"}}`
 )
 
-// chaosFormat is the protocol: the last piece of a stream has a finishReason.
+// chaosFormat is the protocol. The last chunk of a stream has a finishReason.
 func chaosFormat() faultserver.Format {
 	reply := func(parts, more string) string {
 		return `{"candidates":[{"index":0,"content":{"role":"model","parts":[` + parts + `]}` + more + `}],` + chaosUsage + `}`
 	}
-	says := func(s string) string { return reply(`{"text":"`+s+`"}`, "") }
+	chunk := func(s string) string { return reply(`{"text":"`+s+`"}`, "") }
 	call := func(i int) string { return fmt.Sprintf(`{"functionCall":{"id":"c%d","name":"f","args":{}}}`, i) }
 	calls := func(n int) string { return reply(faultserver.List(n, call), `,"finishReason":"STOP"`) }
 	return faultserver.Format{
@@ -31,7 +31,7 @@ func chaosFormat() faultserver.Format {
 		Stream: &faultserver.Stream{
 			Kind: "text/event-stream", End: 1, Harmless: []byte(": still here\n\n"),
 			Frame:  func(e faultserver.Event) []byte { return []byte("data: " + e.JSON + "\r\n\r\n") },
-			Events: []faultserver.Event{{JSON: says(faultserver.First)}, {JSON: says(faultserver.Rest)}, {JSON: reply(`{"text":""}`, `,"finishReason":"STOP"`)}},
+			Events: []faultserver.Event{{JSON: chunk(faultserver.First)}, {JSON: chunk(faultserver.Rest)}, {JSON: reply(`{"text":""}`, `,"finishReason":"STOP"`)}},
 			Empty:  []faultserver.Event{{JSON: `{"candidates":[]}`}},
 			Error:  faultserver.Event{JSON: chaosFault},
 			Calls:  func(n int) []faultserver.Event { return []faultserver.Event{{JSON: calls(n)}} },
@@ -48,7 +48,7 @@ func TestChaos(t *testing.T) { faultserver.Run(t, chaosFormat(), chaosModel) }
 
 func TestChaosOnClock(t *testing.T) { faultserver.RunOnClock(t, chaosFormat(), chaosModel) }
 
-func TestCancelAtAnyByteIsAnError(t *testing.T) {
+func TestCancelAtAnyByte(t *testing.T) {
 	faultserver.Cancel(t, chaosFormat(), recorded(t, "text.sse"), chaosModel)
 }
 

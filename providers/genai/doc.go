@@ -1,9 +1,9 @@
 // Package genai implements the provider for Google's Gemini models, with the Gemini API
 // (generateContent and streamGenerateContent) and an API key.
 //
-//	model.Request --contents, declarations, generation--> request body --wire.Client--> server
-//	whole body   --gather--> model.Reply
-//	event stream --events, gather--> model.Reply, streaming deltas
+//	model.Request --contents, declarations, generation--> request body --httpclient--> server
+//	whole body   --accumulator--> model.Reply
+//	event stream --events, accumulator--> model.Reply, streaming deltas
 //	any failure --failure--> *model.Error
 //
 // It does not use Google's Go SDK, whose client panics on unexpected bodies, writes to

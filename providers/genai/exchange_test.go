@@ -15,7 +15,7 @@ func TestExchanges(t *testing.T) {
 		Name: "googleai", Key: "GEMINI_API_KEY", Model: "gemini-2.5-flash", Thinking: "gemini-2.5-flash",
 		Build: func(s model.Settings, server http.RoundTripper, scenario string) (model.Model, error) {
 			c := defaults()
-			budget := 0 // what the other scenarios leave of their few tokens is for the answer
+			budget := 0 // the other scenarios need their few tokens for the answer
 			if c.ThinkingBudget = &budget; scenario == "thinking" {
 				budget, c.IncludeThoughts = 1024, true
 			}

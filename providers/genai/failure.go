@@ -15,39 +15,38 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// typed says what a failure of one attempt means.
-func (m *chatModel) typed(err error) *model.Error {
-	if sent, ok := errors.AsType[*httpclient.Error](err); ok {
-		return m.refused(sent)
+// typeError converts a failure of one attempt.
+func (m *chatModel) typeError(err error) *model.Error {
+	if failed, ok := errors.AsType[*httpclient.Error](err); ok {
+		return m.refused(failed)
 	}
 	return nil
 }
 
-// refused types a request that the transport reports as failed.
+// refused converts a failure reported by the transport.
 func (m *chatModel) refused(w *httpclient.Error) *model.Error {
-	e := modelhttp.Refused(w)
+	e := modelhttp.TransportError(w)
 	if w.Status != 0 {
 		f, text := explained(w.Body)
 		if text != "" {
 			e.Message = text
 		}
-		if kind := f.named(); kind != "" && (w.Status < http.StatusInternalServerError || kind == model.ContextTooLong) {
+		if kind := f.kind(); kind != "" && (w.Status < http.StatusInternalServerError || kind == model.ContextTooLong) {
 			e.Kind = kind
 		}
-		// The API says in the body how long to wait. The transport, which does
-		// the waiting, looks into its own error.
+		// The body may say how long to wait. The transport does the waiting and reads it from its own error.
 		if wait := f.delay(); wait > w.RetryAfter {
 			w.RetryAfter = min(wait, httpclient.MaxRetryAfter)
 		}
 	}
 	e.RetryAfter = w.RetryAfter
 	if e.Kind == model.NotFound {
-		e.Message += fmt.Sprintf(" (asked %s for model %s)", m.base.Redacted(), m.name)
+		e.Message += fmt.Sprintf(" (model %s at %s)", m.name, m.base.Redacted())
 	}
 	return e
 }
 
-// reported types an error that came with status 200: in a stream, or in place of a reply.
+// reported converts an error with status 200, in a stream or instead of a reply.
 func reported(body []byte) *model.Error {
 	f, text := explained(body)
 	e := &model.Error{Message: text}
@@ -63,24 +62,23 @@ func reported(body []byte) *model.Error {
 	} else if kind, ok := statuses[f.Error.Status]; ok {
 		e.Kind = kind
 	}
-	if kind := f.named(); kind != "" {
+	if kind := f.kind(); kind != "" {
 		e.Kind = kind
 	}
 	return e
 }
 
-// explained reads the body of an error, which is in a list where a stream was
-// asked for, and its sentence.
-func explained(body []byte) (f fault, message string) {
-	pieces, err := list(body)
-	if err != nil || json.Unmarshal(pieces[0], &f) != nil {
-		return fault{}, ""
+// explained parses the body of an error and returns its message. When streaming, the error is in a list.
+func explained(body []byte) (f errorBody, message string) {
+	items, err := list(body)
+	if err != nil || json.Unmarshal(items[0], &f) != nil {
+		return errorBody{}, ""
 	}
 	return f, text.OneLine(f.Error.Message)
 }
 
-// delay is how long the server asks to wait, 0 where it does not say.
-func (f fault) delay() time.Duration {
+// delay returns how long the server asks to wait, or 0.
+func (f errorBody) delay() time.Duration {
 	for _, d := range f.Error.Details {
 		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait > 0 {
 			return wait
@@ -89,7 +87,7 @@ func (f fault) delay() time.Duration {
 	return 0
 }
 
-// statuses are the API's own words where no HTTP status came, or one of its own.
+// statuses maps the API's error statuses, for errors without an HTTP status.
 var statuses = map[string]model.ErrorKind{
 	"INVALID_ARGUMENT": model.BadRequest, "FAILED_PRECONDITION": model.BadRequest, "OUT_OF_RANGE": model.BadRequest,
 	"UNAUTHENTICATED": model.AuthError, "PERMISSION_DENIED": model.AuthError, "NOT_FOUND": model.NotFound,
@@ -97,26 +95,25 @@ var statuses = map[string]model.ErrorKind{
 	"CANCELLED": model.ServerError, "ABORTED": model.ServerError, "DEADLINE_EXCEEDED": model.ServerError,
 }
 
-// words are what errors say of themselves that says more than the status does.
-// The first that occurs counts.
-var words = []struct {
+// errorTexts are texts of errors that are more specific than the status. The first match counts.
+var errorTexts = []struct {
 	text func() *regexp.Regexp
 	kind model.ErrorKind
 }{
 	{text.Regexp(`exceeds the maximum number of tokens|request payload size exceeds`), model.ContextTooLong},
 	{text.Regexp(`api key not valid|api key expired|api_key_invalid|api_key_service_blocked`), model.AuthError},
 	{text.Regexp(`user location is not supported|credits are depleted|enable billing`), model.AuthError},
-	{text.Regexp(`quota exceeded.*limit: 0\b`), model.AuthError}, // the plan has none of this model
+	{text.Regexp(`quota exceeded.*limit: 0\b`), model.AuthError}, // the plan does not include this model
 }
 
-// named finds the kind of an error in its words, "" where none is known.
-func (f fault) named() model.ErrorKind {
+// kind returns the kind of an error by its texts, or "".
+func (f errorBody) kind() model.ErrorKind {
 	message := f.Error.Message
 	for _, d := range f.Error.Details {
 		message += " " + d.Reason
 	}
 	message = strings.ToLower(text.OneLine(message))
-	for _, w := range words {
+	for _, w := range errorTexts {
 		if w.text().MatchString(message) {
 			return w.kind
 		}

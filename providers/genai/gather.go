@@ -14,24 +14,24 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// gather puts a reply together from its pieces; a whole body is one piece.
-type gather struct {
+// accumulator builds a reply from chunks. A complete body is one chunk.
+type accumulator struct {
 	modelhttp.Stream
 	request *model.Request
 
-	seen    bool // a piece came
-	id      string
-	model   string
-	usage   model.Tokens
-	finish  string
-	why     string // what the API says of the finish
-	blocked string // the prompt was
-	text    strings.Builder
-	tools   []model.ToolCall
+	received    bool // at least one chunk has arrived
+	id          string
+	model       string
+	usage       model.Tokens
+	finish      string
+	explanation string // the API's explanation of finish or blocked
+	blocked     string // why the prompt was blocked; "" = it was not
+	text        strings.Builder
+	tools       []model.ToolCall
 }
 
 // stream reads an event stream to its end.
-func (g *gather) stream(ctx context.Context, from io.Reader) error {
+func (g *accumulator) stream(ctx context.Context, from io.Reader) error {
 	for event, err := range events(from) {
 		if err == nil {
 			err = ctx.Err()
@@ -46,12 +46,12 @@ func (g *gather) stream(ctx context.Context, from io.Reader) error {
 	return ctx.Err()
 }
 
-// add takes one piece. Only the first candidate counts: no more was asked for.
-func (g *gather) add(raw json.RawMessage) error {
-	g.seen = true
+// add processes one chunk. Only the first candidate counts, as no others were requested.
+func (g *accumulator) add(raw json.RawMessage) error {
+	g.received = true
 	var a *answer
 	if err := json.Unmarshal(raw, &a); err != nil || a == nil {
-		return modelhttp.Bad("the server's answer cannot be read: %s", modelhttp.ErrorBody(raw))
+		return modelhttp.Bad("the server's reply cannot be read: %s", modelhttp.ErrorBody(raw))
 	}
 	if len(a.Error) > 0 && string(a.Error) != "null" {
 		return reported(raw)
@@ -66,30 +66,30 @@ func (g *gather) add(raw json.RawMessage) error {
 		g.usage = u
 	}
 	if f := a.PromptFeedback; f.BlockReason != "" {
-		g.blocked, g.why = f.BlockReason, f.BlockReasonMessage
+		g.blocked, g.explanation = f.BlockReason, f.BlockReasonMessage
 	}
 	for _, c := range a.Candidates {
 		if c.Index != 0 {
 			continue
 		}
 		if c.FinishReason != "" {
-			g.finish, g.why = c.FinishReason, c.FinishMessage
+			g.finish, g.explanation = c.FinishReason, c.FinishMessage
 		}
-		if err := g.parts(c.Content.Parts); err != nil {
+		if err := g.addParts(c.Content.Parts); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// parts takes what one piece says. Calls come whole; what is neither text nor
-// call (images, the API's own tools) was not asked for.
-func (g *gather) parts(parts []part) error {
+// addParts adds the parts of a chunk. Calls are complete. Other parts, such as images and the API's own tools, were not
+// requested.
+func (g *accumulator) addParts(parts []part) error {
 	var out model.Delta
 	for _, p := range parts {
 		switch {
 		case p.FunctionCall != nil:
-			if err := g.call(p); err != nil {
+			if err := g.addCall(p); err != nil {
 				return err
 			}
 		case p.Thought:
@@ -106,19 +106,19 @@ func (g *gather) parts(parts []part) error {
 		return err
 	}
 	if len(g.tools) > 0 {
-		g.Arrived()
+		g.RecordFirst()
 	}
-	g.Show(out)
+	g.Emit(out)
 	return nil
 }
 
-func (g *gather) call(p part) (err error) {
+func (g *accumulator) addCall(p part) (err error) {
 	f := p.FunctionCall
 	c := model.ToolCall{ID: f.ID, Name: f.Name, Args: f.Args}
 	if p.ThoughtSignature != "" {
 		o, err := json.Marshal(opaque{p.ThoughtSignature})
 		if err != nil {
-			return modelhttp.Bad("the signature of a tool call cannot be kept: %s", err)
+			return modelhttp.Bad("the signature of a tool call cannot be stored: %s", err)
 		}
 		c.Opaque = o
 	}
@@ -126,12 +126,11 @@ func (g *gather) call(p part) (err error) {
 	return err
 }
 
-// said says that something came that may be a reply.
-func (g *gather) said() bool { return g.text.Len() > 0 || len(g.tools) > 0 }
+// hasContent reports whether anything arrived that may be a reply.
+func (g *accumulator) hasContent() bool { return g.text.Len() > 0 || len(g.tools) > 0 }
 
-// events reads the data of an event stream, one event at a time. Comments and
-// fields other than data say nothing here, and [DONE] is no event. An event
-// that the end of the stream cut off counts if it is whole JSON all the same.
+// events reads the data of an event stream, one event at a time. It ignores comments, fields other than data, and
+// [DONE]. An event at the end of the stream counts even without its blank line if it is valid JSON.
 func events(from io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		lines := bufio.NewReader(from)
@@ -147,11 +146,11 @@ func events(from io.Reader) iter.Seq2[[]byte, error] {
 			if more, ok := bytes.CutPrefix(line, []byte("data:")); ok {
 				data = append(append(data, bytes.TrimPrefix(more, []byte(" "))...), '\n')
 			}
-			whole := len(line) == 0
+			complete := len(line) == 0
 			if ended {
-				whole = json.Valid(data)
+				complete = json.Valid(data)
 			}
-			if whole && len(data) > 0 && !isDone(data) && !yield(data, nil) {
+			if complete && len(data) > 0 && !isDone(data) && !yield(data, nil) {
 				return
 			}
 			if len(line) == 0 {
@@ -166,14 +165,14 @@ func events(from io.Reader) iter.Seq2[[]byte, error] {
 
 func isDone(data []byte) bool { return string(bytes.TrimSpace(data)) == "[DONE]" }
 
-// list is a body's pieces: the body itself, or the items of the list that it is.
+// list returns the items of a JSON list, or the body itself if it is not a list.
 func list(body []byte) ([]json.RawMessage, error) {
 	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) {
 		return []json.RawMessage{body}, nil
 	}
 	var out []json.RawMessage
 	if err := json.Unmarshal(body, &out); err != nil || len(out) == 0 {
-		return nil, modelhttp.Bad("the server's answer is a list, but not of replies: %.100s", body)
+		return nil, modelhttp.Bad("the server's reply is a list, but not of chunks: %.100s", body)
 	}
 	return out, nil
 }

@@ -22,25 +22,24 @@ import (
 
 const defaultBaseURL = "https://generativelanguage.googleapis.com/v1beta"
 
-// model is one llm at one server.
+// chatModel is one LLM at one server.
 type chatModel struct {
 	config  Config
 	name    string
 	base    *url.URL
-	keyless bool // no key, and the server is known to want one
+	keyless bool // there is no key, and the server requires one
 	header  http.Header
 	calls   modelhttp.Client
 }
 
 var _ model.Model = (*chatModel)(nil)
 
-// Build makes a model with the process's transport.
+// Build builds a model with the process's transport.
 func Build(c *Config, s model.Settings) (model.Model, error) {
 	return New(c, s, nil)
 }
 
-// New makes a model that sends its requests as settings say; change, if not
-// nil, may adapt the transport's settings first (tests).
+// New builds a model that sends its requests as s says. change, if not nil, adapts the transport's settings (tests).
 func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
@@ -57,19 +56,19 @@ func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.
 		keyless: s.APIKey == "" && base.String() == defaultBaseURL && len(secrets) == 0,
 	}
 	m.calls = modelhttp.Client{
-		HTTP: w, Model: m.name, Type: m.typed,
-		Retryable: func(err error) bool { return errors.Is(err, errUnlucky) },
+		HTTP: w, Model: m.name, Type: m.typeError,
+		Retryable: func(err error) bool { return errors.Is(err, errMalformedCall) },
 	}
 	return m, nil
 }
 
 var version = text.Regexp(`(^|/)v\d+[a-z]*\d*(/|$)`)
 
-// address is where the models are: base, with the API's version where it names none.
+// address returns the base URL, with the API's version added if it has none.
 func address(base string) (*url.URL, component.Faults) {
-	u, wrong := modelhttp.Address(cmp.Or(base, defaultBaseURL), "https://host/v1beta")
-	if wrong != nil {
-		return nil, wrong
+	u, faults := modelhttp.Address(cmp.Or(base, defaultBaseURL), "https://host/v1beta")
+	if faults != nil {
+		return nil, faults
 	}
 	if !version().MatchString(u.Path) {
 		u = u.JoinPath("v1beta")
@@ -77,8 +76,7 @@ func address(base string) (*url.URL, component.Faults) {
 	return u, nil
 }
 
-// header is sent with each request; the author's headers go last. The key is
-// never part of an address.
+// header returns the headers of all requests. The author's headers override ours. The key is never part of the URL.
 func header(key string, own map[string]string) http.Header {
 	h := http.Header{"Content-Type": {"application/json"}}
 	if key != "" {
@@ -90,8 +88,7 @@ func header(key string, own map[string]string) http.Header {
 	return h
 }
 
-// Generate implements model.Model. A stream that breaks off is repeated like
-// any other failure, and its deltas then come again from the start.
+// Generate implements model.Model. If a stream fails it is retried like any other failure, and the deltas start again.
 func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	if m.keyless {
 		return nil, m.noKey()
@@ -100,7 +97,7 @@ func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream fun
 	if err != nil {
 		return nil, &model.Error{Kind: model.BadRequest, Message: err.Error(), Err: err}
 	}
-	g := gather{Stream: modelhttp.Stream{Deltas: stream, Started: time.Now()}, request: req}
+	g := accumulator{Stream: modelhttp.Stream{Deltas: stream, Started: time.Now()}, request: req}
 	return m.calls.Reply(ctx, req, func(ctx context.Context) (*model.Reply, error) { return m.attempt(ctx, body, g) })
 }
 
@@ -109,9 +106,8 @@ func (m *chatModel) noKey() error {
 		": set the environment variable that api_key_env names (GEMINI_API_KEY by default)"}
 }
 
-// attempt makes one request, for a whole reply where nobody wants deltas. What
-// g gathers is the attempt's own.
-func (m *chatModel) attempt(ctx context.Context, body []byte, g gather) (*model.Reply, error) {
+// attempt makes one request, for a complete reply if there are no deltas. It has its own copy of g.
+func (m *chatModel) attempt(ctx context.Context, body []byte, g accumulator) (*model.Reply, error) {
 	resp, err := m.post(ctx, cmp.Or(g.request.Params.Model, m.name), g.Deltas != nil, body)
 	if err != nil {
 		return nil, err
@@ -124,17 +120,17 @@ func (m *chatModel) attempt(ctx context.Context, body []byte, g gather) (*model.
 	if err := g.stream(ctx, resp.Body); err != nil {
 		return nil, err
 	}
-	if !g.seen && kind != "" && !strings.HasPrefix(kind, "text/event-stream") {
-		return nil, modelhttp.Bad("the server sent %s where an event stream was asked for", kind)
+	if !g.received && kind != "" && !strings.HasPrefix(kind, "text/event-stream") {
+		return nil, modelhttp.Bad("the server sent %s instead of an event stream", kind)
 	}
 	return g.reply()
 }
 
-// post sends a body to a model; refusals are errors of the transport.
+// post sends a request. HTTP error statuses are errors of the transport.
 func (m *chatModel) post(ctx context.Context, name string, streamed bool, body []byte) (*http.Response, error) {
-	u := m.base.JoinPath(place(name) + ":generateContent")
+	u := m.base.JoinPath(modelPath(name) + ":generateContent")
 	if streamed {
-		u = m.base.JoinPath(place(name) + ":streamGenerateContent")
+		u = m.base.JoinPath(modelPath(name) + ":streamGenerateContent")
 		query := u.Query()
 		query.Set("alt", "sse")
 		u.RawQuery = query.Encode()
@@ -147,9 +143,8 @@ func (m *chatModel) post(ctx context.Context, name string, streamed bool, body [
 	return m.calls.HTTP.HTTP().Do(req)
 }
 
-// place is where a model stands below the base: names of other collections
-// (tunedModels/x) say it themselves.
-func place(name string) string {
+// modelPath returns the path of a model below the base. A name with a slash contains its collection, such as tunedModels/x.
+func modelPath(name string) string {
 	if !strings.Contains(name, "/") {
 		name = "models/" + name
 	}
@@ -160,24 +155,23 @@ func place(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// whole reads a body that is the reply, or, from a server that streams no
-// events though asked to, the list of its pieces.
-func (g *gather) whole(from io.Reader) (*model.Reply, error) {
+// whole reads a complete reply, or the list of chunks from a server that does not stream events.
+func (g *accumulator) whole(from io.Reader) (*model.Reply, error) {
 	body, err := io.ReadAll(from)
 	if err != nil {
 		return nil, err
 	}
-	pieces, err := list(body)
+	chunks, err := list(body)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range pieces {
+	for _, p := range chunks {
 		if err := g.add(p); err != nil {
 			return nil, err
 		}
 	}
-	if g.finish == "" && g.said() {
-		g.finish = stopped
+	if g.finish == "" && g.hasContent() {
+		g.finish = finishStop
 	}
 	return g.reply()
 }

@@ -7,21 +7,20 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// unsigned stands for the signature of a call that no model of Google's made:
-// the API's own word for it. Without one it refuses the conversation.
-const unsigned = "skip_thought_signature_validator"
+// noSignature replaces the signature of a call that was not made by a Google model. The API defines this value; it rejects
+// conversations without signatures.
+const noSignature = "skip_thought_signature_validator"
 
-// history writes a conversation in the API's terms.
+// history converts a conversation to the API's format.
 type history struct {
-	req      *model.Request
-	signed   bool // the model wants a signature with the first call of a message
-	contents []*said
-	system   *said
+	req            *model.Request
+	needsSignature bool // the model requires a signature for the first call of a message
+	contents       []*content
+	system         *content
 }
 
-// write goes through the messages. What the system says first is the
-// instruction; later it stands where it was said, as the user's words. A
-// message that says nothing is left out: the API refuses empty texts.
+// write converts the messages. System messages at the start become the instruction; later ones become user messages.
+// Empty messages are omitted because the API rejects empty texts.
 func (h *history) write() {
 	for i := 0; i < len(h.req.Messages); i++ {
 		msg := h.req.Messages[i]
@@ -45,19 +44,19 @@ func (h *history) write() {
 			h.say(roleUser, textPieces(msg.Text.String())...)
 		}
 	}
-	if len(h.contents) == 0 && h.system != nil { // the API wants somebody to have spoken
-		h.contents, h.system = []*said{{Role: roleUser, Parts: h.system.Parts}}, nil
+	if len(h.contents) == 0 && h.system != nil { // the API requires a message
+		h.contents, h.system = []*content{{Role: roleUser, Parts: h.system.Parts}}, nil
 	}
 }
 
-// instruct adds to the system's instruction.
+// instruct adds texts to the system instruction.
 func (h *history) instruct(texts ...string) {
 	for _, s := range texts {
 		if s == "" {
 			continue
 		}
 		if h.system == nil {
-			h.system = &said{}
+			h.system = &content{}
 		}
 		h.system.Parts = append(h.system.Parts, &piece{Text: s})
 	}
@@ -65,7 +64,7 @@ func (h *history) instruct(texts ...string) {
 
 func (h *history) say(role string, parts ...*piece) {
 	if len(parts) > 0 {
-		h.contents = append(h.contents, &said{Role: role, Parts: parts})
+		h.contents = append(h.contents, &content{Role: role, Parts: parts})
 	}
 }
 
@@ -79,15 +78,15 @@ func textPieces(s string) []*piece {
 func (h *history) calls(calls []model.ToolCall) (out []*piece) {
 	for i, c := range calls {
 		p := &piece{FunctionCall: &functionCall{ID: c.ID, Name: c.Name, Args: object(c.Args)}, ThoughtSignature: signature(c)}
-		if i == 0 && h.signed && p.ThoughtSignature == nil {
-			p.ThoughtSignature = []byte(unsigned)
+		if i == 0 && h.needsSignature && p.ThoughtSignature == nil {
+			p.ThoughtSignature = []byte(noSignature)
 		}
 		out = append(out, p)
 	}
 	return out
 }
 
-// signature is the thought signature that came with a call, nil for none.
+// signature returns the thought signature of a call, or nil.
 func signature(c model.ToolCall) []byte {
 	var o opaque
 	if len(c.Opaque) == 0 || json.Unmarshal(c.Opaque, &o) != nil || o.Signature == "" {
@@ -101,8 +100,7 @@ func signature(c model.ToolCall) []byte {
 	return nil
 }
 
-// results are what tools gave, in one message: the API wants as many results
-// as there were calls.
+// results converts tool results to one message. The API requires as many results as calls.
 func (h *history) results(messages []model.Message) (out []*piece) {
 	for _, msg := range messages {
 		key := "output"
@@ -116,7 +114,7 @@ func (h *history) results(messages []model.Message) (out []*piece) {
 	return out
 }
 
-// tool is the name of the tool that answers: the message's, or that of its call.
+// tool returns the tool of a result: the message's, or that of its call.
 func (h *history) tool(msg model.Message) string {
 	if msg.Tool != "" {
 		return msg.Tool
@@ -131,8 +129,8 @@ func (h *history) tool(msg model.Message) string {
 	return "tool"
 }
 
-// object is a call's arguments, each as the model wrote it. What is no object
-// is shown to the model as the text it wrote.
+// object converts a call's arguments and keeps their values unchanged. Invalid arguments are shown to the model as
+// text.
 func object(args json.RawMessage) map[string]any {
 	if len(args) == 0 {
 		return nil

@@ -4,17 +4,16 @@ import (
 	"encoding/json"
 )
 
-// body is a request. What is unset is not sent.
+// body is a request. Unset values are not sent.
 type body struct {
-	Contents          []*said      `json:"contents"`
-	SystemInstruction *said        `json:"systemInstruction,omitempty"`
-	Tools             []*declared  `json:"tools,omitempty"`
+	Contents          []*content   `json:"contents"`
+	SystemInstruction *content     `json:"systemInstruction,omitempty"`
+	Tools             []*toolList  `json:"tools,omitempty"`
 	SafetySettings    []*threshold `json:"safetySettings,omitempty"`
 	GenerationConfig  *generation  `json:"generationConfig,omitempty"`
 }
 
-// answer is a reply, or a piece of one, or an error in place of both: what is
-// read of it. Arguments stay as the model wrote them.
+// answer is a reply, a chunk, or an error. Arguments are preserved as the model wrote them.
 type answer struct {
 	Candidates     []candidate
 	PromptFeedback struct {
@@ -44,7 +43,7 @@ type part struct {
 	}
 }
 
-// counts are the tokens of a call.
+// counts are the token counts of a call.
 type counts struct {
 	PromptTokenCount        int64
 	ToolUsePromptTokenCount int64
@@ -53,8 +52,8 @@ type counts struct {
 	ThoughtsTokenCount      int64
 }
 
-// fault is the body of an error.
-type fault struct {
+// errorBody is the body of an error.
+type errorBody struct {
 	Error struct {
 		Code    int
 		Message string
@@ -66,18 +65,18 @@ type fault struct {
 	}
 }
 
-// opaque is what a call carries for its provider.
+// opaque is the data that a call carries for its provider.
 type opaque struct {
 	Signature string `json:"google_thought_signature,omitempty"`
 }
 
-// Who speaks.
+// Roles.
 const (
 	roleUser  = "user"
 	roleModel = "model"
 )
 
-type said struct {
+type content struct {
 	Parts []*piece `json:"parts"`
 	Role  string   `json:"role,omitempty"`
 }
@@ -101,7 +100,7 @@ type functionResponse struct {
 	Response map[string]any `json:"response"`
 }
 
-type declared struct {
+type toolList struct {
 	FunctionDeclarations []*function `json:"functionDeclarations"`
 }
 

@@ -8,14 +8,13 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-const stopped = "STOP"
+const finishStop = "STOP"
 
-// errUnlucky says that the same request may well be answered the next time.
-var errUnlucky = errors.New("the model missed the form of a call")
+// errMalformedCall is returned for a malformed call; the same request may succeed when repeated.
+var errMalformedCall = errors.New("the model returned a malformed call")
 
-// reply makes the engine's reply of what came. A stream that ends without
-// saying why the model stopped was cut.
-func (g *gather) reply() (*model.Reply, error) {
+// reply returns the engine's reply. A stream without a finish reason was truncated.
+func (g *accumulator) reply() (*model.Reply, error) {
 	stop, err := g.stop()
 	if err != nil {
 		return nil, err
@@ -28,12 +27,11 @@ func (g *gather) reply() (*model.Reply, error) {
 	if (stop == model.ContentFiltered || stop == model.Guardrail) && out.Text == "" {
 		out.Text = g.withheld()
 	}
-	return g.Ended(out, nil)
+	return g.Complete(out, nil)
 }
 
-// stop translates the reason why the model stopped. Only STOP ends a reply
-// well; a word that is not known may mean that there is more to it.
-func (g *gather) stop() (model.StopReason, error) {
+// stop converts the finish reason. Unknown reasons are errors, since the reply may be incomplete.
+func (g *accumulator) stop() (model.StopReason, error) {
 	if g.blocked != "" && g.blocked != "BLOCKED_REASON_UNSPECIFIED" {
 		if g.blocked == "MODEL_ARMOR" {
 			return model.Guardrail, nil
@@ -43,7 +41,7 @@ func (g *gather) stop() (model.StopReason, error) {
 	switch g.finish {
 	case "":
 		return "", g.unfinished()
-	case stopped, "STOP_SEQUENCE", "FUNCTION_CALL", "TOOL_CALL", "TOOL_CALLS": // of other servers, but for the first
+	case finishStop, "STOP_SEQUENCE", "FUNCTION_CALL", "TOOL_CALL", "TOOL_CALLS": // all but the first are from other servers
 		if len(g.tools) > 0 {
 			return model.ToolUse, nil
 		}
@@ -60,43 +58,43 @@ func (g *gather) stop() (model.StopReason, error) {
 		return "", &model.Error{Kind: model.ServerError, Message: g.ending()}
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL":
 		e := modelhttp.Bad("%s", g.ending())
-		e.Err = errUnlucky
+		e.Err = errMalformedCall
 		return "", e
 	default:
 		return "", modelhttp.Bad("%s", g.ending())
 	}
 }
 
-// ending says how the server ended the reply.
-func (g *gather) ending() string {
-	if g.why != "" {
-		return "the server ended the reply with " + g.finish + ": " + g.why
+// ending describes how the server ended the reply.
+func (g *accumulator) ending() string {
+	if g.explanation != "" {
+		return "the server ended the reply with " + g.finish + ": " + g.explanation
 	}
 	return "the server ended the reply with " + g.finish
 }
 
-// unfinished is the error of a reply that has no end.
-func (g *gather) unfinished() error {
+// unfinished returns the error for a reply without a finish reason.
+func (g *accumulator) unfinished() error {
 	if g.Deltas == nil {
-		return modelhttp.Bad("the server's answer has neither a candidate nor a reason why")
+		return modelhttp.Bad("the server's reply has neither a candidate nor a finish reason")
 	}
-	return &model.Error{Kind: model.Truncated, Message: "the stream ended before the reply did: no finishReason came"}
+	return &model.Error{Kind: model.Truncated, Message: "the stream ended before the reply was complete: no finishReason"}
 }
 
-// withheld is what a person is told in place of a filtered reply.
-func (g *gather) withheld() string {
+// withheld returns the text for the user instead of a filtered reply.
+func (g *accumulator) withheld() string {
 	what, reason := "the reply was withheld", g.finish
 	if g.blocked != "" {
 		what, reason = "the prompt was blocked", g.blocked
 	}
-	if g.why != "" {
-		reason += ": " + g.why
+	if g.explanation != "" {
+		reason += ": " + g.explanation
 	}
 	return what + " (" + reason + ")"
 }
 
-// tokens translates usage; nonsense counts as missing. The API counts thoughts
-// beside the reply, and what its tools gave beside the prompt.
+// tokens converts usage; implausible counts are treated as missing. The API does not include thoughts in the reply's
+// tokens, nor tool results in the prompt's.
 func tokens(raw json.RawMessage) model.Tokens {
 	var c counts
 	if json.Unmarshal(raw, &c) != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// body writes a request.
+// body encodes a request.
 func (m *chatModel) body(req *model.Request) ([]byte, error) {
 	generation, err := m.generation(req)
 	if err != nil {
@@ -22,9 +22,9 @@ func (m *chatModel) body(req *model.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := history{req: req, signed: m.signed(req)}
+	h := history{req: req, needsSignature: m.checksSignatures(req)}
 	h.write()
-	h.instruct(m.words(req)...)
+	h.instruct(m.instructions(req)...)
 	b, err := json.Marshal(body{
 		Contents: h.contents, SystemInstruction: h.system, Tools: tools,
 		SafetySettings: m.safety(), GenerationConfig: generation,
@@ -35,8 +35,7 @@ func (m *chatModel) body(req *model.Request) ([]byte, error) {
 	return merged(b, m.config.ExtraBody)
 }
 
-// generation writes the parameters of a call, nil where all are unset.
-// Temperature 0 is a value, not an absence.
+// generation returns the parameters of a call, nil if all are unset. A temperature of 0 is sent.
 func (m *chatModel) generation(req *model.Request) (*generation, error) {
 	p := req.Params
 	out := &generation{
@@ -45,7 +44,7 @@ func (m *chatModel) generation(req *model.Request) (*generation, error) {
 	}
 	if p.Seed != nil {
 		if int64(int32(*p.Seed)) != *p.Seed {
-			return nil, fmt.Errorf("seed %d: the API takes seeds of 32 bits only", *p.Seed)
+			return nil, fmt.Errorf("seed %d: the API only accepts 32-bit seeds", *p.Seed)
 		}
 		out.Seed = p.Seed
 	}
@@ -66,14 +65,14 @@ func (m *chatModel) thinking() *thinking {
 	return &thinking{IncludeThoughts: c.IncludeThoughts, ThinkingBudget: c.ThinkingBudget, ThinkingLevel: strings.ToUpper(c.ThinkingLevel)}
 }
 
-// format asks for JSON of a schema.
+// format requests JSON for the reply schema.
 func (m *chatModel) format(out *generation, req *model.Request) error {
 	if req.Schema == nil {
 		return nil
 	}
 	schema, err := portable(req.Schema.Schema)
 	if err != nil {
-		return fmt.Errorf("reply schema %s is no JSON: %w", req.Schema.Name, err)
+		return fmt.Errorf("reply schema %s is not valid JSON: %w", req.Schema.Name, err)
 	}
 	if !m.native(req) {
 		return nil
@@ -85,14 +84,14 @@ func (m *chatModel) format(out *generation, req *model.Request) error {
 	return nil
 }
 
-// native says whether JSON is asked for by the API's own means. Models before
-// Gemini 3 refuse that beside tools.
+// native reports whether JSON is requested with the API's own fields. Models before Gemini 3 reject them together with
+// tools.
 func (m *chatModel) native(req *model.Request) bool {
-	return req.Schema != nil && m.config.StructuredOutput != "none" && (len(req.Tools) == 0 || m.signed(req))
+	return req.Schema != nil && m.config.StructuredOutput != "none" && (len(req.Tools) == 0 || m.checksSignatures(req))
 }
 
-// words are what the API has no field for.
-func (m *chatModel) words(req *model.Request) (out []string) {
+// instructions returns texts for settings without a field in the API.
+func (m *chatModel) instructions(req *model.Request) (out []string) {
 	if len(req.Tools) > 0 && !req.ParallelTools {
 		out = append(out, oneCall)
 	}
@@ -104,16 +103,15 @@ func (m *chatModel) words(req *model.Request) (out []string) {
 
 const oneCall = "Call at most one function at a time."
 
-var generationOf = text.Regexp(`gemini-(\d+)`)
+var geminiVersion = text.Regexp(`gemini-(\d+)`)
 
-// signed says whether the model is of Gemini 3 or later, which check thought
-// signatures; the names that always mean the latest do.
-func (m *chatModel) signed(req *model.Request) bool {
+// checksSignatures reports whether a model checks thought signatures: Gemini 3 and later, and the names of the latest models.
+func (m *chatModel) checksSignatures(req *model.Request) bool {
 	name := m.name
 	if req.Params.Model != "" {
 		name = req.Params.Model
 	}
-	if found := generationOf().FindStringSubmatch(name); found != nil {
+	if found := geminiVersion().FindStringSubmatch(name); found != nil {
 		n, err := strconv.Atoi(found[1])
 		return err == nil && n >= 3
 	}
@@ -129,12 +127,12 @@ func (m *chatModel) safety() (out []*threshold) {
 	return out
 }
 
-// declarations are the tools, by the field that takes JSON Schema.
-func declarations(tools []model.ToolDef) ([]*declared, error) {
+// declarations returns the tools with their JSON Schemas.
+func declarations(tools []model.ToolDef) ([]*toolList, error) {
 	if len(tools) == 0 {
 		return nil, nil
 	}
-	one := &declared{}
+	one := &toolList{}
 	for _, t := range tools {
 		f := &function{Name: t.Name, Description: t.Description}
 		if len(t.Input) > 0 {
@@ -146,11 +144,10 @@ func declarations(tools []model.ToolDef) ([]*declared, error) {
 		}
 		one.FunctionDeclarations = append(one.FunctionDeclarations, f)
 	}
-	return []*declared{one}, nil
+	return []*toolList{one}, nil
 }
 
-// merged puts the author's own fields into an object: objects into objects,
-// all else in place of what was there.
+// merged adds the author's fields to an object. Objects are merged, other values replaced.
 func merged(object []byte, extra map[string]any) (json.RawMessage, error) {
 	if len(extra) == 0 {
 		return object, nil

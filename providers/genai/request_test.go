@@ -19,7 +19,7 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
-// sent makes one call and gives the request that the server saw, and its body.
+// sent makes one call and returns the request that the server received, and its body.
 func sent(t *testing.T, c genai.Config, set model.Settings, req *model.Request, stream func(model.Delta)) (*http.Request, []byte) {
 	t.Helper()
 	var body []byte
@@ -41,7 +41,7 @@ func say(role model.Role, text ...string) model.Message {
 	return model.Message{Role: role, Text: text}
 }
 
-// loop is a conversation with calls, of which only the second turn's are signed.
+// loop returns a conversation with calls, of which only the second turn's are signed.
 func loop(params model.Params) *model.Request {
 	return &model.Request{Params: params, Messages: []model.Message{
 		say(model.System, "Be ", "brief."),
@@ -121,7 +121,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 	}
 }
 
-func TestModelsHaveTheirPlaceBelowTheBase(t *testing.T) {
+func TestModelPath(t *testing.T) {
 	stream := func(model.Delta) {}
 	for _, tt := range []struct {
 		name, base, model string
@@ -131,16 +131,16 @@ func TestModelsHaveTheirPlaceBelowTheBase(t *testing.T) {
 		{"a base without version", "", "gemini-2.5-flash", nil, "/v1beta/models/gemini-2.5-flash:generateContent"},
 		{"a slash at its end", "/v1alpha/", "m", nil, "/v1alpha/models/m:generateContent"},
 		{"a stream", "/v1", "m", stream, "/v1/models/m:streamGenerateContent?alt=sse"},
-		{"a query of the base's own", "/v1?tenant=7", "m", stream, "/v1/models/m:streamGenerateContent?alt=sse&tenant=7"},
+		{"a base with a query", "/v1?tenant=7", "m", stream, "/v1/models/m:streamGenerateContent?alt=sse&tenant=7"},
 		{"a longer path", "/gateway/v1/publishers/google", "m", nil, "/gateway/v1/publishers/google/models/m:generateContent"},
 		{"another collection", "/v1beta", "tunedModels/my moss", nil, "/v1beta/tunedModels/my%20moss:generateContent"},
-		{"a name that is no path", "/v1beta", "tunedModels/50%?", nil, "/v1beta/tunedModels/50%25%3F:generateContent"},
+		{"a name with special characters", "/v1beta", "tunedModels/50%?", nil, "/v1beta/tunedModels/50%25%3F:generateContent"},
 		{"the name with its collection", "/v1beta", "models/m", nil, "/v1beta/models/m:generateContent"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, _ := sent(t, defaults(), model.Settings{BaseURL: tt.base, Model: tt.model}, question, tt.stream)
 			if got := r.URL.String(); got != tt.want {
-				t.Errorf("asked %s, want %s", got, tt.want)
+				t.Errorf("requested %s, want %s", got, tt.want)
 			}
 		})
 	}
@@ -171,7 +171,7 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 	if _, ok := r.Header["Idempotency-Key"]; ok {
-		t.Error("a key was sent that the API does not know")
+		t.Error("an Idempotency-Key was sent, which the API does not support")
 	}
 	base, _ := refusing(t, http.StatusForbidden, `{"error": {"message": "v1-gateway-secret and AI-key are not allowed"}}`)
 	if _, err := at(t, base, c, set).Generate(t.Context(), question, nil); err == nil || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "AI-key") {
@@ -179,7 +179,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-func TestEnvironmentOfTheMachineIsNotSent(t *testing.T) {
+func TestMachineEnvironmentIsNotUsed(t *testing.T) {
 	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT"} {
 		t.Setenv(name, "leaks-"+name)
 	}
@@ -193,22 +193,22 @@ func TestEnvironmentOfTheMachineIsNotSent(t *testing.T) {
 	}
 }
 
-func TestSchemasAreSentInTheWordsOfTheAPI(t *testing.T) {
+func TestPortableSchemas(t *testing.T) {
 	deep := strings.Repeat(`{"items":`, 200) + `{}` + strings.Repeat(`}`, 200)
 	tests := []struct{ name, schema, want string }{
 		{"order is kept", `{"type":"object","required":["b"],"properties":{"b":{"type":"string"},"a":{"enum":["x",null]}}}`, `{"type":"object","required":["b"],"properties":{"b":{"type":"string"},"a":{"enum":["x",null]}}}`},
-		{"keywords that are not known", `{"$schema":"x","$comment":"y","type":"object","minProperties":1,"not":{},"default":{}}`, `{"type":"object"}`},
+		{"unknown keywords", `{"$schema":"x","$comment":"y","type":"object","minProperties":1,"not":{},"default":{}}`, `{"type":"object"}`},
 		{"properties of such names", `{"properties":{"pattern":{"type":"string","pattern":"x"},"default":{"default":1}}}`, `{"properties":{"pattern":{"type":"string"},"default":{}}}`},
 		{"closed", `{"type":"object","additionalProperties":false}`, `{"type":"object","additionalProperties":false}`},
-		{"open by a schema", `{"additionalProperties":{"type":"string","minLength":1}}`, `{"additionalProperties":{"type":"string"}}`},
+		{"additional properties with a schema", `{"additionalProperties":{"type":"string","minLength":1}}`, `{"additionalProperties":{"type":"string"}}`},
 		{"constants", `{"anyOf":[{"const":"a"},{"const":-1.5},{"const":null},{"const":{"a":1}}]}`, `{"anyOf":[{"enum":["a"]},{"enum":[-1.5]},{},{}]}`},
 		{"definitions", `{"definitions":{"s":{"type":"string","maxLength":3}},"items":{"$ref":"#/definitions/s"}}`, `{"$defs":{"s":{"type":"string"}},"items":{"$ref":"#/$defs/s"}}`},
 		{"both kinds of definitions", `{"$defs":{"s":{"type":"string"}},"definitions":{}}`, `{"$defs":{"s":{"type":"string"}}}`},
-		{"a reference stands alone", `{"properties":{"a":{"description":"x","$ref":"#/$defs/s"}}}`, `{"properties":{"a":{"$ref":"#/$defs/s"}}}`},
+		{"a reference with other keywords", `{"properties":{"a":{"description":"x","$ref":"#/$defs/s"}}}`, `{"properties":{"a":{"$ref":"#/$defs/s"}}}`},
 		{"an allOf of one", `{"allOf":[{"$ref":"#/$defs/s"}],"description":"x"}`, `{"$ref":"#/$defs/s"}`},
 		{"an allOf of two", `{"allOf":[{"type":"string"},{"minLength":1}],"description":"x"}`, `{"description":"x"}`},
 		{"a tuple", `{"items":[{"type":"string","x":1},true]}`, `{"prefixItems":[{"type":"string"},{}]}`},
-		{"no list of alternatives", `{"anyOf":{"type":"string"}}`, `{}`},
+		{"alternatives that are not a list", `{"anyOf":{"type":"string"}}`, `{}`},
 		{"true", `true`, `{}`},
 		{"a list of types", `{"type":["string","null"],"format":"date"}`, `{"type":["string","null"],"format":"date"}`},
 		{"very deep", deep, strings.Repeat(`{"items":`, 64) + `{}` + strings.Repeat(`}`, 64)},
@@ -230,7 +230,7 @@ func TestSchemasAreSentInTheWordsOfTheAPI(t *testing.T) {
 	}
 }
 
-func TestRequestThatCannotBeWrittenIsNotSent(t *testing.T) {
+func TestInvalidRequestIsNotSent(t *testing.T) {
 	seed := int64(1) << 40
 	tests := []struct {
 		name string
@@ -238,8 +238,8 @@ func TestRequestThatCannotBeWrittenIsNotSent(t *testing.T) {
 		want string
 	}{
 		{"tool schema", model.Request{Tools: []model.ToolDef{{Name: "find", Input: json.RawMessage(`[`)}}}, "input schema of tool find"},
-		{"reply schema", model.Request{Schema: &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}}, "reply schema plan is no JSON"},
-		{"seed", model.Request{Params: model.Params{Seed: &seed}}, "seeds of 32 bits"},
+		{"reply schema", model.Request{Schema: &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}}, "reply schema plan is not valid JSON"},
+		{"seed", model.Request{Params: model.Params{Seed: &seed}}, "32-bit seeds"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -259,12 +259,12 @@ func TestSettingsAreChecked(t *testing.T) {
 		}
 	}
 	c := genai.Config{ThinkingLevel: "low", ThinkingBudget: new(int)}
-	if _, err := genai.Build(&c, model.Settings{}); err == nil || !strings.Contains(err.Error(), "exclude each other") {
+	if _, err := genai.Build(&c, model.Settings{}); err == nil || !strings.Contains(err.Error(), "mutually exclusive") {
 		t.Errorf("error %v", err)
 	}
 }
 
-func TestKeyIsMissedBeforeGoogleIsAsked(t *testing.T) {
+func TestMissingKeyIsReportedBeforeTheRequest(t *testing.T) {
 	m, err := genai.Build(new(genai.Config), model.Settings{Model: "m"})
 	if err != nil {
 		t.Fatal(err)

@@ -9,14 +9,12 @@ import (
 	"github.com/pexctl/pex/engine/orderedjson"
 )
 
-// maxNesting is how deep schemas are read; below that anything goes.
+// maxNesting is the maximum depth of schemas; deeper parts allow any value.
 const maxNesting = 64
 
-// portable is a JSON Schema in the words that the API documents, in the order
-// in which it was written, since models answer in that order. Other keywords
-// are left out: the API takes no notice of some and refuses others, and the
-// caller validates in any case. A constant is an enum of one, a tuple has
-// prefixItems, and definitions are $defs.
+// portable returns a JSON Schema with only the keywords that the API documents, in their order, because models write
+// properties in that order. The API ignores or rejects other keywords; the caller validates the reply anyway. A
+// constant becomes an enum, a tuple becomes prefixItems, and definitions become $defs.
 func portable(schema json.RawMessage) (json.RawMessage, error) {
 	if !json.Valid(schema) {
 		return nil, errors.New("it is not valid JSON")
@@ -37,7 +35,7 @@ func subschema(raw json.RawMessage, depth int) json.RawMessage {
 	}
 	var out orderedjson.Object
 	for _, m := range in {
-		if refers && !strings.HasPrefix(m.Name, "$") { // the API wants a reference to stand alone
+		if refers && !strings.HasPrefix(m.Name, "$") { // the API allows no other keywords next to a reference
 			if m.Name != "definitions" {
 				continue
 			}
@@ -52,7 +50,7 @@ func subschema(raw json.RawMessage, depth int) json.RawMessage {
 	return out.JSON()
 }
 
-// keyword is one keyword in the API's terms; ok is false for those that have none.
+// keyword converts one keyword; ok is false if the API does not support it.
 func keyword(m orderedjson.Member, depth int) (out orderedjson.Member, ok bool) {
 	switch m.Name {
 	case "$id", "$anchor", "type", "format", "title", "description", "enum",
@@ -98,8 +96,7 @@ func alternatives(key string, raw json.RawMessage, depth int) (orderedjson.Membe
 	return orderedjson.Member{Name: key, Value: b}, err == nil
 }
 
-// inlined puts an allOf of one schema, as generators write it around a
-// reference, in the place of its keywords.
+// inlined replaces an allOf of one schema by its keywords. Generators write such an allOf around references.
 func inlined(in orderedjson.Object) orderedjson.Object {
 	for i, m := range in {
 		var list []json.RawMessage

@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
-// body is a request of the protocol.
+// body is the body of a request.
 type body struct {
 	Contents          []content
 	SystemInstruction content
@@ -60,11 +60,11 @@ type response struct {
 	Response struct{ Output, Error string }
 }
 
-// at makes a model of a server at an address, whose waits take no time.
+// at builds a model of a server, without waits between attempts.
 func at(t testing.TB, base string, c genai.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
-	m, err := genai.New(&c, set, modelhttptest.NoWaits)
+	m, err := genai.New(&c, set, modelhttptest.DisableWaits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,16 +75,15 @@ func defaults() genai.Config { return *genai.GoogleAI.Config().(*genai.Config) }
 
 func TestConformance(t *testing.T) {
 	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
-		return at(t, modelhttptest.Serve(t, script, speech)+"/v1beta", defaults(), set)
-	}, "refusal") // the API has no word for a refusal: it is text like any other
+		return at(t, modelhttptest.Serve(t, script, protocol)+"/v1beta", defaults(), set)
+	}, "refusal") // the API does not distinguish a refusal from other text
 }
 
 var asks = regexp.MustCompile(`^/v1beta/models/([^/:]+):(generateContent|streamGenerateContent)$`)
 
-// speech is the Gemini API. It streams text by words and each call as a whole,
-// which is all that the protocol can do: calls cannot interleave.
-var speech = modelhttptest.Speech{
-	Hear: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.ReceivedRequest, ok bool) {
+// protocol is the Gemini API. It streams text by words, and each call complete, so calls cannot be interleaved.
+var protocol = modelhttptest.Protocol{
+	ParseRequest: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.ReceivedRequest, ok bool) {
 		var b body
 		path := asks.FindStringSubmatch(r.URL.Path)
 		if err := json.Unmarshal(raw, &b); err != nil || path == nil || r.Header.Get("X-Goog-Api-Key") == "" {
@@ -98,7 +97,7 @@ var speech = modelhttptest.Speech{
 		a.Streamed, a.Params.Model = streamed, path[1]
 		return a, true
 	},
-	Refuse: func(h http.Header, x enginetest.Response, a enginetest.ReceivedRequest) any {
+	ErrorBody: func(h http.Header, x enginetest.Response, a enginetest.ReceivedRequest) any {
 		h.Set("X-Request-Id", x.RequestID)
 		var out any = map[string]any{"error": map[string]any{"code": x.Status, "message": x.Message}}
 		if a.Streamed {
@@ -106,7 +105,7 @@ var speech = modelhttptest.Speech{
 		}
 		return out
 	},
-	Whole: func(_ http.Header, x enginetest.Response) any {
+	ReplyBody: func(_ http.Header, x enginetest.Response) any {
 		parts := []part{{Text: x.Reply.Text}}
 		for _, c := range x.Reply.Calls {
 			parts = append(parts, part{FunctionCall: &call{c.ID, c.Name, c.Args}})
@@ -131,14 +130,14 @@ var speech = modelhttptest.Speech{
 
 const oneCall = "Call at most one function at a time."
 
-// asked is a request in the engine's terms. That one call is wanted stands in
-// the instruction: there is no field for it.
+// asked converts a request to the engine's terms. The limit of one call is in the instruction, since the API has no
+// field for it.
 func (b body) asked() enginetest.ReceivedRequest {
 	var out enginetest.ReceivedRequest
 	g := b.GenerationConfig
 	out.Params = model.Params{Temperature: g.Temperature, TopP: g.TopP, Seed: g.Seed, MaxOutputTokens: g.MaxOutputTokens, Stop: g.StopSequences}
 	if g.ResponseMimeType == "application/json" {
-		out.Schema = &model.ReplySchema{Name: "plan", Schema: g.ResponseJSONSchema} // the name has no place in the protocol
+		out.Schema = &model.ReplySchema{Name: "plan", Schema: g.ResponseJSONSchema} // the protocol has no field for the name
 	}
 	for _, t := range b.Tools {
 		for _, f := range t.FunctionDeclarations {
@@ -167,7 +166,7 @@ func (c content) messages(role model.Role) (out []model.Message) {
 		case p.FunctionCall != nil:
 			f := p.FunctionCall
 			if len(f.Args) == 0 {
-				f.Args = json.RawMessage(`{}`) // as the protocol has it
+				f.Args = json.RawMessage(`{}`) // as the protocol requires
 			}
 			one.Calls = append(one.Calls, model.ToolCall{ID: f.ID, Name: f.Name, Args: f.Args})
 		default:
@@ -180,7 +179,7 @@ func (c content) messages(role model.Role) (out []model.Message) {
 	return []model.Message{one}
 }
 
-// finish is the protocol's word for why the model stopped.
+// finish returns the protocol's finish reason.
 func finish(k model.StopReason) string {
 	switch k {
 	case model.MaxTokens:
@@ -202,7 +201,7 @@ func usage(u model.Tokens) map[string]int {
 	}
 }
 
-// piece is a reply of the protocol, or a part of one.
+// piece returns a reply of the protocol, or a chunk of one.
 func piece(x enginetest.Response, stop string, u map[string]int, parts ...part) []byte {
 	c := map[string]any{"index": 0, "content": content{Role: "model", Parts: parts}}
 	if stop != "" {

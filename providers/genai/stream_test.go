@@ -18,19 +18,19 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
-// streams are those of a server at an address.
+// streams are the stream tests of this provider.
 var streams = modelhttptest.Streams{Kind: "text/event-stream", New: func(tb testing.TB, set model.Settings) model.Model {
 	return at(tb, set.BaseURL, defaults(), set)
 }}
 
 func recorded(tb testing.TB, name string) []byte {
 	tb.Helper()
-	return modelhttptest.Recorded(tb, "recorded/"+name)
+	return modelhttptest.ReadRecorded(tb, "recorded/"+name)
 }
 
 var question = modelhttptest.Question
 
-// signed is calls of which the first has a thought signature.
+// signed adds a thought signature to the first call.
 func signed(signature string, list []model.ToolCall) []model.ToolCall {
 	list[0].Opaque = json.RawMessage(`{"google_thought_signature":"` + signature + `"}`)
 	return list
@@ -71,7 +71,7 @@ func TestStreamsAreRead(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			m := at(t, modelhttptest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), model.Settings{Model: "m"})
-			got := modelhttptest.Hear(t, m, question)
+			got := modelhttptest.ReadStream(t, m, question)
 			if diff := cmp.Diff(&tt.want, got.Reply, unmeasured(tt.want)); diff != "" {
 				t.Error(diff)
 			}
@@ -85,7 +85,7 @@ func TestStreamsAreRead(t *testing.T) {
 	}
 }
 
-// unmeasured leaves out what differs from run to run, and usage that is estimated.
+// unmeasured ignores the fields that differ between runs, and estimated usage.
 func unmeasured(want model.Reply) cmp.Option {
 	if want.Usage.Total() == 0 {
 		return cmpopts.IgnoreFields(model.Reply{}, "Latency", "FirstToken", "Usage", "Estimated", "Uncounted")
@@ -104,14 +104,14 @@ func TestWholeRepliesAreRead(t *testing.T) {
 	}
 }
 
-func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
+func TestBrokenStreamsAreErrors(t *testing.T) {
 	tests := []struct {
 		file string
 		kind model.ErrorKind
 		text string
 	}{
-		{"bad_cut", model.Truncated, "before the reply did"},
-		{"bad_done_only", model.Truncated, "before the reply did"},
+		{"bad_cut", model.Truncated, "before the reply was complete"},
+		{"bad_done_only", model.Truncated, "before the reply was complete"},
 		{"bad_error_event", model.Overloaded, "overloaded with [redacted]"},
 		{"bad_error_status", model.RateLimited, "slow down"},
 		{"bad_other", model.ServerError, "OTHER"},
@@ -124,7 +124,7 @@ func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			e := streams.Broken(t, recorded(t, tt.file+".sse"), tt.kind, tt.text)
+			e := streams.RejectStream(t, recorded(t, tt.file+".sse"), tt.kind, tt.text)
 			if tt.file == "bad_error_status" && e.RetryAfter != 2500*time.Millisecond {
 				t.Errorf("wait %v", e.RetryAfter)
 			}
@@ -132,7 +132,7 @@ func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
 	}
 }
 
-func TestACallThatTheModelMissedIsAskedForAgain(t *testing.T) {
+func TestMalformedCallIsRetried(t *testing.T) {
 	answers := [][]byte{recorded(t, "bad_malformed_call.sse"), recorded(t, "parallel_calls.sse")}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -146,14 +146,14 @@ func TestACallThatTheModelMissedIsAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestEveryCutOfAStreamIsAnErrorOrTheWholeReply(t *testing.T) {
+func TestTruncatedStreams(t *testing.T) {
 	for _, file := range []string{"text", "parallel_calls", "thinking", "proxy"} {
-		t.Run(file, func(t *testing.T) { streams.Cuts(t, recorded(t, file+".sse")) })
+		t.Run(file, func(t *testing.T) { streams.CheckTruncations(t, recorded(t, file+".sse")) })
 	}
 }
 
-// A stream that is there already ends where its reader says so.
-func TestCancelByWhoReadsTheStreamIsAnError(t *testing.T) {
+// Cancellation ends the stream even if all of it has already arrived.
+func TestCancelByTheReader(t *testing.T) {
 	for _, tt := range []struct {
 		name, file string
 		last       int
@@ -179,7 +179,7 @@ func TestCancelByWhoReadsTheStreamIsAnError(t *testing.T) {
 	}
 }
 
-func TestServersThatDoNotStreamAreUnderstood(t *testing.T) {
+func TestServersWithoutStreaming(t *testing.T) {
 	piece := `{"candidates": [{"content": {"parts": [{"text": %q}]}%s}]}`
 	end := `, "finishReason": "STOP"`
 	tests := []struct{ name, body, deltas string }{
@@ -198,6 +198,6 @@ func TestServersThatDoNotStreamAreUnderstood(t *testing.T) {
 	}
 }
 
-func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) { streams.Page(t) }
+func TestHTMLInsteadOfStream(t *testing.T) { streams.CheckHTML(t) }
 
 func FuzzStream(f *testing.F) { streams.Fuzz(f, "recorded") }

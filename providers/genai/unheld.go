@@ -13,24 +13,22 @@ import (
 
 var _ model.SchemaHolder = (*Config)(nil)
 
-// UnenforcedKeywords implements model.SchemaHolder. What a server at another address does
-// with a schema is not known.
+// UnenforcedKeywords implements model.SchemaHolder. It returns nil for servers at another address, whose support of
+// schemas is unknown.
 func (c *Config) UnenforcedKeywords(s model.Settings, schema json.RawMessage) component.Faults {
 	if c.StructuredOutput != "json_schema" || s.BaseURL != "" || !json.Valid(schema) {
 		return nil
 	}
-	return unheld(schema)
+	return unenforced(schema)
 }
 
-// unheld is what of a schema says what a value is and cannot be said to the API:
-// keywords that portable leaves out, and references by which a value needs
-// another of its kind. What only bounds a value is left out too, and is not told
-// here, since the caller validates in any case.
+// unenforced returns the parts of a schema that define a value but cannot be expressed in the API: keywords that
+// portable drops, and required recursive references. Dropped constraints are not reported, since the caller validates
+// the reply anyway.
 //
-// The rules: ai.google.dev/api/generate-content, GenerationConfig, under
-// responseJsonSchema.
-func unheld(schema json.RawMessage) component.Faults {
-	l := &lookout{root: schema}
+// Source of the rules: ai.google.dev/api/generate-content, GenerationConfig, responseJsonSchema.
+func unenforced(schema json.RawMessage) component.Faults {
+	l := &checker{root: schema}
 	l.value(schema, "", maxNesting)
 	l.required(schema, "", []string{"#"})
 	top, _ := orderedjson.Parse(schema)
@@ -41,27 +39,27 @@ func unheld(schema json.RawMessage) component.Faults {
 			l.required(d.Value, at, []string{"#" + at})
 		}
 	}
-	return l.found
+	return l.faults
 }
 
-// maxVisits bounds the walk: references may make a short schema a long one.
+// maxVisits limits the schemas visited: references can expand a short schema.
 const maxVisits = 10_000
 
-// lookout collects what cannot be said.
-type lookout struct {
+// checker collects the faults.
+type checker struct {
 	root   json.RawMessage
 	visits int
-	found  component.Faults
+	faults component.Faults
 }
 
-func (l *lookout) add(at, message, hint string) {
-	if f := (component.Fault{At: at, Message: message, Hint: hint}); !slices.Contains(l.found, f) {
-		l.found = append(l.found, f)
+func (l *checker) add(at, message, hint string) {
+	if f := (component.Fault{At: at, Message: message, Hint: hint}); !slices.Contains(l.faults, f) {
+		l.faults = append(l.faults, f)
 	}
 }
 
-// value looks at the keywords of a schema and of those in it.
-func (l *lookout) value(raw json.RawMessage, at string, depth int) {
+// value checks the keywords of a schema and of its subschemas.
+func (l *checker) value(raw json.RawMessage, at string, depth int) {
 	fields, _ := orderedjson.Parse(raw)
 	if depth == 0 {
 		return
@@ -99,13 +97,12 @@ func (l *lookout) value(raw json.RawMessage, at string, depth int) {
 	}
 }
 
-func (l *lookout) unknown(at, word string) {
+func (l *checker) unknown(at, word string) {
 	l.add(at, word+" is not supported", "replace it by supported keywords, or remove it and check it with output.ensures")
 }
 
-// required follows what every value of a schema has, back to a schema it is
-// within: such a value never ends.
-func (l *lookout) required(raw json.RawMessage, at string, within []string) {
+// required follows the required parts of a schema. A path back to an enclosing schema means that values are infinite.
+func (l *checker) required(raw json.RawMessage, at string, within []string) {
 	fields, _ := orderedjson.Parse(raw)
 	if l.visits++; l.visits > maxVisits {
 		return
@@ -115,7 +112,7 @@ func (l *lookout) required(raw json.RawMessage, at string, within []string) {
 		return
 	}
 	var names []string
-	_ = json.Unmarshal(fields.Get("required"), &names) // of another kind: none is
+	_ = json.Unmarshal(fields.Get("required"), &names) // invalid: nothing is required
 	properties, _ := orderedjson.Parse(fields.Get("properties"))
 	for _, p := range properties {
 		if slices.Contains(names, p.Name) {
@@ -134,8 +131,8 @@ func (l *lookout) required(raw json.RawMessage, at string, within []string) {
 	}
 }
 
-// follow goes where a reference within the schema leads.
-func (l *lookout) follow(ref, at string, within []string) {
+// follow checks the target of a reference within the schema.
+func (l *checker) follow(ref, at string, within []string) {
 	if slices.Contains(within, ref) {
 		l.add(at, "a recursive schema is allowed only in an optional property", "remove the property from required")
 		return
@@ -154,14 +151,14 @@ func (l *lookout) follow(ref, at string, within []string) {
 }
 
 func listOf(raw json.RawMessage) (list []json.RawMessage) {
-	if json.Unmarshal(raw, &list) != nil { // it is none
+	if json.Unmarshal(raw, &list) != nil { // not a list
 		return nil
 	}
 	return list
 }
 
 func textOf(raw json.RawMessage) (text string) {
-	if json.Unmarshal(raw, &text) != nil { // it is none
+	if json.Unmarshal(raw, &text) != nil { // not a string
 		return ""
 	}
 	return text

@@ -10,11 +10,11 @@ import (
 	"github.com/pexctl/pex/providers/genai"
 )
 
-func TestWhatOfASchemaGeminiIsNotHeldTo(t *testing.T) {
+func TestUnenforcedKeywordsOfGemini(t *testing.T) {
 	const list = `{"type":"object","required":["next"],"properties":{"next":{"$ref":"#/$defs/node"}},"$defs":{"node":{"type":"object","required":["next"],"properties":{"next":{"anyOf":[{"type":"null"},{"$ref":"#/$defs/node"}]}}}}}`
 	tests := []struct{ name, schema, want string }{
-		{"what the API knows", `{"type":"object","properties":{"a":{"type":"string"},"b":{"enum":["x",null]},"c":{"const":1}},"additionalProperties":{"type":"number"}}`, ""},
-		{"what only bounds", `{"type":"object","minProperties":1,"properties":{"a":{"type":"string","pattern":"^a","minLength":2,"not":{"const":"b"}},"l":{"type":"array","uniqueItems":true}}}`, ""},
+		{"supported keywords", `{"type":"object","properties":{"a":{"type":"string"},"b":{"enum":["x",null]},"c":{"const":1}},"additionalProperties":{"type":"number"}}`, ""},
+		{"constraints", `{"type":"object","minProperties":1,"properties":{"a":{"type":"string","pattern":"^a","minLength":2,"not":{"const":"b"}},"l":{"type":"array","uniqueItems":true}}}`, ""},
 		{"any value", `{"type":"object","properties":{"a":true,"b":{}}}`, ""},
 		{"an allOf of one", `{"properties":{"a":{"allOf":[{"type":"string"}]}}}`, ""},
 		{"a property of a keyword's name", `{"type":"object","properties":{"allOf":{"type":"string"}}}`, ""},
@@ -23,12 +23,12 @@ func TestWhatOfASchemaGeminiIsNotHeldTo(t *testing.T) {
 		{"in a list", `{"type":"array","items":{"const":true}}`, "/items/const: const must be a string or a number"},
 		{"in a choice", `{"anyOf":[{"type":"string"},{"const":null}]}`, "/anyOf/1/const: const must be a string or a number"},
 		{"a constant object", `{"const":{}}`, "/const: const must be a string or a number"},
-		{"elsewhere", `{"properties":{"a":{"$ref":"https://example.com/s"}}}`, "/properties/a/$ref: the reference is outside the schema"},
-		{"of itself, may be missing", `{"type":"object","properties":{"a":{"$ref":"#"}}}`, ""},
-		{"of itself", `{"type":"object","required":["a"],"properties":{"a":{"type":"array","items":{"$ref":"#"}}}}`, "/properties/a/items/$ref: a recursive schema is allowed only in an optional property"},
-		{"a definition of itself, told once", list, "/$defs/node/properties/next/anyOf/1/$ref: a recursive schema is allowed only in an optional property"},
-		{"behind a property that may be missing", strings.Replace(list, `"required":["next"],`, "", 1), "/$defs/node/properties/next/anyOf/1/$ref: a recursive schema is allowed only in an optional property"},
-		{"two of each other", `{"definitions":{"a":{"required":["b"],"properties":{"b":{"$ref":"#/definitions/b"}}},"b":{"properties":{"a":{"$ref":"#/definitions/a"}}}}}`, ""},
+		{"an external reference", `{"properties":{"a":{"$ref":"https://example.com/s"}}}`, "/properties/a/$ref: the reference is outside the schema"},
+		{"recursive in an optional property", `{"type":"object","properties":{"a":{"$ref":"#"}}}`, ""},
+		{"recursive", `{"type":"object","required":["a"],"properties":{"a":{"type":"array","items":{"$ref":"#"}}}}`, "/properties/a/items/$ref: a recursive schema is allowed only in an optional property"},
+		{"a recursive definition, reported once", list, "/$defs/node/properties/next/anyOf/1/$ref: a recursive schema is allowed only in an optional property"},
+		{"a recursive definition below an optional property", strings.Replace(list, `"required":["next"],`, "", 1), "/$defs/node/properties/next/anyOf/1/$ref: a recursive schema is allowed only in an optional property"},
+		{"mutually recursive", `{"definitions":{"a":{"required":["b"],"properties":{"b":{"$ref":"#/definitions/b"}}},"b":{"properties":{"a":{"$ref":"#/definitions/a"}}}}}`, ""},
 		{"a definition used twice", `{"required":["a","b"],"properties":{"a":{"$ref":"#/$defs/s"},"b":{"$ref":"#/$defs/s"}},"$defs":{"s":{"type":"string"}}}`, ""},
 	}
 	for _, tt := range tests {
@@ -36,7 +36,7 @@ func TestWhatOfASchemaGeminiIsNotHeldTo(t *testing.T) {
 			var got []string
 			for _, f := range (&genai.Config{StructuredOutput: "json_schema"}).UnenforcedKeywords(model.Settings{}, json.RawMessage(tt.schema)) {
 				if got = append(got, f.At+": "+f.Message); f.Hint == "" {
-					t.Errorf("no way out of %s", f.Message)
+					t.Errorf("no hint for %s", f.Message)
 				}
 			}
 			if diff := cmp.Diff(tt.want, strings.Join(got, "\n")); diff != "" {
@@ -46,7 +46,7 @@ func TestWhatOfASchemaGeminiIsNotHeldTo(t *testing.T) {
 	}
 }
 
-func TestGeminiIsHeldToNothingWhereNobodyKnowsOrWants(t *testing.T) {
+func TestUnenforcedKeywordsNeedNativeSchemas(t *testing.T) {
 	schema := json.RawMessage(`{"const":true}`)
 	tests := []struct {
 		name, how, base string
@@ -57,13 +57,13 @@ func TestGeminiIsHeldToNothingWhereNobodyKnowsOrWants(t *testing.T) {
 		{"JSON mode", "json_object", "", schema, 0},
 		{"nothing", "none", "", schema, 0},
 		{"another server", "json_schema", "https://example.com", schema, 0},
-		{"no JSON", "json_schema", "", json.RawMessage(`{`), 0},
+		{"invalid JSON", "json_schema", "", json.RawMessage(`{`), 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := genai.Config{StructuredOutput: tt.how}
 			if got := c.UnenforcedKeywords(model.Settings{BaseURL: tt.base}, tt.schema); len(got) != tt.want {
-				t.Errorf("%d faults, not %d: %v", len(got), tt.want, got)
+				t.Errorf("%d faults, want %d: %v", len(got), tt.want, got)
 			}
 		})
 	}

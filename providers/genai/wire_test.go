@@ -9,9 +9,9 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
-// site is a server as the wire sees it.
-func site() modelhttptest.Site {
-	return modelhttptest.Site{
+// provider is this provider with a reply of its server.
+func provider() modelhttptest.Provider {
+	return modelhttptest.Provider{
 		Reply: `{"candidates":[{"content":{"role":"model","parts":[{"text":"pong"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":1}}`,
 		New: func(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 			c := defaults()
@@ -20,6 +20,6 @@ func site() modelhttptest.Site {
 	}
 }
 
-func TestDeadConnections(t *testing.T) { modelhttptest.DeadConnections(t, site()) }
+func TestDeadConnections(t *testing.T) { modelhttptest.DeadConnections(t, provider()) }
 
-func BenchmarkCall(b *testing.B) { modelhttptest.Benchmark(b, site()) }
+func BenchmarkCall(b *testing.B) { modelhttptest.Benchmark(b, provider()) }

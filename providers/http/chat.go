@@ -136,7 +136,7 @@ func (chat) read(_ *model.Request, body []byte) (*rawReply, error) {
 		return nil, wrongProtocol("chat completions", body)
 	}
 	if len(a.Error) > 0 && string(a.Error) != "null" {
-		return nil, errorWords.Reported(body)
+		return nil, errorWords.ParseError(body)
 	}
 	if len(a.Choices) == 0 {
 		return nil, modelhttp.Bad("the endpoint's answer has no choices: %s", modelhttp.ErrorBody(body))

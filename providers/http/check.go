@@ -69,7 +69,7 @@ func (m *chatModel) checkAddress() component.Faults {
 	switch {
 	case m.base == "":
 	case below:
-		_, out = modelhttp.Bare(m.base, addressLike)
+		_, out = modelhttp.AddressWithoutQuery(m.base, addressLike)
 	default:
 		_, out = modelhttp.Address(m.base, addressLike)
 	}

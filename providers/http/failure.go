@@ -25,14 +25,14 @@ func (m *chatModel) refusedError(w *httpclient.Error) *model.Error {
 	if w.RetryAfter == 0 {
 		w.RetryAfter = retryDelay(w.Body)
 	}
-	e := modelhttp.Refused(w)
+	e := modelhttp.TransportError(w)
 	if w.Status == 0 {
 		return e
 	}
 	if w.Status == nethttp.StatusFailedDependency { // Bedrock's status for a failed model
 		e.Kind = model.ServerError
 	}
-	e.Kind = errorWords.Refused(w, e.Kind)
+	e.Kind = errorWords.KindOfRefused(w, e.Kind)
 	if e.Kind == model.NotFound {
 		e.Message += " (options.url and base_url lead there)"
 	}

@@ -112,7 +112,7 @@ func TestFilterOfAnInterface(t *testing.T) {
 
 func FuzzAnswer(f *testing.F) {
 	for _, file := range []string{"chat_tools.json", "chat_parts.json", "converse_thinking_tools.json", "deepseek_tools.json", "deepseek_broken.json", "gemini_tools.json", "gemini_blocked.json", "text_tgi.json"} {
-		f.Add(string(modelhttptest.Recorded(f, "recorded/"+file)))
+		f.Add(string(modelhttptest.ReadRecorded(f, "recorded/"+file)))
 	}
 	f.Add(strings.Repeat("[", 20000))
 	var models []model.Model

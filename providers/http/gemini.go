@@ -160,7 +160,7 @@ func (gemini) read(_ *model.Request, body []byte) (*rawReply, error) {
 		return nil, wrongProtocol("generateContent", body)
 	}
 	if len(a.Error) > 0 && string(a.Error) != "null" {
-		return nil, errorWords.Reported(body)
+		return nil, errorWords.ParseError(body)
 	}
 	out := &rawReply{id: a.ResponseID, model: a.ModelVersion, usage: geminiUsage(a.UsageMetadata)}
 	if reason := a.PromptFeedback.BlockReason; reason != "" && len(a.Candidates) == 0 {

@@ -116,7 +116,7 @@ func TestRecordedReplies(t *testing.T) {
 		{"text_blocks.json", model.Reply{ID: "q-1", Text: moss, Stop: model.EndTurn, Usage: estimate, Estimated: true, Uncounted: true}, ""},
 	} {
 		t.Run(r.file, func(t *testing.T) {
-			base, asked := serving(t, 200, "application/json", modelhttptest.Recorded(t, "recorded/"+r.file))
+			base, asked := serving(t, 200, "application/json", modelhttptest.ReadRecorded(t, "recorded/"+r.file))
 			var deltas []model.Delta
 			m := at(t, base, configOf(t, r.file), model.Settings{Model: "m-1"})
 			got, err := m.Generate(t.Context(), offering(r.file), func(d model.Delta) { deltas = append(deltas, d) })
@@ -173,7 +173,7 @@ func TestRecordedErrors(t *testing.T) {
 		{"gemini_too_long.json", 400, model.ContextTooLong, 1, "1048576", 0},
 	} {
 		t.Run(r.file, func(t *testing.T) {
-			base, asked := serving(t, r.status, "application/json", modelhttptest.Recorded(t, "recorded/"+r.file))
+			base, asked := serving(t, r.status, "application/json", modelhttptest.ReadRecorded(t, "recorded/"+r.file))
 			m := at(t, base, configOf(t, r.file), model.Settings{Model: "m-1", Retry: retry.Policy{MaxAttempts: 2}})
 			got, err := m.Generate(t.Context(), offering(r.file), nil)
 			var e *model.Error

@@ -102,7 +102,7 @@ func TestThoughtsAreSentBack(t *testing.T) {
 func TestOpenAIItselfHasItsNameForTheLimit(t *testing.T) {
 	for url, want := range map[string]string{"https://api.openai.com/v1": "max_completion_tokens", "http://host/v1": "max_tokens"} {
 		c := of("openai/v1/chat/completions")
-		m, err := http.New(&c, model.Settings{Model: "m", BaseURL: url, APIKey: "sk-1234"}, modelhttptest.NoWaits)
+		m, err := http.New(&c, model.Settings{Model: "m", BaseURL: url, APIKey: "sk-1234"}, modelhttptest.DisableWaits)
 		if err != nil {
 			t.Fatal(err)
 		}

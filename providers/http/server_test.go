@@ -26,7 +26,7 @@ type protocol struct {
 func at(t testing.TB, base string, c http.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
-	m, err := http.New(&c, set, modelhttptest.NoWaits)
+	m, err := http.New(&c, set, modelhttptest.DisableWaits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,9 +36,9 @@ func at(t testing.TB, base string, c http.Config, set model.Settings) model.Mode
 var inPath = regexp.MustCompile(`^/models?/([^/:]+)`)
 
 // speech is what a server says in the protocol.
-func (p protocol) speech() modelhttptest.Speech {
-	return modelhttptest.Speech{
-		Hear: func(t *testing.T, r *nethttp.Request, raw []byte) (enginetest.ReceivedRequest, bool) {
+func (p protocol) speech() modelhttptest.Protocol {
+	return modelhttptest.Protocol{
+		ParseRequest: func(t *testing.T, r *nethttp.Request, raw []byte) (enginetest.ReceivedRequest, bool) {
 			a := p.asked(t, raw)
 			path := r.URL.EscapedPath()
 			if m := inPath.FindStringSubmatch(path); m != nil {
@@ -49,11 +49,11 @@ func (p protocol) speech() modelhttptest.Speech {
 			}
 			return a, p.path == "" || path == p.path
 		},
-		Refuse: func(h nethttp.Header, x enginetest.Response, _ enginetest.ReceivedRequest) any {
+		ErrorBody: func(h nethttp.Header, x enginetest.Response, _ enginetest.ReceivedRequest) any {
 			h.Set(p.id, x.RequestID)
 			return p.refuse(x)
 		},
-		Whole: func(_ nethttp.Header, x enginetest.Response) any { return p.answer(x) },
+		ReplyBody: func(_ nethttp.Header, x enginetest.Response) any { return p.answer(x) },
 	}
 }
 

@@ -242,7 +242,7 @@ func FuzzBodyOfText(f *testing.F) {
 		source, _ := json.Marshal(`{` + string(key) + `: [${args.prompt}, "x${args.prompt}"], "n": ${args.top_p}}`)
 		config := c
 		config.RequestBody = value(t, string(source))
-		m, err := http.New(&config, model.Settings{BaseURL: "http://127.0.0.1:1"}, modelhttptest.NoWaits)
+		m, err := http.New(&config, model.Settings{BaseURL: "http://127.0.0.1:1"}, modelhttptest.DisableWaits)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 )
 
 // site is a server as the wire sees it.
-func site() modelhttptest.Site {
-	return modelhttptest.Site{
+func site() modelhttptest.Provider {
+	return modelhttptest.Provider{
 		Reply: `{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"pong"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":1,"total_tokens":10}}`,
 		New: func(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 			c := of("openai/v1/chat/completions")

@@ -16,7 +16,7 @@ func (m *chatModel) typed(err error) *model.Error {
 	if !ok {
 		return nil
 	}
-	e := modelhttp.Refused(sent)
+	e := modelhttp.TransportError(sent)
 	if sent.Status == 0 {
 		return e
 	}

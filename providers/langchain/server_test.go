@@ -33,7 +33,7 @@ func of(backend string) langchain.Config {
 func at(t testing.TB, base string, c langchain.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
-	m, err := langchain.New(&c, set, modelhttptest.NoWaits)
+	m, err := langchain.New(&c, set, modelhttptest.DisableWaits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +53,9 @@ func bearer(r *http.Request) string {
 }
 
 // speech is what a server says in the protocol.
-func (p protocol) speech() modelhttptest.Speech {
-	out := modelhttptest.Speech{
-		Hear: func(t *testing.T, r *http.Request, raw []byte) (enginetest.ReceivedRequest, bool) {
+func (p protocol) speech() modelhttptest.Protocol {
+	out := modelhttptest.Protocol{
+		ParseRequest: func(t *testing.T, r *http.Request, raw []byte) (enginetest.ReceivedRequest, bool) {
 			rest, ok := strings.CutPrefix(r.URL.Path, p.path)
 			key := bearer
 			if p.key != nil {
@@ -70,11 +70,11 @@ func (p protocol) speech() modelhttptest.Speech {
 			}
 			return a, ok
 		},
-		Refuse: func(h http.Header, x enginetest.Response, _ enginetest.ReceivedRequest) any {
+		ErrorBody: func(h http.Header, x enginetest.Response, _ enginetest.ReceivedRequest) any {
 			h.Set("X-Request-Id", x.RequestID)
 			return object("errors", []any{object("code", 1, "message", x.Message)})
 		},
-		Whole: func(_ http.Header, x enginetest.Response) any { return p.answer(x.Reply) },
+		ReplyBody: func(_ http.Header, x enginetest.Response) any { return p.answer(x.Reply) },
 	}
 	if p.events != nil {
 		out.Stream = p.stream

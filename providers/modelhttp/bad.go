@@ -17,7 +17,7 @@ func Bad(format string, args ...any) *model.Error {
 	return &model.Error{Kind: model.BadReply, Message: q.Error(), Err: q}
 }
 
-// ErrorBody is the body of a response, of which Bad quotes the explanation, or else the start.
+// ErrorBody is the body of an error response. Bad quotes its message, or else its start.
 type ErrorBody []byte
 
 // String implements fmt.Stringer.
@@ -32,8 +32,8 @@ type badReply struct {
 // Error implements error.
 func (q *badReply) Error() string { return fmt.Sprintf(q.format, q.args...) }
 
-// clean returns the message without secrets, including partial ones.
-func (q *badReply) clean(redact func(string) string) string {
+// redacted returns the message without secrets, including partial ones.
+func (q *badReply) redacted(redact func(string) string) string {
 	args := make([]any, len(q.args))
 	for i, a := range q.args {
 		switch a := a.(type) {
@@ -52,7 +52,7 @@ func (q *badReply) clean(redact func(string) string) string {
 	return fmt.Sprintf(q.format, args...)
 }
 
-// What is kept of a server's message: its start, and its end, which often has the cause.
+// Parts of a server's message that are shown: its start, and its end, which often has the cause.
 const (
 	maxHead = 1536
 	maxTail = 512

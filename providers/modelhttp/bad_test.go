@@ -11,9 +11,8 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// What is quoted of an answer is cut once the secrets are out of it: else the
-// first half of one is left.
-func TestNoQuoteHoldsAPieceOfASecret(t *testing.T) {
+// Secrets are redacted before a quote is shortened; otherwise the first half of one would remain.
+func TestQuotesContainNoPartOfASecret(t *testing.T) {
 	const key = "sk-Q7fX2LkZ9vT4mB8wR1yN6cJ3"
 	long := strings.Repeat("x", 490)
 	tests := []struct {

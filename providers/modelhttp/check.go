@@ -11,10 +11,10 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// AtBaseURL is the place of an LLM's base_url.
+// AtBaseURL is the position of an LLM's base_url in a fault.
 const AtBaseURL = "/base_url"
 
-// At returns the place of one of a provider's options.
+// At returns the position of one of a provider's options in a fault.
 func At(option string) string { return "/options/" + option }
 
 // CheckModel reports an LLM without a model for the provider's own service. A server at
@@ -24,7 +24,7 @@ func CheckModel(s model.Settings) component.Faults {
 	if s.Model != "" || s.BaseURL != "" {
 		return nil
 	}
-	return component.Faults{{At: AtBaseURL, Message: "nothing says which model is asked", Hint: "write model: and the provider's name of it"}}
+	return component.Faults{{At: AtBaseURL, Message: "no model is set", Hint: "set model to the provider's name of a model"}}
 }
 
 // Address parses a base_url, dropping a trailing slash; like is an example. The fault
@@ -32,18 +32,18 @@ func CheckModel(s model.Settings) component.Faults {
 func Address(base, like string) (*url.URL, component.Faults) {
 	u, err := url.Parse(strings.TrimSuffix(base, "/"))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, component.Faults{{At: AtBaseURL, Message: "base_url is not an http or https address", Hint: "it looks like " + like}}
+		return nil, component.Faults{{At: AtBaseURL, Message: "base_url is not an http or https URL", Hint: "write a URL such as " + like}}
 	}
 	return u, nil
 }
 
-// Bare is Address for URLs that must not have a query.
-func Bare(base, like string) (*url.URL, component.Faults) {
+// AddressWithoutQuery is Address for URLs that must not have a query.
+func AddressWithoutQuery(base, like string) (*url.URL, component.Faults) {
 	u, out := Address(base, like)
 	if out == nil && (u.RawQuery != "" || u.Fragment != "") {
 		return nil, component.Faults{{
-			At: AtBaseURL, Message: "base_url ends in a query, and a path is put behind it",
-			Hint: "leave out what begins with ? or #; options.url of the http provider takes a query",
+			At: AtBaseURL, Message: "base_url has a query or fragment, but a path is appended to it",
+			Hint: "remove everything from ? or # on; options.url of the http provider may have a query",
 		}}
 	}
 	return u, out
@@ -55,23 +55,23 @@ var managedHeaders = []string{"host", "content-length", "transfer-encoding", "tr
 // CheckHeaders reports invalid headers, and names that differ only in case.
 func CheckHeaders(headers map[string]component.Template) component.Faults {
 	var out component.Faults
-	seen := map[string]string{}
+	names := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		add := func(message, hint string) {
 			out = append(out, component.Fault{At: At("headers") + component.Key(name), Message: message, Hint: hint})
 		}
-		first, twice := seen[strings.ToLower(name)]
+		first, duplicate := names[strings.ToLower(name)]
 		switch {
 		case name == "" || strings.ContainsFunc(name, notTokenChar):
-			add(fmt.Sprintf("%q cannot be the name of a header", name), "names are letters, digits and -, such as X-Api-Version")
+			add(fmt.Sprintf("%q is not a valid header name", name), "use only letters, digits and -, as in X-Api-Version")
 		case slices.Contains(managedHeaders, strings.ToLower(name)):
-			add("the header "+name+" is made of what is sent and where to, and cannot be chosen", "remove it")
-		case twice:
+			add("the header "+name+" is set by the HTTP client and cannot be overridden", "remove it")
+		case duplicate:
 			add(fmt.Sprintf("duplicate header: %s and %s", first, name), "remove one of them")
-		case strings.ContainsFunc(strings.TrimSpace(headers[name].Text), control):
-			add("the header "+name+" goes over several lines, or holds a control character", "write its value on one line")
+		case strings.ContainsFunc(strings.TrimSpace(headers[name].Text), isControl):
+			add("the header "+name+" contains a line break or control character", "write its value on one line")
 		}
-		seen[strings.ToLower(name)] = name
+		names[strings.ToLower(name)] = name
 	}
 	return out
 }
@@ -85,4 +85,4 @@ func notTokenChar(r rune) bool {
 	return !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
 }
 
-func control(r rune) bool { return r < ' ' && r != '\t' || r == 0x7F }
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7F }

@@ -27,15 +27,15 @@ type Client struct {
 	Retryable func(error) bool
 }
 
-// Reply makes a call that returns a reply; attempt makes one attempt, with ctx on its
-// requests. If the request is metered, what may be billed is not retried. The error is a
-// *model.Error, unless ctx ended.
+// Reply makes a call that returns a reply. attempt makes one attempt; its requests must use the ctx that it receives.
+// If the request is metered, an attempt that may be billed is not retried. The error is a *model.Error, unless ctx
+// ended.
 func (c *Client) Reply(ctx context.Context, req *model.Request, attempt func(context.Context) (*model.Reply, error)) (*model.Reply, error) {
 	started := time.Now()
 	var out *model.Reply
 	attempts, err := c.call(ctx, httpclient.Call{
 		Tokens: req.Estimate() + expectedOutput(req), HasFallback: req.Fallback, PriorAttempts: req.PriorAttempts, NoResend: req.Metered,
-		Retryable: func(err error) bool { return c.again(err) && (!req.Metered || !billable(err)) },
+		Retryable: func(err error) bool { return c.shouldRetry(err) && (!req.Metered || !billable(err)) },
 		Grant:     func(err error) bool { return mayRetry(ctx, err) },
 		Do: func(ctx context.Context) (used int, err error) {
 			if out, err = attempt(ctx); err != nil {
@@ -55,8 +55,8 @@ func (c *Client) Reply(ctx context.Context, req *model.Request, attempt func(con
 	return out, nil
 }
 
-// expectedOutput returns the output tokens reserved at the rate limit. A budget's limit
-// is far more than most replies take.
+// expectedOutput returns the output tokens to reserve at the rate limit. For a limit that a budget set, it is at most
+// model.DefaultOutput, since most replies are much shorter.
 func expectedOutput(req *model.Request) int {
 	if req.Bounded {
 		return min(req.Params.MaxOutputTokens, model.DefaultOutput)
@@ -64,14 +64,14 @@ func expectedOutput(req *model.Request) int {
 	return req.Params.MaxOutputTokens
 }
 
-// Do makes a call expected to take that many tokens; attempt returns the tokens used, or
-// 0 if unknown. It returns the number of attempts. If the context is metered
-// (model.Metered), what may be billed is not retried.
+// Do makes a call that is expected to take that many tokens. attempt returns the tokens used, or 0 if unknown. Do
+// returns the number of attempts. If the context is metered (model.Metered), an attempt that may be billed is not
+// retried.
 func (c *Client) Do(ctx context.Context, tokens int, attempt func(context.Context) (used int, err error)) (attempts int, err error) {
 	metered := model.Metered(ctx)
 	return c.call(ctx, httpclient.Call{
 		Tokens: tokens, Do: attempt, NoResend: metered,
-		Retryable: func(err error) bool { return c.again(err) && (!metered || !billable(err)) },
+		Retryable: func(err error) bool { return c.shouldRetry(err) && (!metered || !billable(err)) },
 		Grant:     func(err error) bool { return mayRetry(ctx, err) },
 	})
 }
@@ -79,7 +79,7 @@ func (c *Client) Do(ctx context.Context, tokens int, attempt func(context.Contex
 // call performs a job and types its failures.
 func (c *Client) call(ctx context.Context, job httpclient.Call) (attempts int, err error) {
 	attempt := job.Do
-	job.Kind = kind
+	job.Kind = kindOf
 	job.Do = func(ctx context.Context) (int, error) {
 		used, err := attempt(ctx)
 		if err != nil && ctx.Err() == nil { // otherwise the transport wraps ctx's error
@@ -87,18 +87,18 @@ func (c *Client) call(ctx context.Context, job httpclient.Call) (attempts int, e
 		}
 		return used, err
 	}
-	job.Waits = func(n, most int, wait time.Duration, err error) {
-		if held, ok := errors.AsType[*httpclient.Error](err); ok && errors.Is(err, httpclient.ErrOpen) {
-			err = Refused(held)
+	job.Waits = func(n, limit int, wait time.Duration, err error) {
+		if refused, ok := errors.AsType[*httpclient.Error](err); ok && errors.Is(err, httpclient.ErrOpen) {
+			err = TransportError(refused)
 		}
-		model.NoticeRetry(ctx, model.RetryEvent{Attempt: n, MaxAttempts: most, Wait: wait.Milliseconds(), Error: err.Error()})
+		model.NoticeRetry(ctx, model.RetryEvent{Attempt: n, MaxAttempts: limit, Wait: wait.Milliseconds(), Error: err.Error()})
 	}
 	attempts, err = c.HTTP.Call(ctx, job)
 	if err == nil {
 		return attempts, nil
 	}
-	if held, ok := errors.AsType[*httpclient.Error](err); ok && ctx.Err() == nil && errors.Is(err, httpclient.ErrOpen) {
-		err = Refused(held)
+	if refused, ok := errors.AsType[*httpclient.Error](err); ok && ctx.Err() == nil && errors.Is(err, httpclient.ErrOpen) {
+		err = TransportError(refused)
 	}
 	if known, ok := errors.AsType[*model.Error](err); ok {
 		known.Attempts = attempts
@@ -118,11 +118,11 @@ func (c *Client) failure(err error) error {
 		known = c.Type(err)
 	}
 	if known == nil {
-		known = Bad("the server's answer cannot be read: %s", err)
+		known = Bad("the server's reply cannot be read: %s", err)
 		known.Err = err
 	}
 	if q, ok := errors.AsType[*badReply](known.Err); ok && known.Message == q.Error() {
-		known.Message = q.clean(c.HTTP.Redact)
+		known.Message = q.redacted(c.HTTP.Redact)
 	}
 	if c.Explain != nil {
 		c.Explain(known, err)
@@ -134,8 +134,8 @@ func (c *Client) failure(err error) error {
 	return known
 }
 
-// again reports whether the same request may succeed shortly after.
-func (c *Client) again(err error) bool {
+// shouldRetry reports whether the same request may soon succeed.
+func (c *Client) shouldRetry(err error) bool {
 	if sent, ok := errors.AsType[*httpclient.Error](err); ok && (sent.Final || errors.Is(sent, httpclient.ErrOpen)) {
 		return !sent.Final
 	}
@@ -162,16 +162,16 @@ func mayRetry(ctx context.Context, err error) bool {
 	return ok
 }
 
-// kind returns the kind of a typed failure.
-func kind(err error) model.ErrorKind {
+// kindOf returns the kind of a typed failure.
+func kindOf(err error) model.ErrorKind {
 	if known, ok := errors.AsType[*model.Error](err); ok {
 		return known.Kind
 	}
 	return model.BadReply
 }
 
-// Refused returns the error for a request that the transport reports as failed.
-func Refused(w *httpclient.Error) *model.Error {
+// TransportError returns the error for a request that the transport reports as failed.
+func TransportError(w *httpclient.Error) *model.Error {
 	return &model.Error{
 		Kind: w.Kind, Status: w.Status, RetryAfter: w.RetryAfter,
 		Message: w.Message, RequestID: w.RequestID, NotSent: w.NotSent, Err: w,

@@ -21,14 +21,14 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// site is a server inside the process that answers with a status; 0 = there is no connection to it.
-type site struct {
-	status atomic.Int32
-	asked  atomic.Int32
+// roundTripper answers every request with a status; 0 = the connection fails.
+type roundTripper struct {
+	status   atomic.Int32
+	requests atomic.Int32
 }
 
-func (s *site) RoundTrip(r *http.Request) (*http.Response, error) {
-	s.asked.Add(1)
+func (s *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.requests.Add(1)
 	if s.status.Load() == lost {
 		httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
 	}
@@ -39,29 +39,29 @@ func (s *site) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: int(s.status.Load()), Header: http.Header{}, Body: body, Request: r}, nil
 }
 
-// lost is the status of a server that takes a request and breaks off.
+// lost is the status for a connection that breaks after the request was sent.
 const lost = -1
 
-// caller makes the calls of an llm at the site.
-func (s *site) caller(t *testing.T, attempts int) *modelhttp.Client {
+// client returns a client of the round tripper.
+func (s *roundTripper) client(t *testing.T, attempts int) *modelhttp.Client {
 	t.Helper()
 	set := model.Settings{Model: "m", Retry: retry.Policy{MaxAttempts: attempts, InitialDelay: time.Second}}
 	w, err := modelhttp.Connect(set, "http://model.test", nil, func(w *httpclient.Settings) { w.Base, w.Breaker = s, httpclient.NewBreaker() })
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &modelhttp.Client{HTTP: w, Model: "m", Type: typed}
+	return &modelhttp.Client{HTTP: w, Model: "m", Type: typeError}
 }
 
-func typed(err error) *model.Error {
+func typeError(err error) *model.Error {
 	if sent, ok := errors.AsType[*httpclient.Error](err); ok {
-		return modelhttp.Refused(sent)
+		return modelhttp.TransportError(sent)
 	}
 	return nil
 }
 
-// ask makes a call, and gives its error.
-func ask(ctx context.Context, c *modelhttp.Client, req model.Request) *model.Error {
+// generate makes a call and returns its error.
+func generate(ctx context.Context, c *modelhttp.Client, req model.Request) *model.Error {
 	_, err := c.Reply(ctx, &req, func(ctx context.Context) (*model.Reply, error) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test/v1", strings.NewReader("{}"))
 		if err != nil {
@@ -77,90 +77,90 @@ func ask(ctx context.Context, c *modelhttp.Client, req model.Request) *model.Err
 	return known
 }
 
-func TestOpenBreakerSendsACallElsewhereAtOnce(t *testing.T) {
+func TestOpenBreakerFailsFastWithFallback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s site
+		var s roundTripper
 		s.status.Store(503)
-		c := s.caller(t, 9)
+		c := s.client(t, 9)
 		req := model.Request{Fallback: true}
-		e := ask(t.Context(), c, req)
-		if e == nil || e.Kind != model.Overloaded || !e.NotSent || e.Attempts != 5 || s.asked.Load() != 5 {
-			t.Fatalf("asked %d times: %#v", s.asked.Load(), e)
+		e := generate(t.Context(), c, req)
+		if e == nil || e.Kind != model.Overloaded || !e.NotSent || e.Attempts != 5 || s.requests.Load() != 5 {
+			t.Fatalf("%d requests: %#v", s.requests.Load(), e)
 		}
 		begin := time.Now()
-		e = ask(t.Context(), c, req)
+		e = generate(t.Context(), c, req)
 		if e == nil || e.RetryAfter <= 0 || !strings.Contains(e.Message, "has failed 5 times in a row") || !strings.Contains(e.Message, "HTTP 503: no luck") ||
-			time.Since(begin) != 0 || s.asked.Load() != 5 {
-			t.Errorf("after %v, asked %d times: %#v", time.Since(begin), s.asked.Load(), e)
+			time.Since(begin) != 0 || s.requests.Load() != 5 {
+			t.Errorf("after %v, %d requests: %#v", time.Since(begin), s.requests.Load(), e)
 		}
 	})
 }
 
-func TestCallWithNobodyElseToAskWaits(t *testing.T) {
+func TestOpenBreakerWaitsWithoutFallback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s site
+		var s roundTripper
 		s.status.Store(500)
-		c := s.caller(t, 5)
-		_ = ask(t.Context(), c, model.Request{})
+		c := s.client(t, 5)
+		_ = generate(t.Context(), c, model.Request{})
 		s.status.Store(200)
 		begin := time.Now()
-		if e := ask(t.Context(), c, model.Request{}); e != nil || time.Since(begin) != time.Second {
+		if e := generate(t.Context(), c, model.Request{}); e != nil || time.Since(begin) != time.Second {
 			t.Errorf("after %v: %v", time.Since(begin), e)
 		}
 	})
 }
 
-func TestRunsRepeatNoMoreThanTheirShare(t *testing.T) {
+func TestRetriesOfARunAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s site
+		var s roundTripper
 		s.status.Store(429)
-		c := s.caller(t, 4)
+		c := s.client(t, 4)
 		ctx := model.WithRetries(t.Context(), &model.Retries{})
-		for range 3 { // 9 repeats
-			if e := ask(ctx, c, model.Request{}); e.Attempts != 4 {
+		for range 3 { // 9 retries
+			if e := generate(ctx, c, model.Request{}); e.Attempts != 4 {
 				t.Fatalf("attempts %d", e.Attempts)
 			}
 		}
-		e := ask(ctx, c, model.Request{})
+		e := generate(ctx, c, model.Request{})
 		if e.Attempts != 2 || e.Kind != model.RateLimited || !strings.HasPrefix(e.Message, "no luck; not retried: ") {
 			t.Errorf("attempts %d: %v", e.Attempts, e)
 		}
-		if e := ask(ctx, c, model.Request{}); e.Attempts != 1 {
+		if e := generate(ctx, c, model.Request{}); e.Attempts != 1 {
 			t.Errorf("attempts %d: %v", e.Attempts, e)
 		}
-		if e := ask(t.Context(), c, model.Request{}); e.Attempts != 4 {
+		if e := generate(t.Context(), c, model.Request{}); e.Attempts != 4 {
 			t.Errorf("without a run: attempts %d", e.Attempts)
 		}
 	})
 }
 
-func TestWhatABudgetMayHaveToPayIsNotRepeatedHere(t *testing.T) {
+func TestBillableAttemptsAreNotRetriedWhenMetered(t *testing.T) {
 	tests := []struct {
 		name   string
 		status int32
 		want   int
 	}{
-		{"broken off", lost, 1},
+		{"connection lost", lost, 1},
 		{"not connected", 0, 3},
 		{"refused", 500, 3},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var s site
+				var s roundTripper
 				s.status.Store(tt.status)
-				if e := ask(t.Context(), s.caller(t, 3), model.Request{Metered: true}); e.Attempts != tt.want || e.NotSent != (tt.status == 0) {
-					t.Errorf("under a budget: attempts %d, want %d: %#v", e.Attempts, tt.want, e)
+				if e := generate(t.Context(), s.client(t, 3), model.Request{Metered: true}); e.Attempts != tt.want || e.NotSent != (tt.status == 0) {
+					t.Errorf("metered: attempts %d, want %d: %#v", e.Attempts, tt.want, e)
 				}
-				if e := ask(t.Context(), s.caller(t, 3), model.Request{}); e.Attempts != 3 {
-					t.Errorf("without one: attempts %d", e.Attempts)
+				if e := generate(t.Context(), s.client(t, 3), model.Request{}); e.Attempts != 3 {
+					t.Errorf("not metered: attempts %d", e.Attempts)
 				}
 			})
 		})
 	}
 }
 
-func TestConnectHidesWhatItIsGiven(t *testing.T) {
+func TestConnectRedactsSecrets(t *testing.T) {
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = io.WriteString(w, "key-of-mine, pass-word, third-one, harmless")
@@ -176,28 +176,28 @@ func TestConnectHidesWhatItIsGiven(t *testing.T) {
 	}
 }
 
-func TestConnectSaysWhichFileIsWrong(t *testing.T) {
+func TestConnectNamesTheBadFile(t *testing.T) {
 	_, err := modelhttp.Connect(model.Settings{Certificates: model.Certificates{CAFile: "no/such.pem"}}, "http://model.test", nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "PEX_CA_FILE: open no/such.pem") {
 		t.Error(err)
 	}
 }
 
-func TestAttemptsMadeBeforeCount(t *testing.T) {
+func TestPriorAttemptsCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s site
+		var s roundTripper
 		s.status.Store(500)
-		c := s.caller(t, 4)
+		c := s.client(t, 4)
 		begin := time.Now()
-		e := ask(t.Context(), c, model.Request{PriorAttempts: 2})
-		if e.Attempts != 2 || s.asked.Load() != 2 || time.Since(begin) != 4*time.Second {
-			t.Errorf("after %v, asked %d times: %#v", time.Since(begin), s.asked.Load(), e)
+		e := generate(t.Context(), c, model.Request{PriorAttempts: 2})
+		if e.Attempts != 2 || s.requests.Load() != 2 || time.Since(begin) != 4*time.Second {
+			t.Errorf("after %v, %d requests: %#v", time.Since(begin), s.requests.Load(), e)
 		}
 	})
 }
 
-// A short timeout is one llm's own: the server may be slow, and alive.
-func TestAShortTimeoutHoldsUpNobodyElse(t *testing.T) {
+// A timeout is a setting of one LLM. The breaker must not open for callers with a longer one.
+func TestShortTimeoutDoesNotBlockOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := func(r *http.Request) (*http.Response, error) {
 			select {
@@ -207,17 +207,17 @@ func TestAShortTimeoutHoldsUpNobodyElse(t *testing.T) {
 				return nil, r.Context().Err()
 			}
 		}
-		with := func(timeout time.Duration) *modelhttp.Client {
+		clientWith := func(timeout time.Duration) *modelhttp.Client {
 			w, err := modelhttp.Connect(model.Settings{Model: "slow", Timeout: timeout}, "http://slow.test", nil, func(w *httpclient.Settings) { w.Base = roundTrip(slow) })
 			if err != nil {
 				t.Fatal(err)
 			}
-			return &modelhttp.Client{HTTP: w, Model: "slow", Type: typed}
+			return &modelhttp.Client{HTTP: w, Model: "slow", Type: typeError}
 		}
 		for range 6 {
-			_ = ask(t.Context(), with(time.Second), model.Request{Fallback: true})
+			_ = generate(t.Context(), clientWith(time.Second), model.Request{Fallback: true})
 		}
-		if e := ask(t.Context(), with(time.Minute), model.Request{Fallback: true}); e != nil {
+		if e := generate(t.Context(), clientWith(time.Minute), model.Request{Fallback: true}); e != nil {
 			t.Error(e)
 		}
 	})
@@ -227,11 +227,11 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestUnderABudgetNothingIsSentTwice(t *testing.T) {
+func TestMeteredRequestsAreNotResent(t *testing.T) {
 	for _, metered := range []bool{false, true} {
-		var asked atomic.Int32
+		var requests atomic.Int32
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			if asked.Add(1) == 2 { // it has read the request, and dies
+			if requests.Add(1) == 2 { // the connection ends after the request was read
 				conn, _, err := w.(http.Hijacker).Hijack()
 				if err == nil {
 					_ = conn.Close()
@@ -245,11 +245,11 @@ func TestUnderABudgetNothingIsSentTwice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &modelhttp.Client{HTTP: w, Model: "m", Type: typed}
-		_ = ask(t.Context(), c, model.Request{Metered: metered})
-		e := ask(t.Context(), c, model.Request{Metered: metered})
-		if want := map[bool]int32{false: 3, true: 2}[metered]; asked.Load() != want || (e != nil) != metered || metered && !e.MaybeBilled() {
-			t.Errorf("metered %t: asked %d times, want %d: %v", metered, asked.Load(), want, e)
+		c := &modelhttp.Client{HTTP: w, Model: "m", Type: typeError}
+		_ = generate(t.Context(), c, model.Request{Metered: metered})
+		e := generate(t.Context(), c, model.Request{Metered: metered})
+		if want := map[bool]int32{false: 3, true: 2}[metered]; requests.Load() != want || (e != nil) != metered || metered && !e.MaybeBilled() {
+			t.Errorf("metered %t: %d requests, want %d: %v", metered, requests.Load(), want, e)
 		}
 		base.CloseIdleConnections()
 		server.Close()
@@ -258,13 +258,13 @@ func TestUnderABudgetNothingIsSentTwice(t *testing.T) {
 
 func TestWaitsAreReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s site
+		var s roundTripper
 		s.status.Store(500)
-		c := s.caller(t, 6)
+		c := s.client(t, 6)
 		var waits []model.RetryEvent
 		ctx := model.WithRetryNotice(t.Context(), func(e model.RetryEvent) { waits = append(waits, e) })
 		begin := time.Now()
-		_ = ask(ctx, c, model.Request{})
+		_ = generate(ctx, c, model.Request{})
 		var total int64
 		for i, w := range waits {
 			total += w.Wait
@@ -278,17 +278,17 @@ func TestWaitsAreReported(t *testing.T) {
 
 		waits, begin = nil, time.Now()
 		s.status.Store(200)
-		if e := ask(ctx, c, model.Request{PriorAttempts: 2}); e != nil {
+		if e := generate(ctx, c, model.Request{PriorAttempts: 2}); e != nil {
 			t.Fatal(e)
 		}
 		if len(waits) != 1 || waits[0].Attempt != 3 || waits[0].Wait != time.Since(begin).Milliseconds() ||
 			!strings.HasPrefix(waits[0].Error, "server_error: not asked: its server has failed 6 times in a row") {
-			t.Errorf("at an open breaker, after %s: %+v", time.Since(begin), waits)
+			t.Errorf("with an open breaker, after %s: %+v", time.Since(begin), waits)
 		}
 	})
 }
 
-func TestRepliesSayWhatTheServerDidNotCount(t *testing.T) {
+func TestMissingUsageAndTruncatedInputAreReported(t *testing.T) {
 	long := strings.Repeat("The 27 invoices of March are late. ", 400)
 	prompt := func(text string) model.Request {
 		return model.Request{
@@ -306,13 +306,13 @@ func TestRepliesSayWhatTheServerDidNotCount(t *testing.T) {
 		{"all counted", prompt(long), model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 3000}}, false, 0},
 		{"nothing counted", prompt(long), model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 9}, Estimated: true}, true, 0},
 		{"blocked", prompt(long), model.Reply{Stop: model.ContentFiltered, Estimated: true}, false, 0},
-		{"cut by the server", prompt(long), model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 1024}}, false, 3500},
+		{"truncated by the server", prompt(long), model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 1024}}, false, 3500},
 		{"short", prompt("hi"), model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 1}}, false, 0},
 		{"long tokens", prompt(strings.Repeat("=", 9000) + strings.Repeat(" \n", 9000)), model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 200}}, false, 0},
 	}
-	var s site
+	var s roundTripper
 	s.status.Store(200)
-	c := s.caller(t, 1)
+	c := s.client(t, 1)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := c.Reply(t.Context(), &tt.req, func(context.Context) (*model.Reply, error) {

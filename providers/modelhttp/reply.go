@@ -10,16 +10,16 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// Limits of what is accepted in a reply.
+// Limits of a reply.
 const (
 	MaxCalls  = 128     // tool calls
-	MaxName   = 1024    // bytes of the name of a tool
+	MaxName   = 1024    // bytes of a tool's name
 	MaxReply  = 4 << 20 // bytes of a streamed reply (text, thinking and arguments); models write far less
-	maxTokens = 1 << 40 // of any count
+	maxTokens = 1 << 40 // of any token count
 )
 
-// Stream has what the streams of all protocols share: where deltas go, when the first
-// came, and how much came. The zero value is for replies that are not streamed.
+// Stream is the state that streams of all protocols share: where deltas go, when the first part arrived, and the size
+// of the reply. The zero value is for replies that are not streamed.
 type Stream struct {
 	Deltas  func(model.Delta) // nil = no streaming
 	Started time.Time
@@ -32,28 +32,28 @@ type Stream struct {
 // limit includes framing, which is many times the content.
 func (s *Stream) Grow(bytes int) error {
 	if s.size += bytes; s.size > MaxReply {
-		return Bad("the reply is longer than %d bytes", MaxReply)
+		return Bad("the reply exceeds %d bytes", MaxReply)
 	}
 	return nil
 }
 
-// Arrived records the arrival of the first part.
-func (s *Stream) Arrived() {
+// RecordFirst records the arrival of the first part; later calls have no effect.
+func (s *Stream) RecordFirst() {
 	if s.first == 0 {
 		s.first = max(time.Since(s.Started), 1)
 	}
 }
 
-// Show passes a delta on.
-func (s *Stream) Show(d model.Delta) {
+// Emit passes a non-empty delta on.
+func (s *Stream) Emit(d model.Delta) {
 	if d != (model.Delta{}) && s.Deltas != nil {
-		s.Arrived()
+		s.RecordFirst()
 		s.Deltas(d)
 	}
 }
 
-// Ended completes a streamed reply.
-func (s *Stream) Ended(out *model.Reply, err error) (*model.Reply, error) {
+// Complete adds the time of the first part to a streamed reply.
+func (s *Stream) Complete(out *model.Reply, err error) (*model.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func AddCall(calls []model.ToolCall, c model.ToolCall) ([]model.ToolCall, error)
 	return append(calls, c), nil
 }
 
-// Finish completes a reply for the engine: valid UTF-8, call ids, and estimated token
+// Finish completes a reply for the engine: it makes the text valid UTF-8, sets missing call ids, and estimates token
 // counts if the server sent none.
 func Finish(req *model.Request, out *model.Reply) {
 	out.Text = strings.ToValidUTF8(out.Text, "\uFFFD")
@@ -118,8 +118,8 @@ func Plausible[N ~int | ~int64](counts ...N) bool {
 	return true
 }
 
-// usageMissing reports whether a server did not count the tokens of a reply. Those that
-// refuse or block one often count nothing.
+// usageMissing reports whether the server did not count the tokens of a complete reply. Servers often omit the counts
+// when they refuse or block one.
 func usageMissing(r *model.Reply) bool {
 	return r.Estimated && (r.Stop == model.EndTurn || r.Stop == model.ToolUse || r.Stop == model.MaxTokens || r.Stop == model.StopSequence)
 }
@@ -128,10 +128,9 @@ func usageMissing(r *model.Reply) bool {
 // server's count.
 const minTruncatedTokens = 1000
 
-// truncatedInput returns the estimated tokens of a request's messages if the server
-// counted less than half of them, as a server does that silently truncates the prompt;
-// else 0. It ignores tool definitions, which servers render compactly, and repeated
-// characters and white space, which form long tokens.
+// truncatedInput returns the estimated tokens of a request's messages if the server counted less than half of them, and
+// 0 otherwise. Such a server has silently truncated the prompt. The estimate ignores tool definitions, which servers
+// render compactly, and repeated characters and white space, which form long tokens.
 func truncatedInput(req *model.Request, r *model.Reply) int {
 	n := 0
 	for _, m := range req.Messages {

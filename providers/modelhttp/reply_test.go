@@ -12,10 +12,10 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-func TestAStreamThatSaysTooMuchEnds(t *testing.T) {
+func TestStreamSizeIsLimited(t *testing.T) {
 	var s modelhttp.Stream
 	if err := s.Grow(modelhttp.MaxReply); err != nil {
-		t.Errorf("all that may be said: %v", err)
+		t.Errorf("at the limit: %v", err)
 	}
 	var e *model.Error
 	if err := s.Grow(1); !errors.As(err, &e) || e.Kind != model.BadReply {
@@ -23,9 +23,9 @@ func TestAStreamThatSaysTooMuchEnds(t *testing.T) {
 	}
 }
 
-func TestLongMessagesKeepTheirBeginningAndTheirEnd(t *testing.T) {
+func TestLongMessagesKeepStartAndEnd(t *testing.T) {
 	const secret = "sk-a-secret-in-the-middle"
-	long := "the server says " + strings.Repeat("ü"+secret, 1000) + " (set options.x)"
+	long := "the server reports " + strings.Repeat("ü"+secret, 1000) + " (set options.x)"
 	c := modelhttp.Client{HTTP: httpclient.New(httpclient.Settings{Secrets: []string{secret}})}
 	_, err := c.Do(context.Background(), 0, func(context.Context) (int, error) { return 0, modelhttp.Bad("%s", long) })
 	var e *model.Error
@@ -33,7 +33,7 @@ func TestLongMessagesKeepTheirBeginningAndTheirEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := e.Message
-	if len(m) > 2100 || !strings.HasPrefix(m, "the server says ") || !strings.HasSuffix(m, " (set options.x)") || !utf8.ValidString(m) || strings.Contains(m, "sk-") {
+	if len(m) > 2100 || !strings.HasPrefix(m, "the server reports ") || !strings.HasSuffix(m, " (set options.x)") || !utf8.ValidString(m) || strings.Contains(m, "sk-") {
 		t.Errorf("%d bytes: %q", len(m), m)
 	}
 }

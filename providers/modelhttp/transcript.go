@@ -13,7 +13,7 @@ import (
 // AskForJSON returns a request with the schema in the system prompt, for servers without
 // a field for it.
 func AskForJSON(req *model.Request) *model.Request {
-	words := fmt.Sprintf("Answer with one JSON value and nothing else. It must fit this JSON Schema, named %q:\n%s", req.Schema.Name, req.Schema.Schema)
+	instruction := fmt.Sprintf("Answer with one JSON value and nothing else. It must fit this JSON Schema, named %q:\n%s", req.Schema.Name, req.Schema.Schema)
 	out := *req
 	out.Schema = nil
 	n := 0
@@ -21,7 +21,7 @@ func AskForJSON(req *model.Request) *model.Request {
 		n++
 	}
 	out.Messages = append([]model.Message{}, req.Messages[:n]...)
-	out.Messages = append(out.Messages, model.Message{Role: model.System, Text: model.Text{words}})
+	out.Messages = append(out.Messages, model.Message{Role: model.System, Text: model.Text{instruction}})
 	out.Messages = append(out.Messages, req.Messages[n:]...)
 	return &out
 }
@@ -49,11 +49,11 @@ func Transcript(messages []model.Message, withSystem bool) string {
 	for _, m := range rest {
 		text := MessageText(m)
 		if len(rest) > 1 {
-			who := "User: "
+			speaker := "User: "
 			if m.Role == model.Assistant {
-				who = "Assistant: "
+				speaker = "Assistant: "
 			}
-			text = who + text
+			text = speaker + text
 		}
 		parts = append(parts, text)
 	}
@@ -64,11 +64,11 @@ func Transcript(messages []model.Message, withSystem bool) string {
 func MessageText(m model.Message) string {
 	text := m.Text.String()
 	if m.Role == model.ToolRole {
-		what := "Result of "
+		prefix := "Result of "
 		if m.IsError {
-			what = "Error of "
+			prefix = "Error of "
 		}
-		return what + "the tool " + m.Tool + ":\n" + text
+		return prefix + "the tool " + m.Tool + ":\n" + text
 	}
 	for _, c := range m.Calls {
 		if text != "" {

@@ -19,29 +19,28 @@ type ErrorWords []struct {
 }
 
 // Kind returns the kind of an error text, or "".
-func (w ErrorWords) Kind(said string) model.ErrorKind {
-	said = strings.ToLower(said)
+func (w ErrorWords) Kind(text string) model.ErrorKind {
+	text = strings.ToLower(text)
 	for _, word := range w {
-		if strings.Contains(said, word.Text) {
+		if strings.Contains(text, word.Text) {
 			return word.Kind
 		}
 	}
 	return ""
 }
 
-// Refused returns the kind of a refused request whose body has an error in OpenAI's
-// format; otherwise is the kind of its status.
-func (w ErrorWords) Refused(r *httpclient.Error, otherwise model.ErrorKind) model.ErrorKind {
+// KindOfRefused returns the kind of a refused request whose body has an error in OpenAI's format. fallback is the kind
+// of its status.
+func (w ErrorWords) KindOfRefused(r *httpclient.Error, fallback model.ErrorKind) model.ErrorKind {
 	kind := w.kindOf(r.Body)
 	if kind != "" && r.Status < http.StatusInternalServerError || kind == model.ContextTooLong {
 		return kind
 	}
-	return otherwise
+	return fallback
 }
 
-// Reported types an error in that format with status 200: in a stream, or instead of a
-// reply.
-func (w ErrorWords) Reported(body []byte) *model.Error {
+// ParseError returns the error in OpenAI's format that came with status 200, in a stream or instead of a reply.
+func (w ErrorWords) ParseError(body []byte) *model.Error {
 	e := Bad("%s", ErrorBody(body))
 	e.Kind = model.ServerError
 	var shape struct {

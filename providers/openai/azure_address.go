@@ -22,7 +22,7 @@ func (c *AzureConfig) dated() bool { return azureDate.MatchString(c.APIVersion) 
 // base returns the URL of a resource's API. A base_url that contains more than the
 // endpoint is used as it is.
 func (c *AzureConfig) base(s model.Settings) string {
-	u, _ := modelhttp.Bare(s.BaseURL, azureLike)
+	u, _ := modelhttp.AddressWithoutQuery(s.BaseURL, azureLike)
 	if azureV1(u) || azureNamed(u) {
 		return u.String()
 	}
@@ -47,7 +47,7 @@ var _ component.Checker[model.Settings] = (*AzureConfig)(nil)
 func (c *AzureConfig) Check(s model.Settings) (out component.Faults) {
 	if s.BaseURL == "" {
 		out = append(out, component.Fault{At: modelhttp.AtBaseURL, Message: "azure_openai has no base_url", Hint: "write the endpoint of the resource, " + azureLike})
-	} else if u, wrong := modelhttp.Bare(s.BaseURL, azureLike); wrong != nil {
+	} else if u, wrong := modelhttp.AddressWithoutQuery(s.BaseURL, azureLike); wrong != nil {
 		out = append(out, wrong...)
 	} else {
 		out = append(out, c.clash(u, cmp.Or(c.Deployment, s.Model))...)

@@ -44,7 +44,7 @@ func (c *Config) Check(s model.Settings) component.Faults {
 }
 
 func address(base string) (*url.URL, component.Faults) {
-	return modelhttp.Bare(cmp.Or(base, defaultBaseURL), "https://host/v1")
+	return modelhttp.AddressWithoutQuery(cmp.Or(base, defaultBaseURL), "https://host/v1")
 }
 
 var _ model.SchemaEnforcer = (*Config)(nil)

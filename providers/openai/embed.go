@@ -93,7 +93,7 @@ func parseVectors(body []byte, n int) (vectors [][]float64, used int, err error)
 		return nil, 0, modelhttp.Bad("the server's vectors cannot be read: %s", modelhttp.ErrorBody(body))
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return nil, 0, words.Reported(body)
+		return nil, 0, words.ParseError(body)
 	}
 	if len(c.Data) != n {
 		return nil, 0, modelhttp.Bad("the server sent %d vectors for %d texts", len(c.Data), n)

@@ -16,7 +16,7 @@ func typed(err error) *model.Error {
 		return refused(sent)
 	}
 	if event, ok := errors.AsType[*streamError](err); ok {
-		return words.Reported(event.body)
+		return words.ParseError(event.body)
 	}
 	return nil
 }
@@ -33,11 +33,11 @@ func (m *chatModel) explain(known *model.Error, _ error) {
 
 // refused converts the error of a request that the server refused, or did not receive.
 func refused(w *httpclient.Error) *model.Error {
-	e := modelhttp.Refused(w)
+	e := modelhttp.TransportError(w)
 	if w.Status == 0 {
 		return e
 	}
-	e.Kind = words.Refused(w, e.Kind)
+	e.Kind = words.KindOfRefused(w, e.Kind)
 	return e
 }
 

@@ -51,7 +51,7 @@ func (c *MistralConfig) Check(s model.Settings) component.Faults {
 }
 
 func mistralAddress(base string) (*url.URL, component.Faults) {
-	return modelhttp.Bare(cmp.Or(base, mistralBaseURL), mistralBaseURL)
+	return modelhttp.AddressWithoutQuery(cmp.Or(base, mistralBaseURL), mistralBaseURL)
 }
 
 // NewMistral returns a model of Mistral's platform. change, if not nil, adapts the

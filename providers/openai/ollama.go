@@ -40,7 +40,7 @@ func (c *OllamaConfig) Check(s model.Settings) component.Faults {
 }
 
 func ollamaAddress(base string) (*url.URL, component.Faults) {
-	return modelhttp.Bare(cmp.Or(base, ollamaBaseURL), ollamaBaseURL)
+	return modelhttp.AddressWithoutQuery(cmp.Or(base, ollamaBaseURL), ollamaBaseURL)
 }
 
 // NewOllama returns a model that Ollama serves. change, if not nil, adapts the transport's

@@ -16,7 +16,7 @@ func parseReply(body []byte) (*model.Reply, error) {
 		return nil, modelhttp.Bad("the server's answer is no JSON: %s", modelhttp.ErrorBody(body))
 	}
 	if c.failed() {
-		return nil, words.Reported(body)
+		return nil, words.ParseError(body)
 	}
 	if len(c.Choices) == 0 {
 		return nil, modelhttp.Bad("the server's answer has no choices: %s", modelhttp.ErrorBody(body))

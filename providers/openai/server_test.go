@@ -66,14 +66,14 @@ type function struct {
 
 func newServer(t *testing.T, script *enginetest.ModelScript, v vendor) string {
 	t.Helper()
-	return modelhttptest.Serve(t, script, modelhttptest.Speech{Hear: v.hear, Refuse: v.refusal, Whole: whole, Stream: v.stream})
+	return modelhttptest.Serve(t, script, modelhttptest.Protocol{ParseRequest: v.hear, ErrorBody: v.refusal, ReplyBody: whole, Stream: v.stream})
 }
 
 // at makes a model of a server at an address, whose waits take no time.
 func at(t testing.TB, base string, c openai.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
-	m, err := openai.New(&c, set, modelhttptest.NoWaits)
+	m, err := openai.New(&c, set, modelhttptest.DisableWaits)
 	if err != nil {
 		t.Fatal(err)
 	}

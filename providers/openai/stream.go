@@ -78,9 +78,9 @@ func (a *accumulator) delta(d *replyMessage) error {
 		}
 	}
 	if len(d.ToolCalls) > 0 {
-		a.Arrived()
+		a.RecordFirst()
 	}
-	a.Show(model.Delta{Text: text, Reasoning: cmp.Or(thinking, d.ReasoningContent, d.Reasoning)})
+	a.Emit(model.Delta{Text: text, Reasoning: cmp.Or(thinking, d.ReasoningContent, d.Reasoning)})
 	return nil
 }
 
@@ -155,5 +155,5 @@ func (a *accumulator) reply() (*model.Reply, error) {
 	for _, p := range a.calls {
 		a.raw.calls = append(a.raw.calls, model.ToolCall{ID: p.id, Name: p.name, Args: json.RawMessage(p.args.String())})
 	}
-	return a.Ended(a.raw.reply())
+	return a.Complete(a.raw.reply())
 }

@@ -17,7 +17,7 @@ var streams = modelhttptest.Streams{Kind: "text/event-stream", New: func(tb test
 
 func recorded(tb testing.TB, name string) []byte {
 	tb.Helper()
-	return modelhttptest.Recorded(tb, "stream/"+name+".sse")
+	return modelhttptest.ReadRecorded(tb, "stream/"+name+".sse")
 }
 
 var question = modelhttptest.Question
@@ -51,7 +51,7 @@ func TestStreamsOfManyServers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			m := at(t, modelhttptest.Replay(t, "text/event-stream", recorded(t, tt.file)), defaults(), model.Settings{Model: "m"})
-			got := modelhttptest.Hear(t, m, question)
+			got := modelhttptest.ReadStream(t, m, question)
 			ignore := cmpopts.IgnoreFields(model.Reply{}, "Latency", "FirstToken")
 			if tt.want.Usage.Total() == 0 {
 				ignore = cmpopts.IgnoreFields(model.Reply{}, "Latency", "FirstToken", "Usage", "Estimated", "Uncounted")
@@ -83,14 +83,14 @@ func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			streams.Broken(t, recorded(t, tt.file), tt.kind, tt.text)
+			streams.RejectStream(t, recorded(t, tt.file), tt.kind, tt.text)
 		})
 	}
 }
 
 func TestEveryCutOfAStreamIsAnErrorOrTheWholeReply(t *testing.T) {
 	for _, file := range []string{"text", "interleaved", "reasoning"} {
-		t.Run(file, func(t *testing.T) { streams.Cuts(t, recorded(t, file)) })
+		t.Run(file, func(t *testing.T) { streams.CheckTruncations(t, recorded(t, file)) })
 	}
 }
 
@@ -104,6 +104,6 @@ func TestServerThatDoesNotStreamIsUnderstood(t *testing.T) {
 	}
 }
 
-func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) { streams.Page(t) }
+func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) { streams.CheckHTML(t) }
 
 func FuzzStream(f *testing.F) { streams.Fuzz(f, "stream") }

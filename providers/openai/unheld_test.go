@@ -139,7 +139,7 @@ func TestMistralIsAskedStrictlyByItsOwnRule(t *testing.T) {
 			req.Schema.Schema = json.RawMessage(tt.schema)
 			got := asked(t, func(base string) (model.Model, error) {
 				c := mistralDefaults()
-				return openai.NewMistral(&c, model.Settings{Model: "m", BaseURL: base, APIKey: "sk-1234"}, modelhttptest.NoWaits)
+				return openai.NewMistral(&c, model.Settings{Model: "m", BaseURL: base, APIKey: "sk-1234"}, modelhttptest.DisableWaits)
 			}, req, nil)
 			if strict := strings.Contains(strings.ReplaceAll(string(got.body), " ", ""), `"strict":true`); strict != tt.want {
 				t.Errorf("strict: %v in %s", strict, got.body)

@@ -43,13 +43,13 @@ func ofVendor(t *testing.T, name, base string) model.Model {
 	switch vendor {
 	case "azure":
 		c := azureDefaults()
-		return built(t)(openai.NewAzure(&c, set, modelhttptest.NoWaits))
+		return built(t)(openai.NewAzure(&c, set, modelhttptest.DisableWaits))
 	case "ollama":
 		c := ollamaDefaults()
-		return built(t)(openai.NewOllama(&c, set, modelhttptest.NoWaits))
+		return built(t)(openai.NewOllama(&c, set, modelhttptest.DisableWaits))
 	case "mistral":
 		c := mistralDefaults()
-		return built(t)(openai.NewMistral(&c, set, modelhttptest.NoWaits))
+		return built(t)(openai.NewMistral(&c, set, modelhttptest.DisableWaits))
 	}
 	t.Fatalf("there is no vendor %s", vendor)
 	return nil
@@ -162,7 +162,7 @@ func TestTokensOfEntraWearOut(t *testing.T) {
 	base, _ := recording(t, "azure_wrong_key.json", 401)
 	c := azureDefaults()
 	c.Auth = "bearer"
-	_, err := built(t)(openai.NewAzure(&c, model.Settings{Model: "m", BaseURL: base, APIKey: "sk-1234"}, modelhttptest.NoWaits)).Generate(t.Context(), question, nil)
+	_, err := built(t)(openai.NewAzure(&c, model.Settings{Model: "m", BaseURL: base, APIKey: "sk-1234"}, modelhttptest.DisableWaits)).Generate(t.Context(), question, nil)
 	if err == nil || !strings.Contains(err.Error(), "az account get-access-token") {
 		t.Error(err)
 	}
@@ -188,7 +188,7 @@ func TestOllamaThatDoesNotRunIsExplained(t *testing.T) {
 func TestVectorsOfVendors(t *testing.T) {
 	base, asked := embedder(t, 7)
 	c := ollamaDefaults()
-	m := built(t)(openai.NewOllama(&c, model.Settings{Model: "e-1", BaseURL: base}, modelhttptest.NoWaits))
+	m := built(t)(openai.NewOllama(&c, model.Settings{Model: "e-1", BaseURL: base}, modelhttptest.DisableWaits))
 	got, _, err := m.(model.Embedder).Embed(t.Context(), []string{"a", "bbb"})
 	if err != nil || len(got) != 2 || (*asked)[0]["model"] != "e-1" {
 		t.Errorf("%v, %v, asked %v", got, err, *asked)

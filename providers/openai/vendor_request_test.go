@@ -80,27 +80,27 @@ func TestRequestsOfVendors(t *testing.T) {
 		{"azure_v1", "POST /openai/v1/chat/completions", func(base string) (model.Model, error) {
 			c := azureDefaults()
 			c.Deployment, c.ReasoningEffort = "my-deployment", "low"
-			return openai.NewAzure(&c, set(base), modelhttptest.NoWaits)
+			return openai.NewAzure(&c, set(base), modelhttptest.DisableWaits)
 		}},
 		{"azure_dated", "POST /openai/deployments/my%20deployment/chat/completions?api-version=2024-10-21", func(base string) (model.Model, error) {
 			c := azureDefaults()
 			c.Deployment, c.APIVersion = "my deployment", "2024-10-21"
-			return openai.NewAzure(&c, set(base), modelhttptest.NoWaits)
+			return openai.NewAzure(&c, set(base), modelhttptest.DisableWaits)
 		}},
 		{"azure_old", "POST /openai/deployments/m/chat/completions?api-version=2024-02-01", func(base string) (model.Model, error) {
 			c := azureDefaults()
 			c.APIVersion, c.StructuredOutput = "2024-02-01", "json_object"
-			return openai.NewAzure(&c, set(base), modelhttptest.NoWaits)
+			return openai.NewAzure(&c, set(base), modelhttptest.DisableWaits)
 		}},
 		{"ollama", "POST /v1/chat/completions", func(base string) (model.Model, error) {
 			c := ollamaDefaults()
 			c.ReasoningEffort = "none"
-			return openai.NewOllama(&c, set(base), modelhttptest.NoWaits)
+			return openai.NewOllama(&c, set(base), modelhttptest.DisableWaits)
 		}},
 		{"mistral", "POST /v1/chat/completions", func(base string) (model.Model, error) {
 			c := mistralDefaults()
 			c.SafePrompt, c.ExtraBody = true, map[string]any{"prompt_mode": "reasoning"}
-			return openai.NewMistral(&c, set(base), modelhttptest.NoWaits)
+			return openai.NewMistral(&c, set(base), modelhttptest.DisableWaits)
 		}},
 	} {
 		t.Run(v.name, func(t *testing.T) {
@@ -126,25 +126,25 @@ func TestKeysOfVendorsStandWhereTheyBelong(t *testing.T) {
 	}{
 		{"azure key", "Api-Key", "sk-1234", func(base string) (model.Model, error) {
 			c := azureDefaults()
-			return openai.NewAzure(&c, set(base), modelhttptest.NoWaits)
+			return openai.NewAzure(&c, set(base), modelhttptest.DisableWaits)
 		}},
 		{"azure token", "Authorization", "Bearer sk-1234", func(base string) (model.Model, error) {
 			c := azureDefaults()
 			c.Auth = "bearer"
-			return openai.NewAzure(&c, set(base), modelhttptest.NoWaits)
+			return openai.NewAzure(&c, set(base), modelhttptest.DisableWaits)
 		}},
 		{"azure by a gateway's header", "X-Gateway-Key", "abcd", func(base string) (model.Model, error) {
 			c := azureDefaults()
 			c.Headers = map[string]component.Template{"X-Gateway-Key": {Text: "abcd"}}
-			return openai.NewAzure(&c, model.Settings{Model: "m", BaseURL: base}, modelhttptest.NoWaits)
+			return openai.NewAzure(&c, model.Settings{Model: "m", BaseURL: base}, modelhttptest.DisableWaits)
 		}},
 		{"ollama behind a proxy", "Authorization", "Bearer sk-1234", func(base string) (model.Model, error) {
 			c := ollamaDefaults()
-			return openai.NewOllama(&c, set(base), modelhttptest.NoWaits)
+			return openai.NewOllama(&c, set(base), modelhttptest.DisableWaits)
 		}},
 		{"mistral", "Authorization", "Bearer sk-1234", func(base string) (model.Model, error) {
 			c := mistralDefaults()
-			return openai.NewMistral(&c, set(base), modelhttptest.NoWaits)
+			return openai.NewMistral(&c, set(base), modelhttptest.DisableWaits)
 		}},
 	} {
 		t.Run(v.name, func(t *testing.T) {
@@ -171,11 +171,11 @@ func TestAServerThatWantsAKeyIsNotAskedWithoutOne(t *testing.T) {
 	}{
 		{"azure", func(base, key string) (model.Model, error) {
 			c := azureDefaults()
-			return openai.NewAzure(&c, model.Settings{Model: "m", BaseURL: base, APIKey: key}, modelhttptest.NoWaits)
+			return openai.NewAzure(&c, model.Settings{Model: "m", BaseURL: base, APIKey: key}, modelhttptest.DisableWaits)
 		}, true},
 		{"ollama", func(base, key string) (model.Model, error) {
 			c := ollamaDefaults()
-			return openai.NewOllama(&c, model.Settings{Model: "m", BaseURL: base, APIKey: key}, modelhttptest.NoWaits)
+			return openai.NewOllama(&c, model.Settings{Model: "m", BaseURL: base, APIKey: key}, modelhttptest.DisableWaits)
 		}, false},
 	} {
 		t.Run(v.name, func(t *testing.T) {
@@ -203,12 +203,12 @@ func TestAddressesOfVendors(t *testing.T) {
 		return func(base string) (model.Model, error) {
 			c := azureDefaults()
 			c.APIVersion, c.Deployment = version, deployment
-			return openai.NewAzure(&c, model.Settings{BaseURL: base, APIKey: "sk-1234"}, modelhttptest.NoWaits)
+			return openai.NewAzure(&c, model.Settings{BaseURL: base, APIKey: "sk-1234"}, modelhttptest.DisableWaits)
 		}
 	}
 	ollama := func(base string) (model.Model, error) {
 		c := ollamaDefaults()
-		return openai.NewOllama(&c, model.Settings{Model: "m", BaseURL: base}, modelhttptest.NoWaits)
+		return openai.NewOllama(&c, model.Settings{Model: "m", BaseURL: base}, modelhttptest.DisableWaits)
 	}
 	for _, v := range []struct {
 		name, path, want string

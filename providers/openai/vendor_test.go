@@ -67,7 +67,7 @@ func TestAzureConformance(t *testing.T) {
 				c.APIVersion, c.Auth = v.version, v.auth
 				c.LegacyMaxTokens = new(true) // the suite's server reads max_tokens
 				set.BaseURL = newServer(t, script, azure(v.base, v.version, v.sent))
-				return built(t)(openai.NewAzure(&c, set, modelhttptest.NoWaits))
+				return built(t)(openai.NewAzure(&c, set, modelhttptest.DisableWaits))
 			})
 		})
 	}
@@ -144,7 +144,7 @@ func TestOllamaConformance(t *testing.T) {
 	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
 		c := ollamaDefaults()
 		set.BaseURL = newServer(t, script, ollamaServer())
-		return built(t)(openai.NewOllama(&c, set, modelhttptest.NoWaits))
+		return built(t)(openai.NewOllama(&c, set, modelhttptest.DisableWaits))
 	})
 }
 
@@ -222,7 +222,7 @@ func TestMistralConformance(t *testing.T) {
 	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
 		c := mistralDefaults()
 		set.BaseURL = newServer(t, script, mistralServer())
-		return built(t)(openai.NewMistral(&c, set, modelhttptest.NoWaits))
+		return built(t)(openai.NewMistral(&c, set, modelhttptest.DisableWaits))
 	})
 }
 

@@ -12,10 +12,9 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// A single operation can create a value far larger than the memory limit: "a" *
-// 1000000000. Operations whose result can be larger than their operands are therefore
-// rewritten to calls of the functions below, which first compare the size of the result
-// with the free memory.
+// A single operation can create a value far larger than the memory limit: "a" * 1000000000. Operations whose result can
+// be larger than their operands are therefore rewritten to calls of the functions below, which compare the estimated
+// size of the result with the free memory first.
 
 // Names that no program can contain.
 const (
@@ -103,8 +102,8 @@ func checkExpr(e syntax.Expr) syntax.Expr {
 
 // memoryLimit is the memory limit of a program.
 type memoryLimit struct {
-	bound uint64 // of the program, in bytes
-	max   uint64 // of the heap; 0 = no limit
+	limit uint64 // limit of the program, in bytes
+	max   uint64 // maximum size of the heap; 0 = no limit
 }
 
 // heapSize returns the size of the heap.
@@ -115,15 +114,14 @@ func heapSize() uint64 {
 }
 
 // newMemoryLimit returns the limit of a program that starts now.
-func newMemoryLimit(most uint64) *memoryLimit {
-	if most == 0 {
+func newMemoryLimit(limit uint64) *memoryLimit {
+	if limit == 0 {
 		return &memoryLimit{}
 	}
-	return &memoryLimit{bound: most, max: heapSize() + most}
+	return &memoryLimit{limit: limit, max: heapSize() + limit}
 }
 
-// charge returns an error for a value that does not fit into the free memory. watchMemory
-// handles small values.
+// charge returns an error if a value does not fit into the free memory. Small values are left to watchMemory.
 func (m *memoryLimit) charge(bytes uint64) error {
 	const small = 1 << 20
 	if m.max == 0 || bytes <= small || heapSize()+bytes <= m.max {
@@ -132,7 +130,7 @@ func (m *memoryLimit) charge(bytes uint64) error {
 	if runtime.GC(); heapSize()+bytes <= m.max { // ignore unreachable values
 		return nil
 	}
-	return fmt.Errorf("a value of %d MB would make the program take more than %d MB of memory; work on parts, or keep less", bytes>>20, m.bound>>20)
+	return fmt.Errorf("a value of %d MB would make the program use more than %d MB of memory; process the data in parts", bytes>>20, m.limit>>20)
 }
 
 // builtins returns the checked operations by name.
@@ -158,7 +156,7 @@ func (m *memoryLimit) call(t *starlark.Thread, _ *starlark.Builtin, args starlar
 	return starlark.Call(t, args[0], args[1:], kwargs)
 }
 
-const pointer = 16 // bytes of an element of a list
+const pointer = 16 // bytes per element of a list
 
 // sizeOfBinary estimates the size of the result of an operation.
 func sizeOfBinary(op syntax.Token, x, y starlark.Value) uint64 {
@@ -173,16 +171,16 @@ func sizeOfBinary(op syntax.Token, x, y starlark.Value) uint64 {
 	default: // repetition
 	}
 	if n, ok := y.(starlark.Int); ok {
-		return times(length(x), n)
+		return multiply(length(x), n)
 	}
 	if n, ok := x.(starlark.Int); ok {
-		return times(length(y), n)
+		return multiply(length(y), n)
 	}
 	return 0
 }
 
-// times returns size times n, saturating.
-func times(size uint64, n starlark.Int) uint64 {
+// multiply returns size times n, saturating.
+func multiply(size uint64, n starlark.Int) uint64 {
 	if n.Sign() <= 0 || size == 0 {
 		return 0
 	}

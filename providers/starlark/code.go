@@ -100,7 +100,7 @@ func (t *codeTool) Call(ctx context.Context, call *tool.Call) (*tool.Output, err
 	if err != nil {
 		return nil, err
 	}
-	// The child opens the folder again; this checks it and asks for access.
+	// The child opens the folder again. This call checks the folder and asks for access.
 	tree, err := t.folder.Open()
 	if err != nil {
 		return nil, err
@@ -108,11 +108,11 @@ func (t *codeTool) Call(ctx context.Context, call *tool.Call) (*tool.Output, err
 	tree.Close()
 	r.Context = call.Context.JSON(maxContextBytes)
 	if t.config.Variables && call.Session != nil {
-		kept, err := call.Session.Read(ctx)
+		session, err := call.Session.Read(ctx)
 		if err != nil {
 			return nil, err
 		}
-		r.Variables, r.Keeps = kept.Variables, true
+		r.Variables, r.Keeps = session.Variables, true
 	}
 	answer, err := t.run(ctx, r)
 	if err != nil {
@@ -151,8 +151,8 @@ func (t *codeTool) parse(raw json.RawMessage) (request, error) {
 	return r, nil
 }
 
-// executable returns a path to start this program again; on Linux one that works even if
-// the file was replaced or removed.
+// executable returns a path for starting this program again. On Linux it works even if the file was replaced or
+// removed.
 func executable() (string, error) {
 	const running = "/proc/self/exe"
 	if _, err := os.Stat(running); err == nil {
@@ -161,30 +161,29 @@ func executable() (string, error) {
 	return os.Executable()
 }
 
-// overflow is the Go runtime's message on stderr for an exhausted stack.
+// overflow is the Go runtime's message on stderr for a stack overflow.
 const overflow = "stack overflow"
 
-// outOfMemoryTexts are messages on stderr when the system grants no more memory: four of
-// the Go runtime, which may also crash on a missing allocation, and one of its race
-// detector.
+// outOfMemoryTexts are messages on stderr when the system provides no more memory: four of the Go runtime, which may
+// also crash on a failed allocation, and one of the race detector.
 var outOfMemoryTexts = []string{
 	"fatal error: runtime: out of memory", "fatal error: runtime: cannot allocate memory", "runtime/cgo: pthread_create failed",
 	"SIGSEGV: segmentation violation\n", "ThreadSanitizer failed to allocate",
 }
 
-// outOfMemory reports whether a child ended for lack of memory.
+// outOfMemory reports whether a child exited for lack of memory.
 func outOfMemory(res process.Result) bool {
-	return res.Code == exitMemory || slices.ContainsFunc(outOfMemoryTexts, func(said string) bool { return strings.Contains(res.Stderr, said) })
+	return res.Code == exitMemory || slices.ContainsFunc(outOfMemoryTexts, func(text string) bool { return strings.Contains(res.Stderr, text) })
 }
 
 // run runs the program in a child process.
 func (t *codeTool) run(ctx context.Context, r request) (*reply, error) {
 	if os.Getenv(workerVariable) != "" {
-		return nil, errors.New("this program is a worker itself and starts none; its main does not call starlark.Serve")
+		return nil, errors.New("a worker process cannot start another worker; main must call starlark.Serve first")
 	}
 	self, err := executable()
 	if err != nil {
-		return nil, fmt.Errorf("cannot find this program to start it again: %w", err)
+		return nil, fmt.Errorf("cannot find the executable of this process: %w", err)
 	}
 	raw, err := json.Marshal(r)
 	if err != nil {
@@ -197,17 +196,17 @@ func (t *codeTool) run(ctx context.Context, r request) (*reply, error) {
 	})
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return nil, fmt.Errorf("the program was stopped; make it do less: %w", err)
+		return nil, fmt.Errorf("the program was stopped; reduce its work: %w", err)
 	case err != nil:
 		return nil, err
 	case outOfMemory(res):
-		return nil, fmt.Errorf("the program took more than %d MB of memory; work on parts, or keep less", t.config.MaxMemory>>20)
+		return nil, fmt.Errorf("the program used more than %d MB of memory; process the data in parts", t.config.MaxMemory>>20)
 	case strings.Contains(res.Stderr, overflow):
-		return nil, errors.New("the program handled values that are nested too deeply; keep lists of values instead of lists in lists")
+		return nil, errors.New("the program used values that are nested too deeply; use flat lists instead")
 	}
 	var a reply
 	if err := json.Unmarshal([]byte(res.Stdout), &a); err != nil {
-		return nil, fmt.Errorf("the program ended without an answer (exit status %d%s)", res.Code, res.Signal)
+		return nil, fmt.Errorf("the program exited without a result (exit status %d%s)", res.Code, res.Signal)
 	}
 	if a.Error != "" {
 		return nil, errors.New(a.withPrinted())

@@ -13,25 +13,22 @@ const (
 	mappingMargin = 1 << 30              // bytes that may be mapped beyond the limit
 )
 
-// watchMemory ends the process when its heap grows by more than most bytes, or the stack
-// by half of that (deeply nested values need one; the runtime then reports an overflow).
-// The garbage collector works harder near the limit, so that live values rather than
-// garbage end a program. A single value far beyond the limit is refused by the system
-// where possible, since no check of the heap may run while it is created. The margin
-// makes the checks come first otherwise: the runtime fails in many ways when it gets no
-// memory.
-func watchMemory(most uint64) {
+// watchMemory exits the process when its heap grows by more than limit bytes, or its stack by half of that. The garbage
+// collector works harder near the limit, so that live values rather than garbage end a program. On Linux the system
+// also limits the memory, because no check of the heap may run while a single huge value is created. Its limit has a
+// margin, so that the heap check usually comes first: the runtime fails in many different ways when it gets no memory.
+func watchMemory(limit uint64) {
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(heap)
 	base := heap[0].Value.Uint64()
-	debug.SetMemoryLimit(int64(base + most/2))
-	debug.SetMaxStack(int(most / 2))
-	limitData(2*most + mappingMargin)
+	debug.SetMemoryLimit(int64(base + limit/2))
+	debug.SetMaxStack(int(limit / 2))
+	limitData(2*limit + mappingMargin)
 	go func() {
 		for {
 			time.Sleep(heapInterval)
 			metrics.Read(heap)
-			if heap[0].Value.Uint64() > base+most {
+			if heap[0].Value.Uint64() > base+limit {
 				syscall.Exit(exitMemory)
 			}
 		}

@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// limitData lets the process map at most more additional bytes of memory; beyond that the
-// runtime exits with "out of memory".
+// limitData lets the process map at most more additional bytes of memory. Beyond that the runtime exits with "out of
+// memory".
 func limitData(more uint64) {
-	has, ok := dataSize()
+	size, ok := dataSize()
 	if !ok {
 		return
 	}
@@ -21,12 +21,11 @@ func limitData(more uint64) {
 	if syscall.Getrlimit(syscall.RLIMIT_DATA, &limit) != nil {
 		return
 	}
-	limit.Cur = min(has+more, limit.Max)
+	limit.Cur = min(size+more, limit.Max)
 	_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &limit) // best effort: the heap is checked anyway
 }
 
-// dataSize returns the writable mapped memory: VmData of proc_pid_status(5) in kB, which
-// RLIMIT_DATA limits.
+// dataSize returns the size of the data segment in bytes, which RLIMIT_DATA limits: VmData of proc_pid_status(5).
 func dataSize() (uint64, bool) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// An operation whose result is too large is refused before it takes the memory.
-func TestAnOperationTakesAtMostTwiceTheMemory(t *testing.T) {
+// An operation whose result is too large is rejected before it uses the memory.
+func TestOversizedOperationIsRejectedEarly(t *testing.T) {
 	peak := func(source string) (kB int64, out string) {
 		worker := exec.CommandContext(t.Context(), "/proc/self/exe")
 		worker.Env = []string{"PEX_STARLARK_WORKER=1", "GOTRACEBACK=none"}
@@ -45,18 +45,18 @@ func TestAnOperationTakesAtMostTwiceTheMemory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			kB, out := peak(source)
 			if !strings.Contains(out, "more than 64 MB of memory") {
-				t.Errorf("it answered %.300s", out)
+				t.Errorf("got %.300s", out)
 			}
-			if most := base + 128<<10; kB > most {
-				t.Errorf("it took %d MB, a program that does nothing %d", kB>>10, base>>10)
+			if limit := base + 128<<10; kB > limit {
+				t.Errorf("used %d MB, an empty program %d MB", kB>>10, base>>10)
 			}
 		})
 	}
 }
 
-// On one processor nobody looks at the heap while a single value is made: it
-// took 16 GB of the machine, and a minute, before the program was ended.
-func TestOneValueDoesNotTakeTheMachine(t *testing.T) {
+// With one processor, no heap check runs while a single value is created: without the limit of the system, 16 GB were
+// used before the program was stopped.
+func TestHugeValueIsLimitedBySystem(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	worker := exec.CommandContext(ctx, "/proc/self/exe")
@@ -64,10 +64,10 @@ func TestOneValueDoesNotTakeTheMachine(t *testing.T) {
 	worker.Stdin = strings.NewReader(`{"Source": "[0] * 1000000000", "Inputs": {}, "MaxSteps": 10000, "MaxMemory": 67108864, "MaxBytes": 1000}`)
 	out, err := worker.Output()
 	if err == nil && !strings.Contains(string(out), "more than 64 MB of memory") {
-		t.Fatalf("it gave %.200s", out)
+		t.Fatalf("got %.200s", out)
 	}
-	const most = 1 << 20 // kB
-	if used := worker.ProcessState.SysUsage().(*syscall.Rusage).Maxrss; used > most {
-		t.Errorf("it took %d MB", used>>10)
+	const limit = 1 << 20 // kB
+	if used := worker.ProcessState.SysUsage().(*syscall.Rusage).Maxrss; used > limit {
+		t.Errorf("used %d MB", used>>10)
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// maxDigits limits the second argument of round: a float64 has no more.
+// maxDigits limits the second argument of round. A float64 has no more digits.
 const maxDigits = 300
 
-// sum is Python's sum(iterable, start), which Starlark lacks and models use.
+// sum implements Python's sum(iterable, start), which Starlark lacks.
 func sum(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
 	var all starlark.Iterable
 	var total starlark.Value = starlark.MakeInt(0)
@@ -31,13 +31,13 @@ func sum(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs ar
 	return total, nil
 }
 
-// round is Python's round(number, digits): halves go to the even neighbor.
+// round implements Python's round(number, digits), which rounds halves to even.
 func round(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
 	var number, digits starlark.Value
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "number", &number, "digits?", &digits); err != nil {
 		return nil, err
 	}
-	if _, whole := number.(starlark.Int); whole && (digits == nil || digits == starlark.None) {
+	if _, isInt := number.(starlark.Int); isInt && (digits == nil || digits == starlark.None) {
 		return number, nil
 	}
 	x, ok := starlark.AsFloat(number)
@@ -54,11 +54,11 @@ func round(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs 
 	return roundDigits(x, n), nil
 }
 
-// roundDigits returns x rounded to n decimal digits, based on its decimal representation
-// as in Python: 2.675, which is slightly less, becomes 2.67.
+// roundDigits rounds x to n decimal digits, based on its decimal representation as Python does: 2.675, which is
+// slightly less, becomes 2.67.
 func roundDigits(x float64, n int) starlark.Value {
 	if n >= 0 {
-		out, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', n, 64), 64) // formatted in the line itself
+		out, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', n, 64), 64) // the text was formatted as a float
 		return starlark.Float(out)
 	}
 	unit := math.Pow10(-n)

@@ -32,7 +32,7 @@ var dialect = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true,
 func (r *request) run() *reply {
 	p := &program{request: r, changes: changes{}}
 	result, err := p.run()
-	if err == nil { // on a copy: too many changes are an error
+	if err == nil { // on a copy, to report too many variables as an error
 		err = p.changes.apply(&memory.Session{Variables: r.Variables})
 	}
 	a := &reply{Printed: p.printed.text()}
@@ -62,7 +62,7 @@ func (p *program) run() (json.RawMessage, error) {
 		return nil, err
 	}
 	defer p.tree.Close()
-	p.printed.room = p.MaxBytes
+	p.printed.limit = p.MaxBytes
 	p.thread = &starlark.Thread{Name: file, Print: func(_ *starlark.Thread, text string) { p.printed.add(text) }}
 	p.thread.SetMaxExecutionSteps(p.MaxSteps)
 	inputs, err := p.decode(p.Inputs)
@@ -75,7 +75,7 @@ func (p *program) run() (json.RawMessage, error) {
 			return nil, fmt.Errorf("context: %w", err)
 		}
 	}
-	world := starlark.StringDict{
+	predeclared := starlark.StringDict{
 		"inputs": inputs, "context": context, "json": starlarkjson.Module, "math": math.Module,
 		"sum":        starlark.NewBuiltin("sum", sum),
 		"round":      starlark.NewBuiltin("round", round),
@@ -83,15 +83,15 @@ func (p *program) run() (json.RawMessage, error) {
 		"list_files": starlark.NewBuiltin("list_files", p.listFiles),
 		"variables":  p.variables(),
 	}
-	globals, err := p.execute(world)
+	globals, err := p.execute(predeclared)
 	if err != nil {
 		return nil, err
 	}
 	return p.result(globals)
 }
 
-// execute runs the source. If its last line is an expression, that becomes an assignment.
-func (p *program) execute(world starlark.StringDict) (starlark.StringDict, error) {
+// execute runs the source. If the last statement is an expression, its value is assigned to lastLine.
+func (p *program) execute(predeclared starlark.StringDict) (starlark.StringDict, error) {
 	tree, err := dialect.Parse(file, p.Source, 0)
 	if err != nil {
 		return nil, err
@@ -103,15 +103,15 @@ func (p *program) execute(world starlark.StringDict) (starlark.StringDict, error
 		}
 	}
 	rewrite(reflect.ValueOf(tree))
-	maps.Copy(world, newMemoryLimit(p.MaxMemory).builtins())
-	compiled, err := starlark.FileProgram(tree, world.Has)
+	maps.Copy(predeclared, newMemoryLimit(p.MaxMemory).builtins())
+	compiled, err := starlark.FileProgram(tree, predeclared.Has)
 	if err != nil {
 		return nil, err
 	}
-	return compiled.Init(p.thread, world)
+	return compiled.Init(p.thread, predeclared)
 }
 
-// result returns the value of the program as JSON; nil = none.
+// result returns the program's result as JSON; nil = none.
 func (p *program) result(globals starlark.StringDict) (json.RawMessage, error) {
 	v, named := globals["result"]
 	if !named {
@@ -123,9 +123,9 @@ func (p *program) result(globals starlark.StringDict) (json.RawMessage, error) {
 	out, err := p.encode(v)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the result cannot be given as JSON: %w", err)
+		return nil, fmt.Errorf("the result cannot be encoded as JSON: %w", err)
 	case len(out) > p.MaxBytes:
-		return nil, fmt.Errorf("the result has %d bytes; %d are the most: give a part, or a summary", len(out), p.MaxBytes)
+		return nil, fmt.Errorf("the result is %d bytes, the maximum is %d; return a part or a summary", len(out), p.MaxBytes)
 	}
 	return out, nil
 }
@@ -137,7 +137,7 @@ func (p *program) decode(raw json.RawMessage) (starlark.Value, error) {
 func (p *program) encode(v starlark.Value) (json.RawMessage, error) {
 	out, err := starlark.Call(p.thread, starlarkjson.Module.Members["encode"], starlark.Tuple{v}, nil)
 	if err != nil {
-		return nil, errors.New(err.Error()) // its position is not in the program
+		return nil, errors.New(err.Error()) // drop the position, which is not in the program
 	}
 	text, _ := starlark.AsString(out)
 	return json.RawMessage(text), nil
@@ -146,7 +146,7 @@ func (p *program) encode(v starlark.Value) (json.RawMessage, error) {
 // explain describes an error with its position, so that a model can fix the program.
 func (p *program) explain(err error) string {
 	if e, ok := errors.AsType[*starlark.EvalError](err); ok {
-		text := strings.Replace(e.Msg, "Starlark computation cancelled: too many steps", fmt.Sprintf("the program ran more than %d steps; make it do less", p.MaxSteps), 1)
+		text := strings.Replace(e.Msg, "Starlark computation cancelled: too many steps", fmt.Sprintf("the program ran more than %d steps; reduce its work", p.MaxSteps), 1)
 		for i := range e.CallStack {
 			if at := e.CallStack.At(i).Pos; at.Filename() == file && at.Line > 0 {
 				return p.withPlace(at, text)
@@ -185,18 +185,18 @@ func (p *program) withPlace(at syntax.Position, message string) string {
 	return out
 }
 
-// printBuffer keeps the start of the printed text.
+// printBuffer stores the start of the printed text.
 type printBuffer struct {
 	out     strings.Builder
-	room    int
+	limit   int
 	dropped int // bytes dropped
 }
 
 func (o *printBuffer) add(text string) {
 	text += "\n"
-	if fit := o.room - o.out.Len(); len(text) > fit {
-		o.dropped += len(text) - max(fit, 0)
-		text = strings.ToValidUTF8(text[:max(fit, 0)], "")
+	if free := o.limit - o.out.Len(); len(text) > free {
+		o.dropped += len(text) - max(free, 0)
+		text = strings.ToValidUTF8(text[:max(free, 0)], "")
 	}
 	o.out.WriteString(text)
 }

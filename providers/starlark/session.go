@@ -44,9 +44,9 @@ func (c changes) apply(s *memory.Session) error {
 	}
 	switch {
 	case len(all) > maxVariables:
-		return fmt.Errorf("there would be %d variables; %d are the most: delete one that is not needed any more", len(all), maxVariables)
+		return fmt.Errorf("there would be %d variables, the maximum is %d; delete one that is no longer needed", len(all), maxVariables)
 	case size > maxValues:
-		return fmt.Errorf("all variables together would have %d bytes; %d are the most: delete one that is not needed any more", size, maxValues)
+		return fmt.Errorf("all variables together would be %d bytes, the maximum is %d; delete one that is no longer needed", size, maxValues)
 	}
 	s.Variables = all
 	return nil

@@ -12,7 +12,7 @@ import (
 // workerVariable is set in a child that runs one program.
 const workerVariable = "PEX_STARLARK_WORKER"
 
-// settings are the arguments of folder.New.
+// settings are the arguments of sandboxfs.New.
 type settings struct {
 	Dir, Root string
 	Allow     []string
@@ -42,18 +42,17 @@ type reply struct {
 	Error   string          `json:",omitempty"`
 }
 
-// Serve runs one program and exits if the process was started for that by the tool;
-// otherwise it returns at once. A main must call it first, and so must the TestMain of
-// tests that call the tool.
+// Serve runs one program and exits if the tool started this process as a worker; otherwise it returns immediately. main
+// must call it first, and so must TestMain of tests that call the tool.
 func Serve() {
 	if os.Getenv(workerVariable) == "" {
 		return
 	}
-	// Not os.Exit, in which a race detector takes a second.
-	syscall.Exit(work(os.Stdin, os.Stdout))
+	// os.Exit would take a second in the race detector.
+	syscall.Exit(serve(os.Stdin, os.Stdout))
 }
 
-func work(in io.Reader, out io.Writer) (code int) {
+func serve(in io.Reader, out io.Writer) (code int) {
 	var r request
 	if err := json.NewDecoder(in).Decode(&r); err != nil {
 		return 1
@@ -74,7 +73,7 @@ func (a *reply) output() *tool.Output {
 	isText := len(a.Result) > 0 && a.Result[0] == '"' && json.Unmarshal(a.Result, &text) == nil
 	switch {
 	case a.Result == nil && a.Printed == "":
-		return &tool.Output{Text: "[the program gave nothing; assign to result, or print]"}
+		return &tool.Output{Text: "[the program has no result; assign to result, or print]"}
 	case a.Result == nil:
 		return &tool.Output{Text: a.Printed}
 	case isText:

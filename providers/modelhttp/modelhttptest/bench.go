@@ -12,19 +12,18 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// Benchmark compares calls of a model with the same requests sent bare, to the
-// same server.
-func Benchmark(b *testing.B, s Site) {
+// Benchmark compares calls of a model with the same HTTP requests without it, to the same server.
+func Benchmark(b *testing.B, s Provider) {
 	var path string
 	var header http.Header
 	var body []byte
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sent, err := io.ReadAll(r.Body)
+		content, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
 		}
 		if body == nil {
-			path, header, body = r.URL.RequestURI(), r.Header.Clone(), sent
+			path, header, body = r.URL.RequestURI(), r.Header.Clone(), content
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, s.Reply)
@@ -33,7 +32,7 @@ func Benchmark(b *testing.B, s Site) {
 	base := &http.Transport{}
 	defer base.CloseIdleConnections()
 	m := s.model(b, server.URL, base)
-	if got, err := ask(b.Context(), m, "ping"); err != nil || got.Text != answer { // which also shows what is sent
+	if got, err := generate(b.Context(), m, "ping"); err != nil || got.Text != answer { // the first call also records the request
 		b.Fatal(got, err)
 	}
 	b.Run("bare", func(b *testing.B) {
@@ -57,27 +56,27 @@ func Benchmark(b *testing.B, s Site) {
 	b.Run("model", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := ask(b.Context(), m, "ping"); err != nil {
+			if _, err := generate(b.Context(), m, "ping"); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 }
 
-// Site is one provider and its server.
-type Site struct {
-	// Reply is the body of a whole reply, in JSON, whose text is "pong".
+// Provider is a provider with a reply of its server.
+type Provider struct {
+	// Reply is the JSON body of a reply with the text "pong".
 	Reply string
-	// New makes a model as the provider's New does, with its default options.
+	// New builds a model as the provider's New does, with its default options.
 	New func(model.Settings, func(*httpclient.Settings)) (model.Model, error)
 }
 
 const answer = "pong"
 
-func (s Site) model(tb testing.TB, url string, base http.RoundTripper) model.Model {
+func (s Provider) model(tb testing.TB, url string, base http.RoundTripper) model.Model {
 	tb.Helper()
 	m, err := s.New(model.Settings{Model: "m", BaseURL: url, APIKey: "sk-of-nobody"}, func(w *httpclient.Settings) {
-		w.Base, w.Breaker = base, nil // each server is a test's own
+		w.Base, w.Breaker = base, nil // each test has its own server
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -85,8 +84,8 @@ func (s Site) model(tb testing.TB, url string, base http.RoundTripper) model.Mod
 	return m
 }
 
-// ask makes one call of a model.
-func ask(ctx context.Context, m model.Model, text string) (*model.Reply, error) {
+// generate makes one call of a model.
+func generate(ctx context.Context, m model.Model, text string) (*model.Reply, error) {
 	return m.Generate(ctx, &model.Request{
 		Role: "planner", Call: 1, Key: "run/plan.1", Messages: []model.Message{
 			{Role: model.System, Text: model.Text{"Answer ping with pong."}},
@@ -95,7 +94,7 @@ func ask(ctx context.Context, m model.Model, text string) (*model.Reply, error) 
 	}, nil)
 }
 
-// drain reads a body to its end.
+// drain reads and closes a body.
 func drain(r io.ReadCloser) (int64, error) {
 	n, err := io.Copy(io.Discard, r)
 	_ = r.Close()

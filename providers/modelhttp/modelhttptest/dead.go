@@ -9,10 +9,9 @@ import (
 	"testing"
 )
 
-// DeadConnections checks that a server may close the connections that it kept
-// open, at the worst of moments, and no call fails of it: not even an attempt
-// is counted.
-func DeadConnections(t *testing.T, s Site) {
+// DeadConnections checks that no call fails, and no attempt is counted, when the server closes an idle connection at
+// any moment.
+func DeadConnections(t *testing.T, s Provider) {
 	tests := []struct {
 		name  string
 		after func(*net.TCPConn, *bufio.Reader)
@@ -35,7 +34,7 @@ func DeadConnections(t *testing.T, s Site) {
 				defer base.CloseIdleConnections()
 				m := s.model(t, s.serve(t, tt.after), base)
 				for i := range 4 {
-					got, err := ask(t.Context(), m, strings.Repeat("p", size))
+					got, err := generate(t.Context(), m, strings.Repeat("p", size))
 					if err != nil || got.Text != answer || got.Attempts != 0 {
 						t.Fatalf("call %d: %+v, %v", i, got, err)
 					}
@@ -45,9 +44,9 @@ func DeadConnections(t *testing.T, s Site) {
 	}
 }
 
-// serve answers one request on each connection, and then does what after does
-// before it closes.
-func (s Site) serve(t *testing.T, after func(*net.TCPConn, *bufio.Reader)) string {
+// serve starts a server that answers one request on each connection, calls after and closes the connection. It returns
+// the URL.
+func (s Provider) serve(t *testing.T, after func(*net.TCPConn, *bufio.Reader)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -14,51 +14,48 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// Speech is how a provider's server speaks. What it does with a request is told
-// by the script of enginetest.ModelSuite. Replies and refusals have the
-// Content-Type application/json, where h is not set to another.
-type Speech struct {
-	// Hear is a request in the engine's terms; what the real server would refuse
-	// it reports to t. ok is false for what is no request of the protocol.
-	Hear func(t *testing.T, r *http.Request, body []byte) (a enginetest.ReceivedRequest, ok bool)
-	// Refuse is the body of a refusal, and Whole that of a reply, as JSON.
-	Refuse func(h http.Header, x enginetest.Response, a enginetest.ReceivedRequest) any
-	Whole  func(h http.Header, x enginetest.Response) any
-	// Stream is a reply in the pieces that are sent one by one; nil = the server
-	// does not stream.
+// Protocol is a provider's protocol as its server implements it. The script of enginetest.ModelSuite decides on the
+// answers. Their Content-Type is application/json unless the functions set another in h.
+type Protocol struct {
+	// ParseRequest converts a request to the engine's terms. It reports to t what the real server would reject. ok is
+	// false if it is not a request of the protocol.
+	ParseRequest func(t *testing.T, r *http.Request, body []byte) (a enginetest.ReceivedRequest, ok bool)
+	// ErrorBody returns the body of an error, and ReplyBody that of a reply, to encode as JSON.
+	ErrorBody func(h http.Header, x enginetest.Response, a enginetest.ReceivedRequest) any
+	ReplyBody func(h http.Header, x enginetest.Response) any
+	// Stream returns a reply in the chunks to send; nil = the server does not stream.
 	Stream func(h http.Header, x enginetest.Response) [][]byte
 }
 
-// Serve gives the address of a server that speaks for a script until the test ends.
-func Serve(t *testing.T, script *enginetest.ModelScript, s Speech) string {
+// Serve starts a server of a protocol that follows a script until the test ends. It returns the URL.
+func Serve(t *testing.T, script *enginetest.ModelScript, s Protocol) string {
 	t.Helper()
-	v := &server{t: t, script: script, speech: s, ended: make(chan struct{})}
+	v := &server{t: t, script: script, protocol: s, ended: make(chan struct{})}
 	h := httptest.NewServer(v)
 	t.Cleanup(func() { close(v.ended); h.Close() })
 	return h.URL
 }
 
-// NoWaits lets attempts follow each other at once, and no server stay alone: each
-// is a test's own.
-func NoWaits(s *httpclient.Settings) {
+// DisableWaits makes retries immediate and disables the circuit breaker.
+func DisableWaits(s *httpclient.Settings) {
 	s.Breaker = nil
 	s.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 }
 
 type server struct {
-	t      *testing.T
-	script *enginetest.ModelScript
-	speech Speech
-	ended  chan struct{} // closed when the test ends
+	t        *testing.T
+	script   *enginetest.ModelScript
+	protocol Protocol
+	ended    chan struct{} // closed at the end of the test
 }
 
-// ServeHTTP does what the script says.
+// ServeHTTP answers according to the script.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the client is gone
+		return // the client has disconnected
 	}
-	a, ok := s.speech.Hear(s.t, r, body)
+	a, ok := s.protocol.ParseRequest(s.t, r, body)
 	if !ok {
 		s.t.Errorf("request to %s is not of the protocol: %s", r.URL.Path, body)
 		return
@@ -67,18 +64,18 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := s.script.Next(a)
 	switch {
 	case x.Status != 0:
-		s.refuse(w, x, a)
+		s.sendError(w, x, a)
 	case x.Hang == enginetest.BeforeHeader:
 		s.hang(r)
-	case a.Streamed && s.speech.Stream != nil:
-		s.stream(w, r, x)
+	case a.Streamed && s.protocol.Stream != nil:
+		s.sendStream(w, r, x)
 	default:
-		s.whole(w, r, x)
+		s.sendReply(w, r, x)
 	}
 }
 
-func (s *server) refuse(w http.ResponseWriter, x enginetest.Response, a enginetest.ReceivedRequest) {
-	body := s.speech.Refuse(w.Header(), x, a)
+func (s *server) sendError(w http.ResponseWriter, x enginetest.Response, a enginetest.ReceivedRequest) {
+	body := s.protocol.ErrorBody(w.Header(), x, a)
 	if x.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(x.RetryAfter.Seconds())))
 	}
@@ -86,8 +83,8 @@ func (s *server) refuse(w http.ResponseWriter, x enginetest.Response, a enginete
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-func (s *server) whole(w http.ResponseWriter, r *http.Request, x enginetest.Response) {
-	text, err := json.MarshalIndent(s.speech.Whole(w.Header(), x), "", "  ") // some clients read line by line
+func (s *server) sendReply(w http.ResponseWriter, r *http.Request, x enginetest.Response) {
+	text, err := json.MarshalIndent(s.protocol.ReplyBody(w.Header(), x), "", "  ") // indented, because some clients read line by line
 	if err != nil {
 		s.t.Error(err)
 		return
@@ -105,13 +102,13 @@ func (s *server) whole(w http.ResponseWriter, r *http.Request, x enginetest.Resp
 	_, _ = w.Write(text)
 }
 
-func (s *server) stream(w http.ResponseWriter, r *http.Request, x enginetest.Response) {
-	pieces := s.speech.Stream(w.Header(), x)
+func (s *server) sendStream(w http.ResponseWriter, r *http.Request, x enginetest.Response) {
+	chunks := s.protocol.Stream(w.Header(), x)
 	if x.Cut || x.Hang == enginetest.MidBody {
-		pieces = pieces[:len(pieces)/2]
+		chunks = chunks[:len(chunks)/2]
 	}
-	for _, piece := range pieces {
-		_, _ = w.Write(piece)
+	for _, chunk := range chunks {
+		_, _ = w.Write(chunk)
 		_ = http.NewResponseController(w).Flush()
 	}
 	if x.Hang == enginetest.MidBody {
@@ -119,7 +116,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, x enginetest.Res
 	}
 }
 
-// hang falls silent until the client is gone.
+// hang sends nothing until the client disconnects.
 func (s *server) hang(r *http.Request) {
 	select {
 	case <-s.script.Hanging:

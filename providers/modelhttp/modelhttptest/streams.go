@@ -13,19 +13,18 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// Streams is a provider whose server streams.
+// Streams is a provider with a server that streams.
 type Streams struct {
 	// Kind is the Content-Type of a stream.
 	Kind string
-	// New makes a model of the server at set.BaseURL, with the provider's default
-	// options and NoWaits.
+	// New builds a model of the server at set.BaseURL, with the provider's default options and DisableWaits.
 	New func(tb testing.TB, set model.Settings) model.Model
 }
 
-// Question is what models are asked where the answer is recorded.
+// Question is the request that belongs to recorded replies.
 var Question = &model.Request{Messages: []model.Message{{Role: model.User, Text: model.Text{"How many?"}}}}
 
-// Calls are tool calls by their ids, names and arguments.
+// Calls returns tool calls for triples of id, name and arguments.
 func Calls(idNameArgs ...string) []model.ToolCall {
 	var out []model.ToolCall
 	for i := 0; i < len(idNameArgs); i += 3 {
@@ -34,8 +33,8 @@ func Calls(idNameArgs ...string) []model.ToolCall {
 	return out
 }
 
-// Recorded is a file below testdata.
-func Recorded(tb testing.TB, name string) []byte {
+// ReadRecorded reads a file below testdata.
+func ReadRecorded(tb testing.TB, name string) []byte {
 	tb.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", filepath.FromSlash(name)))
 	if err != nil {
@@ -44,14 +43,14 @@ func Recorded(tb testing.TB, name string) []byte {
 	return text
 }
 
-// Replay is the address of a server with one answer for all, of a Content-Type,
-// with more headers by name and value.
+// Replay starts a server that always returns the same response, with headers as pairs of name and value. It returns the
+// URL.
 func Replay(tb testing.TB, kind string, text []byte, headers ...string) string {
 	tb.Helper()
-	return answering(tb, func() (string, []byte) { return kind, text }, headers...)
+	return serve(tb, func() (string, []byte) { return kind, text }, headers...)
 }
 
-func answering(tb testing.TB, answer func() (kind string, text []byte), headers ...string) string {
+func serve(tb testing.TB, answer func() (kind string, text []byte), headers ...string) string {
 	tb.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		kind, text := answer()
@@ -65,14 +64,14 @@ func answering(tb testing.TB, answer func() (kind string, text []byte), headers 
 	return s.URL
 }
 
-// Heard is a reply with what was heard of it before.
-type Heard struct {
+// StreamedReply is a reply with its concatenated deltas.
+type StreamedReply struct {
 	Reply           *model.Reply
 	Text, Reasoning string
 }
 
-// Hear asks a model for a stream, of which there must be a reply.
-func Hear(t *testing.T, m model.Model, req *model.Request) Heard {
+// ReadStream streams a reply, which must succeed.
+func ReadStream(t *testing.T, m model.Model, req *model.Request) StreamedReply {
 	t.Helper()
 	var text, reasoning strings.Builder
 	reply, err := m.Generate(t.Context(), req, func(d model.Delta) {
@@ -82,45 +81,43 @@ func Hear(t *testing.T, m model.Model, req *model.Request) Heard {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Heard{reply, text.String(), reasoning.String()}
+	return StreamedReply{reply, text.String(), reasoning.String()}
 }
 
-// Broken wants a stream to be no answer but an error of a kind, which says some
-// text and holds no key.
-func (s Streams) Broken(t *testing.T, stream []byte, kind model.ErrorKind, says string, headers ...string) *model.Error {
+// RejectStream checks that a stream causes an error of a kind whose message contains a text but not the key.
+func (s Streams) RejectStream(t *testing.T, stream []byte, kind model.ErrorKind, message string, headers ...string) *model.Error {
 	t.Helper()
 	const key = "sk-a-secret"
 	m := s.New(t, model.Settings{APIKey: key, BaseURL: Replay(t, s.Kind, stream, headers...)})
 	got, err := m.Generate(t.Context(), Question, func(model.Delta) {})
 	var e *model.Error
-	if got != nil || !errors.As(err, &e) || e.Kind != kind || !strings.Contains(e.Message, says) || strings.Contains(e.Message, key) {
+	if got != nil || !errors.As(err, &e) || e.Kind != kind || !strings.Contains(e.Message, message) || strings.Contains(e.Message, key) {
 		t.Fatalf("reply %+v, error %v", got, err)
 	}
 	return e
 }
 
-// Cuts ends a stream behind each of its bytes: what comes of it is that it was
-// truncated, or the whole reply.
-func (s Streams) Cuts(t *testing.T, stream []byte) {
+// CheckTruncations truncates a stream after each byte. The result must be the error Truncated or the complete reply.
+func (s Streams) CheckTruncations(t *testing.T, stream []byte) {
 	t.Helper()
-	cut := stream
-	m := s.New(t, model.Settings{BaseURL: answering(t, func() (string, []byte) { return s.Kind, cut })})
-	want := Hear(t, m, Question).Reply
+	part := stream
+	m := s.New(t, model.Settings{BaseURL: serve(t, func() (string, []byte) { return s.Kind, part })})
+	want := ReadStream(t, m, Question).Reply
 	for n := range stream {
-		cut = stream[:n]
+		part = stream[:n]
 		got, err := m.Generate(t.Context(), Question, func(model.Delta) {})
 		var e *model.Error
 		switch {
 		case err == nil && got.Text == want.Text && len(got.Calls) == len(want.Calls):
 		case errors.As(err, &e) && e.Kind == model.Truncated:
 		default:
-			t.Fatalf("cut at %d: reply %+v, error %v", n, got, err)
+			t.Fatalf("truncated at %d: reply %+v, error %v", n, got, err)
 		}
 	}
 }
 
-// Page wants a page of HTML in the place of a stream to be no reply.
-func (s Streams) Page(t *testing.T) {
+// CheckHTML checks that an HTML page instead of a stream is an error.
+func (s Streams) CheckHTML(t *testing.T) {
 	t.Helper()
 	m := s.New(t, model.Settings{BaseURL: Replay(t, "text/html", []byte("<html>sign in</html>"))})
 	_, err := m.Generate(t.Context(), Question, func(model.Delta) {})
@@ -130,32 +127,32 @@ func (s Streams) Page(t *testing.T) {
 	}
 }
 
-// Fuzz answers with anything, as a stream and as a whole; it begins with streams
-// that are recorded in a folder below testdata.
+// Fuzz returns arbitrary data as a stream and as a whole reply. The seeds are the streams recorded in a folder below
+// testdata.
 func (s Streams) Fuzz(f *testing.F, folder string) {
 	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.sse"))
 	if err != nil || len(files) == 0 {
 		f.Fatalf("no recorded streams: %v", err)
 	}
 	for _, name := range files {
-		f.Add(Recorded(f, folder+"/"+filepath.Base(name)))
+		f.Add(ReadRecorded(f, folder+"/"+filepath.Base(name)))
 	}
 	f.Add([]byte("data: " + strings.Repeat("[", 20000) + "\n\n"))
 	var kind string
 	var text []byte
-	m := s.New(f, model.Settings{BaseURL: answering(f, func() (string, []byte) { return kind, text })})
+	m := s.New(f, model.Settings{BaseURL: serve(f, func() (string, []byte) { return kind, text })})
 	f.Fuzz(func(t *testing.T, in []byte) {
 		kind, text = s.Kind, in
 		got, err := m.Generate(t.Context(), Question, func(model.Delta) {})
-		Sound(t, got, err)
+		CheckResult(t, got, err)
 		kind = "application/json"
 		got, err = m.Generate(t.Context(), Question, nil)
-		Sound(t, got, err)
+		CheckResult(t, got, err)
 	})
 }
 
-// Sound wants a reply whose calls can be made, or a typed error.
-func Sound(t *testing.T, got *model.Reply, err error) {
+// CheckResult checks that there is either a reply with valid calls or a typed error.
+func CheckResult(t *testing.T, got *model.Reply, err error) {
 	t.Helper()
 	var e *model.Error
 	if (got == nil) == (err == nil) || err != nil && !errors.As(err, &e) {

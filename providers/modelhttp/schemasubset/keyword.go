@@ -19,7 +19,7 @@ var unsupported = []string{
 }
 
 // typeDefining are those of them that replace a type, properties or items.
-var typeDefining = []string{"$ref", "$dynamicRef", "allOf", "patternProperties", "prefixItems"}
+var typeDefining = []string{"$ref", "$dynamicRef", "allOf", "patternProperties", "prefixItems"} // typeDefining are keywords that replace a type, properties or items.
 
 // shape returns the types of a schema, and checks that it is specific enough.
 func (n *narrower) shape(fields orderedjson.Object, at string) []string {

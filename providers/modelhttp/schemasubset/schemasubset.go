@@ -37,7 +37,7 @@ const (
 // docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, "Supported JSON
 // Schema features". Both support allOf "with limitations": it is not sent, since two
 // closed objects reject each other's keys.
-func Schema(schema json.RawMessage, most Limits) (json.RawMessage, component.Faults) {
+func Schema(schema json.RawMessage, limits Limits) (json.RawMessage, component.Faults) {
 	n := narrower{definitions: map[string]json.RawMessage{}}
 	top, _ := orderedjson.Parse(schema)
 	if string(top.Get("type")) != `"object"` {
@@ -50,11 +50,11 @@ func Schema(schema json.RawMessage, most Limits) (json.RawMessage, component.Fau
 		}
 	}
 	out := n.node(schema, "", 0)
-	if most.Optional > 0 && n.optional > most.Optional {
-		n.add("", fmt.Sprintf("%d properties are optional; the maximum is %d", n.optional, most.Optional), "add more of them to required")
+	if limits.Optional > 0 && n.optional > limits.Optional {
+		n.add("", fmt.Sprintf("%d properties are optional; the maximum is %d", n.optional, limits.Optional), "add more of them to required")
 	}
-	if most.Unions > 0 && n.unions > most.Unions {
-		n.add("", fmt.Sprintf("%d values have several types; the maximum is %d", n.unions, most.Unions), "remove types or alternatives")
+	if limits.Unions > 0 && n.unions > limits.Unions {
+		n.add("", fmt.Sprintf("%d values have several types; the maximum is %d", n.unions, limits.Unions), "remove types or alternatives")
 	}
 	var b bytes.Buffer
 	if n.faults == nil && json.Compact(&b, out) != nil {

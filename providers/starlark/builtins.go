@@ -44,7 +44,7 @@ func (p *program) readFile(_ *starlark.Thread, b *starlark.Builtin, args starlar
 	case err != nil:
 		return nil, fmt.Errorf("%q cannot be read: %w", rel, errors.Unwrap(err))
 	case len(text) > maxFile:
-		return nil, fmt.Errorf("%q has %d bytes; %d are the most that a program reads", rel, info.Size(), maxFile)
+		return nil, fmt.Errorf("%q is %d bytes, the maximum for read_file is %d", rel, info.Size(), maxFile)
 	case !utf8.Valid(text):
 		return nil, fmt.Errorf("%q is not a text file in UTF-8", rel)
 	}
@@ -64,7 +64,7 @@ func (p *program) listFiles(_ *starlark.Thread, b *starlark.Builtin, args starla
 	var found []starlark.Value
 	err = p.tree.Walk(context.Background(), ".", glob, func(e sandboxfs.Entry) error {
 		if len(found) == maxFiles {
-			return fmt.Errorf("more than %d files fit %s; narrow the pattern", maxFiles, pattern)
+			return fmt.Errorf("more than %d files match %s; narrow the pattern", maxFiles, pattern)
 		}
 		if !e.Dir {
 			found = append(found, starlark.String(e.Path))
@@ -77,8 +77,7 @@ func (p *program) listFiles(_ *starlark.Thread, b *starlark.Builtin, args starla
 	return starlark.NewList(found), nil
 }
 
-// variables implements the variables object. The program sees its changes at once; they
-// are stored if it succeeds.
+// variables returns the variables object. The program sees its changes immediately. They are stored if it succeeds.
 func (p *program) variables() starlark.Value {
 	return starlarkstruct.FromStringDict(starlark.String("variables"), starlark.StringDict{
 		"get":    starlark.NewBuiltin("variables.get", p.getVariable),
@@ -104,14 +103,14 @@ func (p *program) currentVariables() map[string]json.RawMessage {
 
 func (p *program) getVariable(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
 	var name string
-	var otherwise starlark.Value = starlark.None
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name, "default?", &otherwise); err != nil {
+	var fallback starlark.Value = starlark.None
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name, "default?", &fallback); err != nil {
 		return nil, err
 	}
 	if raw, ok := p.currentVariables()[name]; ok {
 		return p.decode(raw)
 	}
-	return otherwise, nil
+	return fallback, nil
 }
 
 func (p *program) setVariable(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
@@ -128,7 +127,7 @@ func (p *program) setVariable(_ *starlark.Thread, b *starlark.Builtin, args star
 	case err != nil:
 		return nil, err
 	case len(raw) > maxValue:
-		return nil, fmt.Errorf("the value of %s has %d bytes; %d are the most: keep a part of it", name, len(raw), maxValue)
+		return nil, fmt.Errorf("the value of %s is %d bytes, the maximum is %d; store a part of it", name, len(raw), maxValue)
 	}
 	p.changes[name] = change{raw}
 	return starlark.None, nil
@@ -161,9 +160,9 @@ func (p *program) variableNames(_ *starlark.Thread, b *starlark.Builtin, args st
 func (p *program) checkVariable(name string) error {
 	switch {
 	case !p.Keeps:
-		return errors.New("nothing is kept between calls here (the agent has no memory, or the author closed variables to this tool); give what matters as the result")
+		return errors.New("variables are not available here (the agent has no memory, or variables: false is set for this tool); return the values as the result")
 	case !variableName().MatchString(name):
-		return fmt.Errorf("%.80q cannot be the name of a variable: use up to 64 letters, digits, _ . and -", name)
+		return fmt.Errorf("%.80q is not a valid variable name; use up to 64 letters, digits, _ . and -", name)
 	}
 	return nil
 }
