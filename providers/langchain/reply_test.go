@@ -165,8 +165,8 @@ func TestOptionsThatMakeNoModel(t *testing.T) {
 	}{
 		{"no backend", langchain.Config{}, "", "/options/backend", "write ernie"},
 		{"one that is not here", langchain.Config{Backend: "watsonx"}, "", "/options/backend", "none of the backends"},
-		{"no address", langchain.Config{Backend: "ernie"}, "qianfan", "/base_url", "base_url is not an http or https address"},
-		{"a header that is none", langchain.Config{Backend: "ernie", Headers: map[string]component.Template{"a b": value}}, "", "/options/headers/a b", "name of a header"},
+		{"no address", langchain.Config{Backend: "ernie"}, "qianfan", "/base_url", "base_url is not an http or https URL"},
+		{"a header that is none", langchain.Config{Backend: "ernie", Headers: map[string]component.Template{"a b": value}}, "", "/options/headers/a b", "valid header name"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

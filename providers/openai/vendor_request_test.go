@@ -241,7 +241,7 @@ func TestVendorsThatCannotBeBuilt(t *testing.T) {
 		name, base, version, model, want string
 	}{
 		{"no endpoint", "", "", "m", "write the endpoint of the resource, https://NAME.openai.azure.com"},
-		{"no address", "NAME.openai.azure.com", "", "m", "it looks like https://NAME.openai.azure.com"},
+		{"no address", "NAME.openai.azure.com", "", "m", "write a URL such as https://NAME.openai.azure.com"},
 		{"no version", "https://a.example", "v2", "m", `"v2" is no version`},
 		{"a date too many", "https://a.example/openai/v1", "2024-10-21", "m", "leave out options.api_version"},
 		{"a date too few", "https://a.example/openai/deployments/d", "", "m", "name a dated options.api_version"},
