@@ -18,9 +18,9 @@ const (
 // agentKey identifies a compiled agent. Agents with the same key share one
 // program wherever they are called.
 type agentKey struct {
-	whole *syntax.Node // the tree of the file that contains the agent; nil for the spec of the file itself
-	name  string       // path#agent
-	text  string       // the digest of an agent in a resolved spec
+	fileTree *syntax.Node // the tree of the file that contains the agent; nil for the spec of the file itself
+	name     string       // path#agent
+	text     string       // the digest of an agent in a resolved spec
 }
 
 // builtAgents caches the agents compiled so far. Loaders of specs that call each
@@ -43,9 +43,9 @@ func (l *loader) build(key agentKey, at syntax.Position, compile func() *Spec) *
 	return s
 }
 
-// calls reports a spec that is already being compiled, or whose call is nested
+// rejectCall reports a spec that is already being compiled, or whose call is nested
 // too deep.
-func (l *loader) calls(src *syntax.Source, at syntax.Position) bool {
+func (l *loader) rejectCall(src *syntax.Source, at syntax.Position) bool {
 	switch {
 	case slices.Contains(l.chain, src.PathWithAgent()):
 		l.Report.Error(diag.Cycle, at, "the agent %s calls itself: %s", l.Files.Shown(src.PathWithAgent()), l.route(append(slices.Clone(l.chain), src.PathWithAgent())))
@@ -61,9 +61,9 @@ func (l *loader) tooDeep(at syntax.Position) {
 	l.Report.Error(diag.Cycle, at, "agents call agents more than %d levels deep", maxAgents)
 }
 
-// holds adds an agent and the agents within it to the program's count. It returns
+// countAgent adds an agent and the agents within it to the program's count. It returns
 // false after reporting that there are too many.
-func (c *compiler) holds(s *Spec, at syntax.Position) bool {
+func (c *compiler) countAgent(s *Spec, at syntax.Position) bool {
 	if c.callers+s.places > maxAgentPlaces {
 		if c.callers <= maxAgentPlaces {
 			c.Report.Error(diag.TooLarge, at, "the spec and the agents it calls have more than %d agent tools", maxAgentPlaces).

@@ -36,13 +36,13 @@ func (c *compiler) AgentRef(v *syntax.Node, where string, a *component.AgentRef)
 		}
 		return
 	}
-	if !c.holds(s, v.Position) {
+	if !c.countAgent(s, v.Position) {
 		return
 	}
 	if rel, err := filepath.Rel(c.Dir, s.File); err == nil {
 		a.File = filepath.ToSlash(rel) + s.fragment()
 	}
-	c.within(v, a, s.program)
+	c.addAgentProgram(v, a, s.program)
 	c.agents = append(c.agents, s)
 	c.embed(v, a.File, s.program)
 }
@@ -59,29 +59,29 @@ func (c *compiler) agentOf(v *syntax.Node) *Spec {
 	if src == nil {
 		return nil
 	}
-	if src.Agent = agent; c.loader.calls(src, v.Position) {
+	if src.Agent = agent; c.loader.rejectCall(src, v.Position) {
 		return nil
 	}
 	return c.loader.build(agentKey{name: src.PathWithAgent()}, v.Position, func() *Spec {
-		sub := c.loader.below()
+		sub := c.loader.nested()
 		s := sub.loadSource(src)
-		c.loader.Read = append(c.loader.Read, sub.Read...)
+		c.loader.ReadPaths = append(c.loader.ReadPaths, sub.ReadPaths...)
 		return s
 	})
 }
 
-// below returns a loader for a spec that this one calls. It has the overrides of
+// nested returns a loader for a spec that this one calls. It has the overrides of
 // the outer loader.
-func (l *loader) below() *loader {
+func (l *loader) nested() *loader {
 	sub := &loader{Unit: &config.Unit{Report: l.Report, Files: l.Files}, options: l.options, chain: l.chain, lock: l.lock, built: l.built}
 	sub.options.Set, sub.options.Environ = nil, nil
 	return sub
 }
 
-// within adds the program that a value names to the agents of the program being
+// addAgentProgram adds the program that a value names to the agents of the program being
 // compiled. It adds a copy, because other places may call the agent by another
 // path.
-func (c *compiler) within(v *syntax.Node, a *component.AgentRef, shared *engine.Program) {
+func (c *compiler) addAgentProgram(v *syntax.Node, a *component.AgentRef, shared *engine.Program) {
 	own := *shared
 	p := &own
 	p.File = a.File
@@ -112,9 +112,9 @@ func (c *compiler) resolvedAgent(v *syntax.Node, a *component.AgentRef) {
 	file := filepath.Join(c.Dir, filepath.FromSlash(a.File))
 	key := agentKey{name: file, text: specfs.Digest(spec.AppendJSON(nil))}
 	s := c.loader.build(key, v.Position, func() *Spec {
-		return c.loader.below().finish(spec, &syntax.Source{Name: a.File, Kind: syntax.Resolved, Path: file})
+		return c.loader.nested().finish(spec, &syntax.Source{Name: a.File, Kind: syntax.Resolved, Path: file})
 	})
-	if s != nil && s.program != nil && c.holds(s, v.Position) {
-		c.within(v, a, s.program)
+	if s != nil && s.program != nil && c.countAgent(s, v.Position) {
+		c.addAgentProgram(v, a, s.program)
 	}
 }

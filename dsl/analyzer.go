@@ -28,12 +28,12 @@ type Pass struct {
 	// parameter.
 	Uses map[string]bool
 	// Tools are the entries of tools, in the order of the spec.
-	Tools  []Tool
-	report *syntax.Report
-	files  *specfs.Reader
-	trials []*syntax.Node // test files for Tried; valid once tried is true
-	tried  bool
-	unread bool // one of them cannot be read
+	Tools            []Tool
+	report           *syntax.Report
+	files            *specfs.Reader
+	trials           []*syntax.Node // test files for UsedByTests; valid once trialsLoaded is set
+	trialsLoaded     bool
+	trialsUnreadable bool // one of them cannot be read
 }
 
 // Tool is an entry of tools as the compiler knows it. The compiler opens no tool,
@@ -97,7 +97,7 @@ func (l *loader) analyze(c *compiler, s *Spec) {
 	}
 	tools := c.knownTools()
 	for i := range l.options.Analyzers {
-		if l.options.left() {
+		if l.options.cancelled() {
 			return
 		}
 		a := &l.options.Analyzers[i]

@@ -20,13 +20,13 @@ func (c *compiler) arguments() {
 		of := c.calleesOf(&c.tools[i])
 		all = append(all, of...)
 		entry := c.doc.Tools.Get(c.tools[i].Name)
-		c.misuses(entry.Get("approval"), "approval", of)
+		c.checkMisuses(entry.Get("approval"), "approval", of)
 		overrides := entry.Get("overrides")
 		if overrides == nil {
 			continue
 		}
 		for _, o := range overrides.Entries {
-			c.misuses(o.Value.Get("approval"), "approval", testspec.CalleesNamed(of, tool.MemberName(c.tools[i].Name, o.Key)))
+			c.checkMisuses(o.Value.Get("approval"), "approval", testspec.CalleesNamed(of, tool.MemberName(c.tools[i].Name, o.Key)))
 		}
 	}
 	c.callees = all
@@ -34,7 +34,7 @@ func (c *compiler) arguments() {
 		return
 	}
 	for _, g := range c.doc.Guards.Items {
-		c.misuses(g.Get("when"), syntax.TextOf(g, "at"), all)
+		c.checkMisuses(g.Get("when"), syntax.TextOf(g, "at"), all)
 	}
 }
 
@@ -81,8 +81,8 @@ func (c *compiler) pinnedCallees(server string) (out []guard.Tool) {
 	return out
 }
 
-// misuses reports wrong uses of arguments in an expression.
-func (c *compiler) misuses(v *syntax.Node, place string, tools []guard.Tool) {
+// checkMisuses reports wrong uses of arguments in an expression.
+func (c *compiler) checkMisuses(v *syntax.Node, place string, tools []guard.Tool) {
 	if v == nil || v.Kind != syntax.Text || v.IsResolved() || len(tools) == 0 {
 		return
 	}

@@ -55,8 +55,8 @@ func agentsWithin(p *engine.Program) (out []*engine.Program) {
 	return out
 }
 
-// toolNames checks the tool names and patterns of nodes.
-func (c *compiler) toolNames(all []built) {
+// checkToolNames checks the tool names and patterns of nodes.
+func (c *compiler) checkToolNames(all []builtNode) {
 	for _, b := range all {
 		switch b.typ {
 		case language.Executor:
@@ -92,7 +92,7 @@ func (c *compiler) toolName(v *syntax.Node) {
 	case !strings.ContainsAny(v.Text, "*?["):
 		c.Report.Error(diag.UnknownTool, v.Position, "undefined tool %s", syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, names)
 	default:
-		c.Report.Error(diag.UnknownTool, v.Position, "the pattern %s matches no tool", syntax.Quote(v.Text)).Advice = meantBy(v.Text, names)
+		c.Report.Error(diag.UnknownTool, v.Position, "the pattern %s matches no tool", syntax.Quote(v.Text)).Advice = patternAdvice(v.Text, names)
 	}
 }
 
@@ -100,9 +100,9 @@ func matches(pattern string, names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { ok, _ := path.Match(pattern, n); return ok })
 }
 
-// meantBy returns the hint for a pattern that matches no name: the pattern in
+// patternAdvice returns the hint for a pattern that matches no name: the pattern in
 // lower case or with - and _ exchanged, or the most similar name.
-func meantBy(pattern string, names []string) diag.Advice {
+func patternAdvice(pattern string, names []string) diag.Advice {
 	for _, other := range []string{strings.ReplaceAll(pattern, "-", "_"), strings.ReplaceAll(pattern, "_", "-"), strings.ToLower(pattern)} {
 		if matches(other, names) {
 			return diag.DidYouMean(pattern, other, "")

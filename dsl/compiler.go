@@ -21,11 +21,11 @@ import (
 type compiler struct {
 	*config.Decoder
 	*llm.Compiler
-	loader *loader
-	tree   *syntax.Node
-	whole  *syntax.Node   // the tree of the file before compilation if it contains agents; otherwise nil
-	source *syntax.Source // of the tree; nil if it is not a spec
-	doc    language.Spec
+	loader   *loader
+	tree     *syntax.Node
+	fileTree *syntax.Node   // the tree of the file before compilation if it contains agents; otherwise nil
+	source   *syntax.Source // of the tree; nil if it is not a spec
+	doc      language.Spec
 
 	tools      []tool.Spec
 	builtTools map[string]tool.Tool // for their descriptions of themselves
@@ -63,8 +63,8 @@ func (c *compiler) Library() bool { return c.doc.Kind == specfs.KindLibrary }
 // Library has none.
 func (c *compiler) compile() *engine.Program {
 	c.doc.Kind = syntax.TextOf(c.tree, "kind")
-	if c.whole = c.loader.outer; c.whole == nil && c.tree.Get("agents") != nil {
-		c.whole = c.tree.Clone()
+	if c.fileTree = c.loader.outer; c.fileTree == nil && c.tree.Get("agents") != nil {
+		c.fileTree = c.tree.Clone()
 	}
 	if !c.kind() {
 		return nil
@@ -95,14 +95,14 @@ func (c *compiler) compile() *engine.Program {
 		c.datetime, c.llmSection, c.toolSection, c.checkPins, c.limits, c.guards, c.arguments, c.output, c.nodes, c.checkReplanGuards, c.innerAgents,
 	}
 	for _, phase := range phases {
-		if c.loader.options.left() {
+		if c.loader.options.cancelled() {
 			return nil
 		}
 		phase()
 	}
 	c.FindSecrets(c.tree) // again, because the tree now contains the texts of files
 	c.program.Parameters, c.program.Models, c.program.Tools = c.Parameters, c.Specs, c.tools
-	c.foreign()
+	c.recordForeign()
 	c.seal()
 	return c.program
 }

@@ -37,22 +37,22 @@ func (l *loader) extend(tree *syntax.Node, src *syntax.Source, chain []string) b
 		return false
 	}
 	for _, name := range keys.Without {
-		l.leaveOut(base, name, keys.Spec)
+		l.removePath(base, name, keys.Spec)
 	}
 	base.Drop("tests", "evals")
-	tree.Entries = merged("", base, tree).Entries
+	tree.Entries = mergeSpecs("", base, tree).Entries
 	return true
 }
 
-// extending is the decoded key extends.
-type extending struct {
+// extendsKey is the decoded key extends.
+type extendsKey struct {
 	Spec    *syntax.Node
 	Without []*syntax.Node
 }
 
-func (l *loader) extends(v *syntax.Node) (k extending, ok bool) {
+func (l *loader) extends(v *syntax.Node) (k extendsKey, ok bool) {
 	if v.Kind == syntax.Text {
-		return extending{Spec: v}, true
+		return extendsKey{Spec: v}, true
 	}
 	before := len(l.Report.List)
 	c := newCompiler(l, v, "")
@@ -120,22 +120,22 @@ func (l *loader) specNamed(v *syntax.Node, name string) *syntax.Source {
 		if _, miss := l.Files.Read(v.Source, name+".yaml"); miss == nil && no.Hint == "" {
 			no.Advice = diag.DidYouMean(filepath.Base(name), filepath.Base(name)+".yaml", "")
 		}
-		l.Refuse(v.Position, no)
+		l.ReportRefusal(v.Position, no)
 		return nil
 	}
 	return src
 }
 
-// leaveOut removes the value at a dotted name.
-func (l *loader) leaveOut(base, name, of *syntax.Node) {
+// removePath removes the value at a dotted name.
+func (l *loader) removePath(base, name, of *syntax.Node) {
 	at := base
 	parts := strings.Split(name.Text, ".")
 	last := len(parts) - 1
 	for i, part := range parts {
-		below := namedIn(at, part)
+		below := lookupNamed(at, part)
 		switch {
 		case below == nil:
-			l.Report.Error(diag.UnknownKey, name.Position, "cannot leave out %s: %s does not define it", syntax.Quote(name.Text), of.Text).Advice = otherwise(at, parts[:i], part)
+			l.Report.Error(diag.UnknownKey, name.Position, "cannot leave out %s: %s does not define it", syntax.Quote(name.Text), of.Text).Advice = missingAdvice(at, parts[:i], part)
 			return
 		case i < last:
 			at = below
@@ -147,17 +147,17 @@ func (l *loader) leaveOut(base, name, of *syntax.Node) {
 	}
 }
 
-// otherwise returns the hint for a name that does not exist below a value.
-func otherwise(at *syntax.Node, way []string, part string) diag.Advice {
+// missingAdvice returns the hint for a name that does not exist below a value.
+func missingAdvice(at *syntax.Node, way []string, part string) diag.Advice {
 	if names := namesIn(at); len(names) > 0 || at.Kind == syntax.Map {
 		return diag.Suggest(part, names)
 	}
 	return diag.Advice{Hint: strings.Join(way, ".") + " can only be left out as a whole"}
 }
 
-// namedIn returns the value of a mapping's key or the list item with a name, or
+// lookupNamed returns the value of a mapping's key or the list item with a name, or
 // nil.
-func namedIn(v *syntax.Node, name string) *syntax.Node {
+func lookupNamed(v *syntax.Node, name string) *syntax.Node {
 	if v.Kind == syntax.List {
 		i := slices.IndexFunc(v.Items, func(it *syntax.Node) bool { return name != "" && syntax.TextOf(it, "name") == name })
 		if i < 0 {

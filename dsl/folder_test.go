@@ -25,16 +25,16 @@ func TestFolderListsWhatToolsSee(t *testing.T) {
 	if found.Failed() {
 		t.Fatal(found)
 	}
-	a, b := specfs.Listed{Name: "a.txt", Size: 1}, specfs.Listed{Name: "sub/b.txt", Size: 2}
+	a, b := specfs.FileEntry{Name: "a.txt", Size: 1}, specfs.FileEntry{Name: "sub/b.txt", Size: 2}
 	for _, test := range []struct {
 		folder string
 		most   int
-		want   []specfs.Listed
+		want   []specfs.FileEntry
 	}{
-		{"data", 2, []specfs.Listed{a, b}},
-		{"data", 1, []specfs.Listed{a, b}},
-		{"data", 0, []specfs.Listed{a}},
-		{".env.d", 2, []specfs.Listed{{Name: "c.txt", Size: 3}}},
+		{"data", 2, []specfs.FileEntry{a, b}},
+		{"data", 1, []specfs.FileEntry{a, b}},
+		{"data", 0, []specfs.FileEntry{a}},
+		{".env.d", 2, []specfs.FileEntry{{Name: "c.txt", Size: 3}}},
 		{"none", 2, nil},
 	} {
 		got, err := spec.Folder(filepath.Join(spec.Dir, test.folder), test.most)

@@ -7,26 +7,26 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// foreign records the tools and LLMs of the program that are defined in foreign
+// recordForeign records the tools and LLMs of the program that are defined in foreign
 // files, which in a foreign spec are all of them.
-func (c *compiler) foreign() {
+func (c *compiler) recordForeign() {
 	for i := range c.tools {
 		t := &c.tools[i]
 		if e := c.doc.Tools.Find(t.Name); e != nil {
-			c.part(e.Value, e.Position, specfs.ForeignPart{Path: "tools." + t.Name, Tool: t})
+			c.recordForeignPart(e.Value, e.Position, specfs.ForeignPart{Path: "tools." + t.Name, Tool: t})
 		}
 	}
 	for i := range c.Specs {
 		m := &c.Specs[i]
 		if v := c.Entries[m.Name]; v != nil {
-			c.part(v, syntax.Position{}, specfs.ForeignPart{Path: "llms." + m.Name, Model: m})
+			c.recordForeignPart(v, syntax.Position{}, specfs.ForeignPart{Path: "llms." + m.Name, Model: m})
 		}
 	}
 }
 
-// part records one of them if any of its places is foreign, with the first such
+// recordForeignPart records one of them if any of its places is foreign, with the first such
 // place.
-func (c *compiler) part(v *syntax.Node, at syntax.Position, p specfs.ForeignPart) {
+func (c *compiler) recordForeignPart(v *syntax.Node, at syntax.Position, p specfs.ForeignPart) {
 	if key := foreignKey(v); key.Source != nil {
 		at = key
 	}

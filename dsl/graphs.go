@@ -17,9 +17,9 @@ import (
 // defaultGraph builds the graph of the reflector's strategy. Roles that no edge
 // reaches are not part of it, but stay in the program because other nodes use
 // them.
-func (c *compiler) defaultGraph(all []built, w engine.GraphSpec) {
+func (c *compiler) defaultGraph(all []builtNode, w engine.GraphSpec) {
 	for _, n := range w.Nodes {
-		b := built{n.ID, n.Type, n.Config, c.BuiltIn("")}
+		b := builtNode{n.ID, n.Type, n.Config, c.BuiltIn("")}
 		c.BindDefaults(config.Struct(n.Config), "")
 		all = append(all, b)
 	}
@@ -61,10 +61,10 @@ func (c *compiler) wireEdge(e engine.EdgeSpec) graph.Edge[engine.Condition] {
 
 // writtenGraph builds the graph of the section graph. A node of a role starts
 // with the role's section, and its own keys override it.
-func (c *compiler) writtenGraph(top []built) {
+func (c *compiler) writtenGraph(top []builtNode) {
 	var k language.GraphKeys
 	c.Decode(c.doc.Graph, "graph", &k)
-	var all []built
+	var all []builtNode
 	for i, v := range k.Nodes {
 		if b, ok := c.graphNode(v, i, top, all); ok {
 			all = append(all, b)
@@ -76,8 +76,8 @@ func (c *compiler) writtenGraph(top []built) {
 	if k.Start == "" {
 		k.Start = all[0].id
 	}
-	c.toolNames(all)
-	take := takeOf(all)
+	c.checkToolNames(all)
+	take := batchSizeOf(all)
 	before := len(c.Report.List)
 	c.checkEdges(&k, all)
 	g := &graph.Graph[engine.Condition]{Start: k.Start}
@@ -93,7 +93,7 @@ func (c *compiler) writtenGraph(top []built) {
 		g.Edges = append(g.Edges, edge)
 	}
 	for _, b := range top {
-		if !slices.ContainsFunc(all, func(n built) bool { return n.id == b.id }) && b.typ != language.Reflector {
+		if !slices.ContainsFunc(all, func(n builtNode) bool { return n.id == b.id }) && b.typ != language.Reflector {
 			c.add(b, take)
 		}
 	}
@@ -102,11 +102,11 @@ func (c *compiler) writtenGraph(top []built) {
 	}
 }
 
-func (c *compiler) graphNode(v *syntax.Node, i int, top, before []built) (built, bool) {
+func (c *compiler) graphNode(v *syntax.Node, i int, top, before []builtNode) (builtNode, bool) {
 	path := "graph.nodes[" + strconv.Itoa(i) + "]"
 	if v.Kind != syntax.Map {
 		c.WrongType(v, path, "a mapping with the keys id and type")
-		return built{}, false
+		return builtNode{}, false
 	}
 	keys := v.Shallow()
 	keys.Entries = slices.DeleteFunc(keys.Entries, func(e *syntax.Entry) bool { return e.Key != "id" && e.Key != "type" })
@@ -115,25 +115,25 @@ func (c *compiler) graphNode(v *syntax.Node, i int, top, before []built) (built,
 	id := v.Find("id")
 	switch {
 	case k.ID == "" || k.Type == "":
-		return built{}, false
+		return builtNode{}, false
 	case !config.NamePattern().MatchString(k.ID) || k.ID == engine.End:
 		c.Report.Error(diag.BadName, id.Value.Position, "invalid node id %s", syntax.Quote(k.ID)).Hint = "an id contains only letters, digits, _ and -; end is reserved for the end of the graph"
-		return built{}, false
+		return builtNode{}, false
 	case slices.Contains(language.Roles, k.ID) && k.Type != k.ID:
 		c.Report.Error(diag.BadName, id.Value.Position, "the id %s is reserved for the %s; this node has type %s", syntax.Quote(k.ID), k.ID, k.Type).Hint = "choose another id"
-		return built{}, false
-	case slices.ContainsFunc(before, func(b built) bool { return b.id == k.ID }):
+		return builtNode{}, false
+	case slices.ContainsFunc(before, func(b builtNode) bool { return b.id == k.ID }):
 		c.Report.Error(diag.BadGraph, id.Value.Position, "two nodes have the id %q", k.ID)
-		return built{}, false
+		return builtNode{}, false
 	}
-	b := built{k.ID, k.Type, c.config(k.Type, v.Get("type").Position), v}
+	b := builtNode{k.ID, k.Type, c.config(k.Type, v.Get("type").Position), v}
 	if b.config == nil {
 		return b, true
 	}
 	own := v.Shallow()
 	own.Drop("id", "type")
 	path = "graph.nodes." + k.ID
-	if r := slices.IndexFunc(top, func(t built) bool { return t.typ == k.Type }); r >= 0 {
+	if r := slices.IndexFunc(top, func(t builtNode) bool { return t.typ == k.Type }); r >= 0 {
 		own = top[r].value.Overlay(own)
 	}
 	own.Position = v.Position
@@ -142,7 +142,7 @@ func (c *compiler) graphNode(v *syntax.Node, i int, top, before []built) (built,
 }
 
 // checkEdges reports mistakes of the written edges at their places.
-func (c *compiler) checkEdges(k *language.GraphKeys, all []built) {
+func (c *compiler) checkEdges(k *language.GraphKeys, all []builtNode) {
 	ids := []string{engine.End}
 	for _, b := range all {
 		ids = append(ids, b.id)
@@ -183,7 +183,7 @@ func (c *compiler) checkEnd(at *syntax.Node, key, id string, ids []string) {
 	}
 }
 
-func (c *compiler) checkReached(k *language.GraphKeys, all []built) {
+func (c *compiler) checkReached(k *language.GraphKeys, all []builtNode) {
 	reached := map[string]bool{k.Start: true}
 	for todo := []string{k.Start}; len(todo) > 0; todo = todo[1:] {
 		for _, e := range k.Edges {
@@ -201,7 +201,7 @@ func (c *compiler) checkReached(k *language.GraphKeys, all []built) {
 }
 
 // graph checks a graph as a whole and adds it to the program.
-func (c *compiler) graph(g *graph.Graph[engine.Condition], all []built, at syntax.Position) {
+func (c *compiler) graph(g *graph.Graph[engine.Condition], all []builtNode, at syntax.Position) {
 	c.checkUse(modelsOf(all))
 	if c.Report.List.Failed() {
 		return

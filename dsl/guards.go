@@ -37,7 +37,7 @@ func (c *compiler) guards() {
 			c.guardWhen(k.When, k.At, &g.When)
 		}
 		if !c.Report.FailedSince(before) {
-			c.fitting(it, &g)
+			c.checkGuardAction(it, &g)
 		}
 		c.program.Guards = append(c.program.Guards, g)
 	}
@@ -50,8 +50,8 @@ func (c *compiler) guardWhen(v *syntax.Node, at string, g *component.GuardRef) {
 	}
 }
 
-// fitting checks that the action is possible in the place.
-func (c *compiler) fitting(v *syntax.Node, g *engine.Guard) {
+// checkGuardAction checks that the action is possible in the place.
+func (c *compiler) checkGuardAction(v *syntax.Node, g *engine.Guard) {
 	if g.Do == engine.GuardDeny && g.At != engine.BeforeTool {
 		c.Report.Error(diag.GuardMismatch, v.Get("do").Position, "deny rejects a tool call, but there is none at %s", g.At).Hint = "write at: before_tool"
 	}

@@ -18,7 +18,7 @@ const maxIncludes = 64
 // key.
 func (l *loader) include(tree *syntax.Node, src *syntax.Source) {
 	m := &merger{loader: l, into: tree}
-	m.all(tree, []string{src.Path})
+	m.includeAll(tree, []string{src.Path})
 	tree.Drop("include")
 }
 
@@ -29,9 +29,9 @@ type merger struct {
 	count int
 }
 
-// all merges the files that one file includes. chain holds the files on the way
+// includeAll merges the files that one file includes. chain holds the files on the way
 // here.
-func (m *merger) all(tree *syntax.Node, chain []string) {
+func (m *merger) includeAll(tree *syntax.Node, chain []string) {
 	names := tree.Get("include")
 	if names == nil {
 		return
@@ -45,14 +45,14 @@ func (m *merger) all(tree *syntax.Node, chain []string) {
 			m.Report.Error(diag.WrongType, n.Position, "include must be a list of files, got %s", n.Describe())
 			continue
 		}
-		m.one(n, chain)
+		m.includeOne(n, chain)
 	}
 }
 
-func (m *merger) one(n *syntax.Node, chain []string) {
+func (m *merger) includeOne(n *syntax.Node, chain []string) {
 	src, no := m.Files.Read(n.Source, n.Text)
 	if no != nil {
-		m.Refuse(n.Position, no)
+		m.ReportRefusal(n.Position, no)
 		return
 	}
 	if slices.Contains(chain, src.Path) {
@@ -67,14 +67,14 @@ func (m *merger) one(n *syntax.Node, chain []string) {
 		return
 	}
 	m.done = append(m.done, src.Path)
-	m.loader.Read = append(m.loader.Read, src.Path)
+	m.loader.ReadPaths = append(m.loader.ReadPaths, src.Path)
 	src.Kind = syntax.IncludedFile
 	tree := syntax.Parse(src, m.Report)
 	if tree == nil || !m.isLibrary(tree, n) {
 		return
 	}
-	m.take(tree)
-	m.all(tree, append(slices.Clip(chain), src.Path))
+	m.addLibrary(tree)
+	m.includeAll(tree, append(slices.Clip(chain), src.Path))
 }
 
 // route formats a chain of paths.
@@ -122,8 +122,8 @@ func (l *loader) onlyShared(tree *syntax.Node) {
 	})
 }
 
-// take adds the named entries of a Library to the spec.
-func (m *merger) take(tree *syntax.Node) {
+// addLibrary adds the named entries of a Library to the spec.
+func (m *merger) addLibrary(tree *syntax.Node) {
 	m.onlyShared(tree)
 	for _, e := range tree.Entries {
 		if !slices.Contains(language.LibraryKeys, e.Key) || e.Value.Kind == syntax.Null {

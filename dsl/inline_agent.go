@@ -10,11 +10,11 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// inner returns the tree of an agent within a file: its own keys over what the
+// innerTree returns the tree of an agent within a file: its own keys over what the
 // file shares, which are the LLMs, the prompts, and the tools that its
 // executor.tools and nodes name. at is the place that refers to it. inner returns
 // nil after reporting an error.
-func (l *loader) inner(tree *syntax.Node, name string, at syntax.Position) *syntax.Node {
+func (l *loader) innerTree(tree *syntax.Node, name string, at syntax.Position) *syntax.Node {
 	agents := tree.Get("agents")
 	e := agents.Find(name)
 	if e == nil {
@@ -43,13 +43,13 @@ func (l *loader) inner(tree *syntax.Node, name string, at syntax.Position) *synt
 	}
 	shared.Set("metadata", own.Position, syntax.NewMap("name", &syntax.Node{Position: own.Position, Kind: syntax.Text, Text: name}))
 	if e := tree.Find("tools"); e != nil {
-		shared.Set("tools", e.Position, granted(e.Value, own))
+		shared.Set("tools", e.Position, grantedTools(e.Value, own))
 	}
-	return merged("", shared, own).Clone()
+	return mergeSpecs("", shared, own).Clone()
 }
 
-// granted returns the tools of a file that an agent within it names.
-func granted(tools, agent *syntax.Node) *syntax.Node {
+// grantedTools returns the tools of a file that an agent within it names.
+func grantedTools(tools, agent *syntax.Node) *syntax.Node {
 	var patterns []string
 	grant := func(role *syntax.Node) {
 		if names := role.Get("tools"); names != nil {
@@ -77,10 +77,10 @@ func granted(tools, agent *syntax.Node) *syntax.Node {
 // innerAgents compiles the agents of a file that nothing calls, to report their
 // mistakes.
 func (c *compiler) innerAgents() {
-	if len(c.loader.chain) > 1 || c.whole == nil || c.source == nil || c.source.Agent != "" {
+	if len(c.loader.chain) > 1 || c.fileTree == nil || c.source == nil || c.source.Agent != "" {
 		return
 	}
-	for _, e := range c.whole.Get("agents").Entries {
+	for _, e := range c.fileTree.Get("agents").Entries {
 		if c.CheckName(e, "an agent") && !c.Used["agents."+e.Key] {
 			if s := c.compileInner(e.Key, e.Position); s != nil {
 				c.agents = append(c.agents, s)
@@ -91,25 +91,25 @@ func (c *compiler) innerAgents() {
 
 // compileInner compiles an agent of the file, or returns nil if it has errors.
 func (c *compiler) compileInner(name string, at syntax.Position) *Spec {
-	if c.source == nil || c.whole == nil {
+	if c.source == nil || c.fileTree == nil {
 		c.Report.Error(diag.UnknownAgent, at, "undefined agent %s", syntax.Quote(name)).Hint = "define it under the key agents of the file"
 		return nil
 	}
 	c.Used["agents."+name] = true
 	src := *c.source
 	src.Agent = name
-	if c.loader.calls(&src, at) {
+	if c.loader.rejectCall(&src, at) {
 		return nil
 	}
-	s := c.loader.build(agentKey{whole: c.whole, name: src.PathWithAgent()}, at, func() *Spec {
-		tree := c.loader.inner(c.whole, name, at)
+	s := c.loader.build(agentKey{fileTree: c.fileTree, name: src.PathWithAgent()}, at, func() *Spec {
+		tree := c.loader.innerTree(c.fileTree, name, at)
 		if tree == nil {
 			return nil
 		}
-		sub := c.loader.below()
-		sub.outer = c.whole
+		sub := c.loader.nested()
+		sub.outer = c.fileTree
 		s := sub.finish(tree, &src)
-		c.loader.Read = append(c.loader.Read, sub.Read...)
+		c.loader.ReadPaths = append(c.loader.ReadPaths, sub.ReadPaths...)
 		return s
 	})
 	if s == nil {

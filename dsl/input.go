@@ -24,7 +24,7 @@ import (
 // all mistakes, one per line. Numbers are float64, except whole numbers that a
 // float64 would round, which are int.
 func Inputs(p *engine.Program, question string, flags []string, file []byte) (map[string]any, error) {
-	in := inputs{program: p, values: map[string]any{}, exact: map[string]any{}}
+	in := inputs{program: p, values: map[string]any{}, exactValues: map[string]any{}}
 	for i := range p.Parameters {
 		if d := p.Parameters[i].Default; d != nil {
 			in.values[p.Parameters[i].Name] = d
@@ -47,10 +47,10 @@ func Inputs(p *engine.Program, question string, flags []string, file []byte) (ma
 }
 
 type inputs struct {
-	program *engine.Program
-	values  map[string]any
-	exact   map[string]any // the values as given, with numbers as json.Number
-	errs    []error
+	program     *engine.Program
+	values      map[string]any
+	exactValues map[string]any // the values as given, with numbers as json.Number
+	errs        []error
 }
 
 func (in *inputs) fail(format string, args ...any) {
@@ -58,7 +58,7 @@ func (in *inputs) fail(format string, args ...any) {
 }
 
 func (in *inputs) set(name string, loose, exact any) {
-	in.values[name], in.exact[name] = loose, exact
+	in.values[name], in.exactValues[name] = loose, exact
 }
 
 // declared returns a parameter, or reports that it does not exist.
@@ -96,7 +96,7 @@ func (in *inputs) file(b []byte) bool {
 	}
 	for _, e := range v.Entries {
 		if in.declared(e.Key) != nil {
-			in.take(e.Key, e.Value)
+			in.assign(e.Key, e.Value)
 		}
 	}
 	return true
@@ -129,11 +129,11 @@ func (in *inputs) flag(s string) {
 		in.fail("parameter %q: %q is not valid YAML: %s", name, text, r.List[0].Message)
 		return
 	}
-	in.take(name, v)
+	in.assign(name, v)
 }
 
-// take sets a parameter to a value that can be represented exactly.
-func (in *inputs) take(name string, v *syntax.Node) {
+// assign sets a parameter to a value that can be represented exactly.
+func (in *inputs) assign(name string, v *syntax.Node) {
 	if n := v.FirstTooLarge(); n != nil {
 		in.fail("parameter %q: %w; quote it to pass it as a string", name, &jsonvalue.PrecisionError{Number: n.Text})
 		return
@@ -153,7 +153,7 @@ func (in *inputs) check() {
 	for i := range in.program.Parameters {
 		p := &in.program.Parameters[i]
 		v, given := in.values[p.Name]
-		if exact, own := in.exact[p.Name]; own {
+		if exact, own := in.exactValues[p.Name]; own {
 			v = exact
 		}
 		switch {
@@ -162,7 +162,7 @@ func (in *inputs) check() {
 		case !given || v == nil:
 			delete(in.values, p.Name)
 		default:
-			if _, own := in.exact[p.Name]; !own {
+			if _, own := in.exactValues[p.Name]; !own {
 				continue // defaults were checked with the spec
 			}
 			if err := p.Check.Validate(v); err != nil {

@@ -13,13 +13,13 @@ import (
 // loader loads one file.
 type loader struct {
 	*config.Unit
-	options Options
-	bare    bool            // skip the spec's tests, which the caller checks
-	chain   []string        // specs being compiled, outermost first
-	lock    *pins           // nil until read
-	untyped map[string]bool // servers already reported as not pinned
-	built   builtAgents
-	outer   *syntax.Node // for an agent within a file, the tree of that file; otherwise nil
+	options   Options
+	skipTests bool            // skip the spec's tests, which the caller checks
+	chain     []string        // specs being compiled, outermost first
+	lock      *pins           // nil until read
+	untyped   map[string]bool // servers already reported as not pinned
+	built     builtAgents
+	outer     *syntax.Node // for an agent within a file, the tree of that file; otherwise nil
 }
 
 func newLoader(o Options) *loader {
@@ -67,7 +67,7 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 		}
 	}
 	l.Files = specfs.NewReader(root, dir, filepath.Dir(shown), l.options.access())
-	if l.options.left() {
+	if l.options.cancelled() {
 		return nil
 	}
 	src, no := l.Files.Open(abs, shown)
@@ -75,7 +75,7 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 		if no.Hint == "" && no.Code == diag.Unreadable && filepath.Base(abs) == specfs.SpecFile {
 			no.Hint = specfs.SpecsHint(dir, filepath.Dir(shown))
 		}
-		l.Refuse(nowhere, no)
+		l.ReportRefusal(nowhere, no)
 		return nil
 	}
 	src.Agent = agent
@@ -101,7 +101,7 @@ func (l *loader) loadSource(src *syntax.Source) *Spec {
 	}
 	if src.Agent != "" {
 		l.outer = tree
-		if tree = l.inner(tree, src.Agent, tree.Position); tree == nil {
+		if tree = l.innerTree(tree, src.Agent, tree.Position); tree == nil {
 			return nil
 		}
 	}
@@ -132,12 +132,12 @@ func (l *loader) finish(tree *syntax.Node, src *syntax.Source) *Spec {
 		s.subject = s.newSubject()
 		l.analyze(c, s)
 	}
-	if len(l.chain) == 1 && !l.bare && s.Kind == specfs.KindAgent {
+	if len(l.chain) == 1 && !l.skipTests && s.Kind == specfs.KindAgent {
 		if l.inlineTests(c, s); l.Report.List.Failed() {
 			s.program, s.subject = nil, nil
 		}
 	}
-	s.Files = l.Read
+	s.Files = l.ReadPaths
 	return s
 }
 

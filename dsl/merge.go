@@ -10,13 +10,13 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// wholes are keys whose values are replaced as a whole, not merged.
-var wholes = []string{"graph", "schema", "input_schema", "body", "request_body", "extends"}
+// replacedKeys are keys whose values are replaced as a whole, not merged.
+var replacedKeys = []string{"graph", "schema", "input_schema", "body", "request_body", "extends"}
 
-// merged merges a spec over another one: mappings key by key, guards by name,
+// mergeSpecs merges a spec over another one: mappings key by key, guards by name,
 // everything else as a whole. A null removes nothing. The result shares parts of
 // both; neither is modified.
-func merged(path string, below, top *syntax.Node) *syntax.Node {
+func mergeSpecs(path string, below, top *syntax.Node) *syntax.Node {
 	if isEntryOf(path, "agents") {
 		path = "" // a complete spec
 	}
@@ -39,7 +39,7 @@ func merged(path string, below, top *syntax.Node) *syntax.Node {
 		if was := out.Find(e.Key); was == nil {
 			out.Entries = append(out.Entries, &syntax.Entry{Key: e.Key, Position: e.Position, Value: e.Value})
 		} else if e.Value.Kind != syntax.Null {
-			was.Position, was.Value = e.Position, merged(config.Join(path, e.Key), was.Value, e.Value)
+			was.Position, was.Value = e.Position, mergeSpecs(config.Join(path, e.Key), was.Value, e.Value)
 		}
 	}
 	return out
@@ -49,7 +49,7 @@ func merged(path string, below, top *syntax.Node) *syntax.Node {
 // another type, or refers to a text.
 func replaces(path string, below, top *syntax.Node) bool {
 	named := slices.ContainsFunc([]string{"parameters", "llms", "tools"}, func(section string) bool { return isEntryOf(path, section) })
-	if !named && slices.Contains(wholes, path[strings.LastIndexByte(path, '.')+1:]) {
+	if !named && slices.Contains(replacedKeys, path[strings.LastIndexByte(path, '.')+1:]) {
 		return true
 	}
 	a, _ := config.Pointer(below)

@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// built is a node that is not yet in the program.
-type built struct {
+// builtNode is a node that is not yet in the program.
+type builtNode struct {
 	id, typ string
 	config  any // nil for an unknown type
 	value   *syntax.Node
@@ -24,13 +24,13 @@ func (c *compiler) nodes() {
 	sections := map[string]*syntax.Node{
 		language.Planner: c.doc.Planner, language.Executor: c.doc.Executor, language.Reflector: c.doc.Reflector, language.Finalizer: c.doc.Finalizer,
 	}
-	var all []built
+	var all []builtNode
 	for _, role := range language.Roles {
 		v := sections[role]
 		if v == nil {
 			v = &syntax.Node{Position: c.tree.Position, Kind: syntax.Map}
 		}
-		b := built{role, role, c.config(role, v.Position), v}
+		b := builtNode{role, role, c.config(role, v.Position), v}
 		before := len(c.Report.List)
 		c.NoModels = c.doc.Graph != nil && sections[role] == nil && len(c.Names) == 0
 		if b.config != nil {
@@ -45,18 +45,18 @@ func (c *compiler) nodes() {
 	c.NoModels = false
 	c.reserve(all)
 	c.compaction()
-	c.toolNames(all)
+	c.checkToolNames(all)
 	c.program.Nodes = map[string]engine.Node{}
 	if c.doc.Graph != nil {
 		c.writtenGraph(all)
 		return
 	}
-	c.defaultGraph(all, wires(all))
+	c.defaultGraph(all, defaultGraphSpec(all))
 }
 
-// takeOf returns how much of a plan the executor of a written graph runs at a
+// batchSizeOf returns how much of a plan the executor of a written graph runs at a
 // time: as much as its first reflector needs, or everything if there is none.
-func takeOf(all []built) engine.BatchSize {
+func batchSizeOf(all []builtNode) engine.BatchSize {
 	for _, b := range all {
 		if w, ok := b.config.(engine.GraphBuilder); ok {
 			return w.DefaultGraph().Batch
@@ -76,7 +76,7 @@ func (c *compiler) config(typ string, at syntax.Position) any {
 }
 
 // reserve sets the part of the token limit that is reserved for the finalizer.
-func (c *compiler) reserve(all []built) {
+func (c *compiler) reserve(all []builtNode) {
 	for _, b := range all {
 		if r, ok := b.config.(engine.TokenReserver); ok {
 			c.program.Limits.ReserveTokens = r.ReservedTokens()
@@ -84,8 +84,8 @@ func (c *compiler) reserve(all []built) {
 	}
 }
 
-// wires returns the default graph for the reflector's Config.
-func wires(all []built) engine.GraphSpec {
+// defaultGraphSpec returns the default graph for the reflector's Config.
+func defaultGraphSpec(all []builtNode) engine.GraphSpec {
 	for _, b := range all {
 		if w, ok := b.config.(engine.GraphBuilder); ok {
 			return w.DefaultGraph()
@@ -95,21 +95,21 @@ func wires(all []built) engine.GraphSpec {
 }
 
 // add builds a node and adds it to the program.
-func (c *compiler) add(b built, take engine.BatchSize) {
+func (c *compiler) add(b builtNode, take engine.BatchSize) {
 	f, ok := c.loader.options.Catalog.Nodes.Find(b.typ)
 	if !ok || b.config == nil || c.Report.List.Failed() {
 		return
 	}
 	n, err := f.Build(b.config, engine.NodeSettings{ID: b.id, Batch: take})
 	if err != nil {
-		c.Refused(b.value, b.value.Position, "node "+syntax.Quote(b.id), err)
+		c.ReportBuildError(b.value, b.value.Position, "node "+syntax.Quote(b.id), err)
 		return
 	}
 	c.program.Nodes[b.id] = n
 }
 
 // modelsOf returns the LLMs that configs name.
-func modelsOf(all []built) []string {
+func modelsOf(all []builtNode) []string {
 	var out []string
 	for _, b := range all {
 		if b.config == nil {

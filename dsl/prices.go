@@ -30,7 +30,7 @@ func LoadPrices(file string, o Options) (*pricing.Table, diag.List) {
 	l := newLoader(o)
 	p, _ := l.loadPrices(file)
 	if p != nil {
-		p.ForgetNames()
+		p.MarkIncomplete()
 	}
 	return p, l.Report.List.Sort()
 }

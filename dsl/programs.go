@@ -63,7 +63,7 @@ func (p *Programs) load(path, shown string, set []string) (*Spec, diag.List) {
 	p.mu.Unlock()
 	c.once.Do(func() {
 		l := newLoader(p.options)
-		l.options.Set, l.bare = set, true
+		l.options.Set, l.skipTests = set, true
 		if src := l.openFile(path, shown, specfs.Root); src != nil {
 			c.spec = l.loadSource(src)
 		}

@@ -48,15 +48,15 @@ func (s *Spec) Sources() []Source {
 		}
 	}
 	for _, d := range s.defaults {
-		if text, _ := strings.CutSuffix(d.Value, "…"); utf8.RuneCountInString(text) >= leastBuiltIn {
+		if text, _ := strings.CutSuffix(d.Value, "…"); utf8.RuneCountInString(text) >= minBuiltInText {
 			out = append(out, Source{Path: d.Path, Text: text})
 		}
 	}
 	return out
 }
 
-// leastBuiltIn is the minimum length of a default that counts as a text.
-const leastBuiltIn = 20
+// minBuiltInText is the minimum length of a default that counts as a text.
+const minBuiltInText = 20
 
 func addSources(v *syntax.Node, path string, prompts *syntax.Node, out []Source) []Source {
 	if key, name := config.Pointer(v); key == "use" && prompts != nil {
@@ -68,7 +68,7 @@ func addSources(v *syntax.Node, path string, prompts *syntax.Node, out []Source)
 	case syntax.Map:
 		for _, e := range v.Entries {
 			if e.Key == "spec" && e.Value.Source != nil && e.Value.Source.Kind == syntax.Resolved {
-				out = addOffered(e.Value, config.Join(path, e.Key), out)
+				out = addPublicTexts(e.Value, config.Join(path, e.Key), out)
 				continue
 			}
 			out = addSources(e.Value, config.Join(path, e.Key), prompts, out)
@@ -84,9 +84,9 @@ func addSources(v *syntax.Node, path string, prompts *syntax.Node, out []Source)
 	return out
 }
 
-// addOffered adds the texts of an agent that its callers see: its description and
+// addPublicTexts adds the texts of an agent that its callers see: its description and
 // its parameters. Its prompts are private.
-func addOffered(v *syntax.Node, path string, out []Source) []Source {
+func addPublicTexts(v *syntax.Node, path string, out []Source) []Source {
 	for _, key := range []string{"metadata", "parameters"} {
 		if section := v.Get(key); section != nil {
 			out = addSources(section, config.Join(path, key), nil, out)

@@ -57,7 +57,7 @@ type Options struct {
 	// List returns the files below a folder, by its absolute path, like Read for
 	// texts: at most most files, and one more if there are more. With the error
 	// ErrOnDisk, or if List is nil, the disk is read.
-	List func(dir string, most int) ([]specfs.Listed, error)
+	List func(dir string, most int) ([]specfs.FileEntry, error)
 	// Context cancels work whose result is no longer needed. The result is then
 	// incomplete and must be ignored; nil means no cancellation.
 	Context context.Context
@@ -73,8 +73,8 @@ func (o *Options) access() specfs.Access {
 	return specfs.Access{AllowPaths: o.AllowPaths, Read: o.Read, List: o.List}
 }
 
-// left reports whether the result is no longer needed.
-func (o *Options) left() bool { return o.Context != nil && o.Context.Err() != nil }
+// cancelled reports whether the result is no longer needed.
+func (o *Options) cancelled() bool { return o.Context != nil && o.Context.Err() != nil }
 
 // Spec is a spec as written, with the overrides applied. It is read-only.
 type Spec struct {
@@ -173,7 +173,7 @@ func Compile(path string, o Options) (*engine.Program, *Spec, diag.List) {
 // path, as Load does: from Options.List if it has the folder. They are sorted by
 // name. Links, and what tools never see (.git, .pex, .env), are left out. If
 // there are more than most files, it returns most+1. A missing folder has none.
-func (s *Spec) Folder(dir string, most int) ([]specfs.Listed, error) {
+func (s *Spec) Folder(dir string, most int) ([]specfs.FileEntry, error) {
 	rel, no := s.files.Relative(dir, dir)
 	if no != nil {
 		return nil, errors.New(no.Message)
@@ -182,8 +182,8 @@ func (s *Spec) Folder(dir string, most int) ([]specfs.Listed, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	out = slices.DeleteFunc(out, func(l specfs.Listed) bool { return slices.ContainsFunc(strings.Split(l.Name, "/"), specfs.IsHidden) })
-	slices.SortFunc(out, func(a, b specfs.Listed) int { return strings.Compare(a.Name, b.Name) })
+	out = slices.DeleteFunc(out, func(l specfs.FileEntry) bool { return slices.ContainsFunc(strings.Split(l.Name, "/"), specfs.IsHidden) })
+	slices.SortFunc(out, func(a, b specfs.FileEntry) int { return strings.Compare(a.Name, b.Name) })
 	return slices.Compact(out), err
 }
 

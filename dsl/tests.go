@@ -36,7 +36,7 @@ func LoadTests(path string, o Options) (*testspec.Tests, diag.List) {
 // mapping parses a file that must be a mapping. It returns nil after reporting an
 // error.
 func (l *loader) mapping(src *syntax.Source, what string) *syntax.Node {
-	l.Read = append(l.Read, src.Path)
+	l.ReadPaths = append(l.ReadPaths, src.Path)
 	tree := syntax.Parse(src, l.Report)
 	if tree != nil && tree.Kind != syntax.Map {
 		d := l.Report.Error(diag.WrongType, tree.Position, "%s must be a mapping, got %s", what, tree.Describe())
@@ -60,7 +60,7 @@ func (l *loader) inlineTests(c *compiler, s *Spec) {
 func (l *loader) testEnv() *testspec.Env {
 	return &testspec.Env{
 		Catalog: &l.options.Catalog, Checks: l.options.Checks, Prices: l.options.Prices, AllowPaths: l.options.AllowPaths,
-		Strict: l.options.vetting, Done: l.options.left,
+		Strict: l.options.vetting, Done: l.options.cancelled,
 		Load: func(path, shown string, set []string) (*testspec.Subject, string, diag.List) {
 			s, found := l.programs().load(path, shown, set)
 			if s == nil || found.Failed() {

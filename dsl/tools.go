@@ -18,7 +18,7 @@ import (
 func (c *compiler) toolSection() {
 	v := c.Section("tools", c.doc.Tools)
 	for _, e := range v.Entries {
-		if !c.loader.options.left() && c.CheckName(e, "a tool") {
+		if !c.loader.options.cancelled() && c.CheckName(e, "a tool") {
 			c.tool(e)
 		}
 	}
@@ -117,7 +117,7 @@ func (c *compiler) checkTool(e *syntax.Entry, t *tool.Spec, f toolFactory, broke
 	c.builtTools[t.Name] = built
 	switch {
 	case err != nil && !broken:
-		c.Refused(e.Value, e.Position, "tool "+syntax.Quote(t.Name), err)
+		c.ReportBuildError(e.Value, e.Position, "tool "+syntax.Quote(t.Name), err)
 	case err == nil && effect == "":
 		effect = built.Info().Effect
 	}

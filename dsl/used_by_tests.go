@@ -9,21 +9,21 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// Tried reports whether tests of the spec, or a suite of it, contain a name: a
+// UsedByTests reports whether tests of the spec, or a suite of it, contain a name: a
 // case or a variant may select an LLM, a prompt or a tool that the spec itself
 // does not use, and a suite may use an LLM as its judge. They are read on first
-// use. If one cannot be read, Tried returns true.
-func (p *Pass) Tried(name string) bool {
-	if !p.tried {
-		p.tried = true
-		p.findTrials()
+// use. If one cannot be read, UsedByTests returns true.
+func (p *Pass) UsedByTests(name string) bool {
+	if !p.trialsLoaded {
+		p.trialsLoaded = true
+		p.loadTrials()
 	}
-	return p.unread || slices.ContainsFunc(p.trials, func(v *syntax.Node) bool { return holds(v, name) })
+	return p.trialsUnreadable || slices.ContainsFunc(p.trials, func(v *syntax.Node) bool { return containsWord(v, name) })
 }
 
-// findTrials returns the tests in the spec, those that FindTests finds beside it,
+// loadTrials returns the tests in the spec, those that FindTests finds beside it,
 // the suites that it names, and its suites beside it.
-func (p *Pass) findTrials() {
+func (p *Pass) loadTrials() {
 	p.trials = []*syntax.Node{p.Spec.tree.Get("tests")}
 	var paths []string
 	if suites := p.Spec.tree.Get("evals"); suites != nil {
@@ -46,23 +46,23 @@ func (p *Pass) findTrials() {
 		if no == nil {
 			p.trials = append(p.trials, syntax.Parse(src, wrong))
 		}
-		p.unread = p.unread || no != nil || wrong.FailedSince(0)
+		p.trialsUnreadable = p.trialsUnreadable || no != nil || wrong.FailedSince(0)
 	}
 }
 
-// holds reports whether a text is a value, occurs anywhere in it, or is a word in
+// containsWord reports whether a text is a value, occurs anywhere in it, or is a word in
 // the value of a setting (path=value).
-func holds(v *syntax.Node, words string) bool {
+func containsWord(v *syntax.Node, words string) bool {
 	if v == nil {
 		return false
 	}
 	if v.Kind == syntax.Text {
 		_, set, _ := strings.Cut(v.Text, "=")
-		return v.Text == words || slices.Contains(strings.FieldsFunc(set, parting), words)
+		return v.Text == words || slices.Contains(strings.FieldsFunc(set, isSeparator), words)
 	}
-	return slices.ContainsFunc(v.Items, func(it *syntax.Node) bool { return holds(it, words) }) ||
-		slices.ContainsFunc(v.Entries, func(e *syntax.Entry) bool { return holds(e.Value, words) })
+	return slices.ContainsFunc(v.Items, func(it *syntax.Node) bool { return containsWord(it, words) }) ||
+		slices.ContainsFunc(v.Entries, func(e *syntax.Entry) bool { return containsWord(e.Value, words) })
 }
 
-// parting reports whether a character separates names in a setting.
-func parting(r rune) bool { return strings.ContainsRune(" {}[],:\"'", r) }
+// isSeparator reports whether a character separates names in a setting.
+func isSeparator(r rune) bool { return strings.ContainsRune(" {}[],:\"'", r) }

@@ -46,7 +46,7 @@ func Vet(path string, o Options) ([]config.Origin, diag.List) {
 	default:
 		values = v.spec(path)
 	}
-	return values, v.end()
+	return values, v.result()
 }
 
 // vetRun loads the files that belong to one file, one after the other. They share
@@ -82,14 +82,14 @@ func (v *vetRun) spec(path string) []config.Origin {
 		v.loader(v.options).loadTests(path)
 	}
 	for _, suite := range s.suites() {
-		v.loader(v.options.without()).loadSuite(suite)
+		v.loader(v.options.withoutOverrides()).loadSuite(suite)
 	}
 	return s.Explain()
 }
 
 // tests vets a file of tests, which accepts no overrides.
 func (v *vetRun) tests(path string) []config.Origin {
-	l := v.loader(v.options.without())
+	l := v.loader(v.options.withoutOverrides())
 	t, tree := l.loadTests(path)
 	if t != nil {
 		v.file = t.File
@@ -101,12 +101,12 @@ func (v *vetRun) tests(path string) []config.Origin {
 	return config.Origins(tree, nil)
 }
 
-// end returns all diagnostics.
-func (v *vetRun) end() diag.List {
-	if v.report == nil || v.options.left() {
+// result returns all diagnostics.
+func (v *vetRun) result() diag.List {
+	if v.report == nil || v.options.cancelled() {
 		return nil
 	}
-	if !v.found.Failed() && v.whole() {
+	if !v.found.Failed() && v.isComplete() {
 		v.report.UnusedIgnores(v.file, func(code diag.Code) bool {
 			return code != diag.Unpinned || v.options.Pins != nil
 		})
@@ -119,14 +119,14 @@ func (v *vetRun) end() diag.List {
 	return append(v.found, v.report.List...).Sort()
 }
 
-// whole reports whether the file was checked as written, by all analyzers.
-func (v *vetRun) whole() bool {
+// isComplete reports whether the file was checked as written, by all analyzers.
+func (v *vetRun) isComplete() bool {
 	return v.file != "" && v.options.Analyzers != nil && len(v.options.Set) == 0 &&
 		!slices.ContainsFunc(v.options.Environ, func(e string) bool { return strings.HasPrefix(e, envPrefix) })
 }
 
-// without returns the options without overrides, which apply to another file.
-func (o Options) without() Options {
+// withoutOverrides returns the options without overrides, which apply to another file.
+func (o Options) withoutOverrides() Options {
 	o.Set, o.Environ = nil, nil
 	return o
 }

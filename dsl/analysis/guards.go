@@ -59,9 +59,9 @@ func (c *conditions) overridden() bool {
 	})
 }
 
-// look reports a comparison with a word that the value never is, or else a
+// checkCondition reports a comparison with a word that the value never is, or else a
 // condition that never or always holds.
-func (c *conditions) look(x condition) {
+func (c *conditions) checkCondition(x condition) {
 	src := x.value.Text()
 	switch strings.TrimSpace(src) {
 	case "", "never", "always", "none", "judge":
@@ -110,7 +110,7 @@ func (c *conditions) unknownWords(x condition, env guard.Env) bool {
 func (c *conditions) guards() {
 	for _, v := range c.tree.Get("guards").Items() {
 		at := v.Get("at").Text()
-		c.look(condition{
+		c.checkCondition(condition{
 			value: v.Get("when"), place: at, bounds: c.bounds.at(engine.GuardPlace(at)), what: "the condition of guard " + strconv.Quote(v.Get("name").Text()),
 			never: "the guard never fires", always: "the guard fires every time",
 		})
@@ -128,17 +128,17 @@ func (c *conditions) roles() {
 func (c *conditions) role(typ string, v dsl.Value) {
 	switch typ {
 	case language.Planner:
-		c.look(condition{
+		c.checkCondition(condition{
 			value: v.Get("approval"), place: "plan_approval", bounds: c.bounds.planApproval(), what: "planner.approval",
 			never: "approval is never requested, as with approval: never", always: "write approval: always",
 		})
 	case language.Executor:
-		c.look(condition{
+		c.checkCondition(condition{
 			value: v.Get("verify"), place: "verify", bounds: c.bounds.verify(), what: "executor.verify",
 			never: "no step can succeed", always: "every step passes",
 		})
 	case language.Reflector:
-		c.look(condition{
+		c.checkCondition(condition{
 			value: v.Get("when"), place: "reflector_when", bounds: c.bounds.endedStep(), what: "reflector.when",
 			never: "it never calls the reflector", always: "the reflector runs after every step, as with strategy: per_step",
 		})
@@ -154,7 +154,7 @@ func (c *conditions) graph() {
 	}
 	for _, e := range c.tree.Get("graph", "edges").Items() {
 		from := e.Get("from").Text()
-		c.look(condition{
+		c.checkCondition(condition{
 			value: e.Get("when"), place: "edge", bounds: c.bounds.edge(types[from]), what: "the condition of the edge from " + from + " to " + e.Get("to").Text(),
 			never: "the edge is never taken", always: "later edges are never taken", constant: true,
 		})
@@ -174,7 +174,7 @@ func (c *conditions) approvals() {
 }
 
 func (c *conditions) approval(v dsl.Value, name string, b interval.Bounds) {
-	c.look(condition{
+	c.checkCondition(condition{
 		value: v, place: "approval", bounds: b, what: "the approval of tool " + strconv.Quote(name),
 		never: "approval is never requested, as with approval: never", always: "write approval: always",
 	})
@@ -182,7 +182,7 @@ func (c *conditions) approval(v dsl.Value, name string, b interval.Bounds) {
 
 func (c *conditions) memory() {
 	for _, rule := range c.tree.Get("memory", "compaction").Entries() {
-		c.look(condition{
+		c.checkCondition(condition{
 			value: rule.Value.Get("when"), place: "compaction", bounds: c.bounds.compaction(), what: "memory.compaction." + rule.Key + ".when",
 			never: "the rule never runs", always: "the rule runs on every request",
 		})
@@ -191,7 +191,7 @@ func (c *conditions) memory() {
 
 func (c *conditions) output() {
 	for _, v := range c.tree.Get("output", "ensures").Items() {
-		c.look(condition{
+		c.checkCondition(condition{
 			value: v, place: "ensures", bounds: c.bounds.ensures(), what: "this condition of output.ensures",
 			never: "no answer can satisfy it", always: "every answer satisfies it",
 		})

@@ -78,7 +78,7 @@ func (o *placeBounds) run(here map[string]interval.Range) interval.Range {
 	steps := interval.Whole(0, float64(l.MaxSteps)).Because("limits.max_steps")
 	return interval.OfType(exprenv.Run{}).With(map[string]interval.Range{
 		"steps_executed": steps, "no_progress": steps, "replans": o.replans(), "model_calls": atLeast(0),
-		"tool_calls": limited(l.MaxToolCalls, "limits.max_tool_calls"), "elapsed": o.elapsed(),
+		"tool_calls": boundedBy(l.MaxToolCalls, "limits.max_tool_calls"), "elapsed": o.elapsed(),
 		// Unbounded: a provider may report more than was reserved.
 		"tokens": atLeast(0), "cost": interval.Number(0, math.Inf(1)),
 	}).With(here)
@@ -87,8 +87,8 @@ func (o *placeBounds) run(here map[string]interval.Range) interval.Range {
 // atLeast returns the range of whole numbers from n.
 func atLeast(n float64) interval.Range { return interval.Whole(n, math.Inf(1)) }
 
-// limited returns the range of a counter with a limit; 0 means no limit.
-func limited(limit int, path string) interval.Range {
+// boundedBy returns the range of a counter with a limit; 0 means no limit.
+func boundedBy(limit int, path string) interval.Range {
 	if limit <= 0 {
 		return atLeast(0)
 	}
@@ -132,8 +132,8 @@ func (o *placeBounds) replans() interval.Range {
 	return interval.Whole(0, float64(o.Program.Limits.MaxReplans)).Because("limits.max_replans")
 }
 
-// ended are the statuses of a finished step.
-var ended = []string{
+// endedStatuses are the statuses of a finished step.
+var endedStatuses = []string{
 	string(plan.OK), string(plan.Failed), string(plan.Limit), string(plan.Loop), string(plan.Timeout),
 	string(plan.Cancelled), string(plan.Skipped), string(plan.NeedsReview),
 }
@@ -145,8 +145,8 @@ func (o *placeBounds) step(more map[string]interval.Range, statuses ...string) i
 	}).With(more)
 }
 
-// blank returns the fields of a step without a result so far.
-func blank() map[string]interval.Range {
+// emptyStep returns the fields of a step without a result so far.
+func emptyStep() map[string]interval.Range {
 	empty := interval.Words("")
 	return map[string]interval.Range{"result": empty, "error": empty}
 }
@@ -155,7 +155,7 @@ func blank() map[string]interval.Range {
 // skipped with the rest of its plan after another step fails.
 func (o *placeBounds) plan() interval.Range {
 	most := o.Program.Limits.MaxSteps * (maxPlan + 1)
-	done, open := o.step(nil, ended...), o.step(blank(), "")
+	done, open := o.step(nil, endedStatuses...), o.step(emptyStep(), "")
 	return interval.OfType(exprenv.Plan{}).With(map[string]interval.Range{
 		"version": atLeast(0), "steps": interval.List(0, most+maxPlan, done.Or(open)),
 		"completed": interval.List(0, most, done), "remaining": interval.List(0, maxPlan, open),
@@ -168,7 +168,7 @@ func (o *placeBounds) vocabulary(s interval.UnknownWord) []string {
 	var words []string
 	switch s.Name[strings.LastIndex(s.Name, ".")+1:] {
 	case "status":
-		words = append(words, ended...)
+		words = append(words, endedStatuses...)
 	case "effect":
 		words = effects
 	default:

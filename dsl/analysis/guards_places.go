@@ -76,7 +76,7 @@ func (o *placeBounds) verify() interval.Bounds {
 // ended or were skipped.
 func (o *placeBounds) endedStep() interval.Bounds {
 	b := o.common()
-	b["step"] = o.step(nil, ended...)
+	b["step"] = o.step(nil, endedStatuses...)
 	return b
 }
 
@@ -88,7 +88,7 @@ func (o *placeBounds) tool(tools []dsl.Tool, after bool) interval.Bounds {
 		spare = 0
 	}
 	b := o.duringStep(spare)
-	fields := blank()
+	fields := emptyStep()
 	fields["attempts"] = interval.Whole(1, attempts)
 	fields["status"] = interval.Words("").Because("the step is running")
 	b["step"] = o.step(fields)
@@ -97,7 +97,7 @@ func (o *placeBounds) tool(tools []dsl.Tool, after bool) interval.Bounds {
 		call["name"] = interval.Words(names...)
 	}
 	if after {
-		call["attempts"] = interval.Whole(1, float64(tries(tools)))
+		call["attempts"] = interval.Whole(1, float64(maxAttempts(tools)))
 	} else {
 		call["error"], call["result"] = interval.Words("").Because("the call has not been made yet"), interval.Nothing().Because("the call has not been made yet")
 	}
@@ -144,8 +144,8 @@ func namesOf(tools []dsl.Tool) (names []string, known bool) {
 	return names, true
 }
 
-// tries returns the maximum number of attempts of a call of the tools.
-func tries(tools []dsl.Tool) int {
+// maxAttempts returns the maximum number of attempts of a call of the tools.
+func maxAttempts(tools []dsl.Tool) int {
 	n := 1
 	for i := range tools {
 		n = max(n, tools[i].Spec.Retry.MaxAttempts)
@@ -157,7 +157,7 @@ func tries(tools []dsl.Tool) int {
 // last, if any, and the node's output.
 func (o *placeBounds) edge(from dsl.Value) interval.Bounds {
 	b := o.common()
-	b["step"] = o.step(nil, append([]string{""}, ended...)...)
+	b["step"] = o.step(nil, append([]string{""}, endedStatuses...)...)
 	said := map[string]interval.Range{"result": interval.Words("").Because("only the planner and the reflector have one"), "steps": interval.List(0, 0, interval.Text())}
 	own := func(statuses ...plan.Status) {
 		words := make([]string, len(statuses))

@@ -12,7 +12,7 @@ import (
 // NoEffect finds keys that have no effect because of another key. Each rule
 // follows from what the engine and the nodes do; none is a heuristic.
 var NoEffect = dsl.Analyzer{Name: "no_effect", Codes: []diag.Code{diag.NoEffect}, Run: func(p *dsl.Pass) {
-	w := writing{p}
+	w := effectChecker{p}
 	w.steps()
 	w.executing()
 	w.reflecting()
@@ -28,51 +28,51 @@ var NoEffect = dsl.Analyzer{Name: "no_effect", Codes: []diag.Code{diag.NoEffect}
 	w.shell()
 }}
 
-// writing checks the keys that the author of one spec wrote.
-type writing struct{ *dsl.Pass }
+// effectChecker checks the keys that the author of one spec wrote.
+type effectChecker struct{ *dsl.Pass }
 
-// idle reports a key that has no effect, if the author wrote it in the spec's own
+// report reports a key that has no effect, if the author wrote it in the spec's own
 // file.
-func (w writing) idle(e dsl.Entry, ok bool, called, because, hint string) {
+func (w effectChecker) report(e dsl.Entry, ok bool, called, because, hint string) {
 	if ok && w.InSpecFile(e.Place) {
 		w.Warn(diag.NoEffect, e.Place, "%s has no effect: %s", called, because).Hint = hint
 	}
 }
 
-// key reports a key of the tree as having no effect.
-func (w writing) key(because, hint string, path ...string) {
+// reportKey reports a key of the tree as having no effect.
+func (w effectChecker) reportKey(because, hint string, path ...string) {
 	e, ok := entryOf(w.Spec.Tree(), path...)
-	w.idle(e, ok, strings.Join(path, "."), because, hint)
+	w.report(e, ok, strings.Join(path, "."), because, hint)
 }
 
-// node reports a key of a node as having no effect.
-func (w writing) node(n part, because, hint string, path ...string) {
+// reportNode reports a key of a node as having no effect.
+func (w effectChecker) reportNode(n part, because, hint string, path ...string) {
 	e, ok := n.entry(path...)
-	w.idle(e, ok, strings.Join(append([]string{n.id}, path...), "."), because, hint)
+	w.report(e, ok, strings.Join(append([]string{n.id}, path...), "."), because, hint)
 }
 
 // datetime: the format has no effect if the time is not shown.
-func (w writing) datetime() {
+func (w effectChecker) datetime() {
 	if w.Program.Datetime == "" {
-		w.key("prompts do not contain the time", "write inject_datetime: true", "datetime_format")
+		w.reportKey("prompts do not contain the time", "write inject_datetime: true", "datetime_format")
 	}
 }
 
 // memory: without a store no conversations are stored, so there are no earlier
 // turns.
-func (w writing) memory() {
+func (w effectChecker) memory() {
 	if w.Program.Memory.Backend != "none" {
 		return
 	}
 	because, hint := "memory.backend is none, so nothing is stored between runs", "remove it, or write backend: badger"
-	w.key(because, hint, "memory", "path")
+	w.reportKey(because, hint, "memory", "path")
 	if !w.Program.Memory.HideHistory {
-		w.key(because, hint, "memory", "history")
+		w.reportKey(because, hint, "memory", "history")
 	}
-	w.key(because, hint, "limits", "message_history_limit")
+	w.reportKey(because, hint, "limits", "message_history_limit")
 	for _, n := range parts(w.Pass) {
 		if n.typ == language.Planner {
-			w.node(n, because, hint, "planner_with_history_template")
+			w.reportNode(n, because, hint, "planner_with_history_template")
 		}
 	}
 	for _, t := range w.Tools {
@@ -85,7 +85,7 @@ func (w writing) memory() {
 
 // retries: settings for the time between attempts have no effect with a single
 // attempt.
-func (w writing) retries() {
+func (w effectChecker) retries() {
 	tree := w.Spec.Tree()
 	for _, section := range []string{"llms", "tools"} {
 		for _, e := range tree.Get(section).Entries() {
@@ -104,25 +104,25 @@ func (w writing) retries() {
 
 // reviews: only calls that write are reviewed. Whether the tools of a server
 // write is known only once they are listed.
-func (w writing) reviews() {
+func (w effectChecker) reviews() {
 	for _, t := range w.Tools {
 		e, ok := entryOf(w.Spec.Tree().Get("tools", t.Spec.Name), "on_unknown")
 		switch {
 		case t.Spec.Type == "agent":
-			w.idle(e, ok, "tools."+t.Spec.Name+".on_unknown", "the tool is an agent", "set it on the tools of the agent, in its own spec")
+			w.report(e, ok, "tools."+t.Spec.Name+".on_unknown", "the tool is an agent", "set it on the tools of the agent, in its own spec")
 		case t.Spec.Effect == tool.ReadEffect || t.Spec.Effect == tool.IdempotentEffect:
-			w.idle(e, ok, "tools."+t.Spec.Name+".on_unknown", "only calls with effect: write are reviewed", "remove it")
+			w.report(e, ok, "tools."+t.Spec.Name+".on_unknown", "only calls with effect: write are reviewed", "remove it")
 		}
 	}
 }
 
-func (w writing) retry(called string, v dsl.Value) {
+func (w effectChecker) retry(called string, v dsl.Value) {
 	attempts, ok := entryOf(v, "retry", "max_attempts")
 	if !ok || attempts.Value.Text() != "1" {
 		return
 	}
 	for _, key := range []string{"initial_delay", "max_delay", "jitter"} {
 		e, ok := entryOf(v, "retry", key)
-		w.idle(e, ok, called+".retry."+key, "with max_attempts: 1, calls are not retried", "remove it, or allow more attempts")
+		w.report(e, ok, called+".retry."+key, "with max_attempts: 1, calls are not retried", "remove it, or allow more attempts")
 	}
 }

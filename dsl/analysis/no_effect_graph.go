@@ -10,30 +10,30 @@ import (
 
 // absent: in a graph that the spec defines, the section of a role without a node
 // has no effect, except for the keys that other nodes read.
-func (w writing) absent() {
+func (w effectChecker) absent() {
 	if !written(w.Pass) {
 		return
 	}
 	_, plans := first(w.Pass, language.Planner)
 	_, reflects := first(w.Pass, language.Reflector)
 	if !reflects {
-		w.key("the graph has no reflector", "remove it, or add a node of type reflector", language.Reflector)
+		w.reportKey("the graph has no reflector", "remove it, or add a node of type reflector", language.Reflector)
 	}
 	approval := w.Spec.Tree().Get(language.Planner, "approval").Text()
 	if !plans && !reflects && approval != "never" {
-		w.key("no node of the graph makes a plan", "remove it; use the approval of tools instead", language.Planner, "approval")
+		w.reportKey("no node of the graph makes a plan", "remove it; use the approval of tools instead", language.Planner, "approval")
 	}
 }
 
 // fed: an executor runs the steps of a planner or a reflector, or the question if
 // no node plans. An executor that receives neither has no effect.
-func (w writing) fed() {
+func (w effectChecker) fed() {
 	if !written(w.Pass) {
 		return
 	}
 	for _, n := range parts(w.Pass) {
 		id, ok := n.entry("id")
-		if !has[language.Executor](w.Program, n.id) || !ok || !w.InSpecFile(id.Place) {
+		if !fillsRole[language.Executor](w.Program, n.id) || !ok || !w.InSpecFile(id.Place) {
 			continue
 		}
 		s := w.sources(n.id)
@@ -62,7 +62,7 @@ type sources struct {
 
 // sources walks the edges backwards from an executor. Nodes before another
 // executor count only if that executor leaves steps to run.
-func (w writing) sources(id string) (s sources) {
+func (w effectChecker) sources(id string) (s sources) {
 	g, how := w.Program.Graph, strategy(w.Pass)
 	leaves := how == perStep || how == adaptive
 	type place struct {
@@ -80,10 +80,10 @@ func (w writing) sources(id string) (s sources) {
 				continue
 			}
 			switch {
-			case has[language.Planner](w.Program, e.From), has[language.Reflector](w.Program, e.From):
+			case fillsRole[language.Planner](w.Program, e.From), fillsRole[language.Reflector](w.Program, e.From):
 				s.planned = true
 				continue
-			case has[language.Executor](w.Program, e.From):
+			case fillsRole[language.Executor](w.Program, e.From):
 				if e.From == id {
 					continue
 				}

@@ -11,20 +11,20 @@ import (
 )
 
 // limits: some limit what this spec never does.
-func (w writing) limits() {
+func (w effectChecker) limits() {
 	if w.Program.Limits.MaxTokens == 0 {
-		w.key("limits.max_tokens is not set, so there are no tokens to reserve", "write limits: {max_tokens: ...}", language.Finalizer, "reserve_tokens")
+		w.reportKey("limits.max_tokens is not set, so there are no tokens to reserve", "write limits: {max_tokens: ...}", language.Finalizer, "reserve_tokens")
 	}
 	if !w.replans() {
-		w.key("with reflector.strategy none and no guard with do: replan, no plan is replaced", "remove it, or set the strategy to batch or adaptive", "limits", "max_replans")
+		w.reportKey("with reflector.strategy none and no guard with do: replan, no plan is replaced", "remove it, or set the strategy to batch or adaptive", "limits", "max_replans")
 	}
 	if len(w.Tools) == 0 && !agents(w.Pass) {
 		because, hint := "the spec has no tools", "add one under tools, or remove it"
-		w.key(because, hint, "limits", "max_tool_calls")
-		w.key(because, hint, "limits", "max_consecutive_tool_calls")
+		w.reportKey(because, hint, "limits", "max_tool_calls")
+		w.reportKey(because, hint, "limits", "max_consecutive_tool_calls")
 		for _, n := range parts(w.Pass) {
 			if n.typ == language.Executor {
-				w.node(n, because, hint, "parallel_tool_calls")
+				w.reportNode(n, because, hint, "parallel_tool_calls")
 			}
 		}
 	}
@@ -33,7 +33,7 @@ func (w writing) limits() {
 
 // replans reports whether a plan may be replaced. It is not known for a graph
 // that the spec defines.
-func (w writing) replans() bool {
+func (w effectChecker) replans() bool {
 	if written(w.Pass) || strategy(w.Pass) != never {
 		return true
 	}
@@ -43,7 +43,7 @@ func (w writing) replans() bool {
 }
 
 // stepTime: a step limit above the time limit of the run has no effect.
-func (w writing) stepTime() {
+func (w effectChecker) stepTime() {
 	most := w.Program.Limits.MaxDuration
 	if most == 0 {
 		return
@@ -53,14 +53,14 @@ func (w writing) stepTime() {
 			continue
 		}
 		if d, err := time.ParseDuration(n.text("0s", "step_timeout")); err == nil && d >= most {
-			w.node(n, "limits.max_duration ends the run first, after "+most.String(), "set a shorter time for a step than for the run", "step_timeout")
+			w.reportNode(n, "limits.max_duration ends the run first, after "+most.String(), "set a shorter time for a step than for the run", "step_timeout")
 		}
 	}
 }
 
 // places: guards are evaluated when something happens. Places of steps, tools and
 // the reflector require such a node.
-func (w writing) places() {
+func (w effectChecker) places() {
 	_, plans := first(w.Pass, language.Planner)
 	_, steps := first(w.Pass, language.Executor)
 	_, reflects := first(w.Pass, language.Reflector)
@@ -85,6 +85,6 @@ func (w writing) places() {
 	}
 }
 
-func (w writing) never(at dsl.Entry, name, because, hint string) {
+func (w effectChecker) never(at dsl.Entry, name, because, hint string) {
 	w.Warn(diag.NoEffect, at.Place, "guard %q never fires: %s", name, because).Hint = hint
 }

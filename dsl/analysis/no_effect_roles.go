@@ -47,7 +47,7 @@ func planFormats(p *dsl.Pass, of part) (out []string) {
 }
 
 // steps: the keys that apply to the steps of a plan depend on its format.
-func (w writing) steps() {
+func (w effectChecker) steps() {
 	for _, n := range parts(w.Pass) {
 		if n.typ == language.Executor {
 			w.sideBySide(n)
@@ -58,21 +58,21 @@ func (w writing) steps() {
 
 // sideBySide: steps run in parallel only if the plan lists their dependencies and
 // more than one step runs before the next reflection.
-func (w writing) sideBySide(n part) {
+func (w effectChecker) sideBySide(n part) {
 	if n.text("1", "max_parallel_steps") == "1" {
 		return
 	}
 	switch formats := planFormats(w.Pass, n); {
 	case !slices.Contains(formats, asDag):
-		w.node(n, "the steps of a plan with plan_format "+formats[0]+" run one after another", "write planner: {plan_format: dag}", "max_parallel_steps")
+		w.reportNode(n, "the steps of a plan with plan_format "+formats[0]+" run one after another", "write planner: {plan_format: dag}", "max_parallel_steps")
 	case strategy(w.Pass) == perStep:
-		w.node(n, "with reflector.strategy per_step, steps run one at a time", "set reflector.strategy to batch or adaptive", "max_parallel_steps")
+		w.reportNode(n, "with reflector.strategy per_step, steps run one at a time", "set reflector.strategy to batch or adaptive", "max_parallel_steps")
 	}
 }
 
 // byPlan: plans in the format list do not ask for tools and criteria of a step.
 // They apply only if a model returns them anyway.
-func (w writing) byPlan(n part) {
+func (w effectChecker) byPlan(n part) {
 	if slices.ContainsFunc(planFormats(w.Pass, n), func(format string) bool { return format != asList }) {
 		return
 	}
@@ -84,7 +84,7 @@ func (w writing) byPlan(n part) {
 	}
 }
 
-func (w writing) unasked(n part, key, because string) {
+func (w effectChecker) unasked(n part, key, because string) {
 	if e, ok := n.entry(key); ok && w.InSpecFile(e.Place) {
 		w.Warn(diag.NoEffect, e.Place, "%s.%s: %s has almost no effect: the planner is asked for steps as strings, %s", n.id, key, e.Value.Text(), because).
 			Hint = "set planner.plan_format to steps or dag"
@@ -94,7 +94,7 @@ func (w writing) unasked(n part, key, because string) {
 // executing: settings of the executor's requests have no effect if another spec
 // executes the steps. A model that writes its tool calls as text makes one call
 // at a time.
-func (w writing) executing() {
+func (w effectChecker) executing() {
 	all := true
 	for _, n := range parts(w.Pass) {
 		if n.typ != language.Executor {
@@ -106,23 +106,23 @@ func (w writing) executing() {
 				keys = append(append(keys, "llm"), language.LLMKeys()...)
 			}
 			for _, key := range keys {
-				w.node(n, "executor.agent runs the steps", "remove it or agent; the agent's spec has its own setting", key)
+				w.reportNode(n, "executor.agent runs the steps", "remove it or agent; the agent's spec has its own setting", key)
 			}
 			continue
 		}
 		all = false
 		if n.text("", "mode") == "react_text" {
-			w.node(n, "with mode react_text, the model calls one tool at a time", "remove it, or write mode: function_calling", "parallel_tool_calls")
+			w.reportNode(n, "with mode react_text, the model calls one tool at a time", "remove it, or write mode: function_calling", "parallel_tool_calls")
 		}
 	}
 	if _, inGraph := first(w.Pass, language.Executor); inGraph && all {
-		w.key("executor.agent runs the steps", "set it in the agent's spec", "limits", "executor_max_iterations")
+		w.reportKey("executor.agent runs the steps", "set it in the agent's spec", "limits", "executor_max_iterations")
 	}
 }
 
 // reflecting: the edges of the default graph decide when the reflector runs. With
 // the strategy none it never runs.
-func (w writing) reflecting() {
+func (w effectChecker) reflecting() {
 	for _, n := range parts(w.Pass) {
 		if n.typ != language.Reflector {
 			continue
@@ -133,10 +133,10 @@ func (w writing) reflecting() {
 			because, hint = "the edges of graph decide when to reflect", "write the condition as when of an edge to "+n.id
 		}
 		if how != adaptive || written(w.Pass) {
-			w.node(n, because, hint, "when")
-			w.node(n, because, hint, "triggers")
+			w.reportNode(n, because, hint, "when")
+			w.reportNode(n, because, hint, "triggers")
 		} else if n.text("false", "triggers", "viability", "enabled") != "true" {
-			w.node(n, "viability is not enabled", "write enabled: true next to it", "triggers", "viability", "min_confidence")
+			w.reportNode(n, "viability is not enabled", "write enabled: true next to it", "triggers", "viability", "min_confidence")
 		}
 		if how == never && !written(w.Pass) {
 			w.unreflected(n)
@@ -146,7 +146,7 @@ func (w writing) reflecting() {
 
 // unreflected returns the keys of a reflector that never runs. Its prompt may
 // still be part of other templates.
-func (w writing) unreflected(n part) {
+func (w effectChecker) unreflected(n part) {
 	because, hint := "with the strategy none, no node reflects", "remove it, or set another strategy"
 	keys := []string{"llm", "system_prompt", "reflect_prompt_template"}
 	asked := func(section string) bool {
@@ -156,18 +156,18 @@ func (w writing) unreflected(n part) {
 		keys = append(keys, "reflect_prompt")
 	}
 	for _, key := range keys {
-		w.node(n, because, hint, key)
+		w.reportNode(n, because, hint, key)
 	}
 }
 
 // routing: a router without a model has nothing to choose from.
-func (w writing) routing() {
+func (w effectChecker) routing() {
 	for _, n := range parts(w.Pass) {
 		if _, asks := n.entry("prompt"); n.typ != "router" || asks {
 			continue
 		}
 		for _, key := range []string{"llm", "choices", "default", "min_confidence"} {
-			w.node(n, "without a prompt no model is called, and the conditions of the edges decide", "write prompt: TEXT with the question to decide", key)
+			w.reportNode(n, "without a prompt no model is called, and the conditions of the edges decide", "write prompt: TEXT with the question to decide", key)
 		}
 	}
 }

@@ -27,22 +27,22 @@ var (
 )
 
 // shell: a command is started without a shell.
-func (w writing) shell() {
+func (w effectChecker) shell() {
 	for _, t := range w.Tools {
 		argv := t.Entry.Value.Get("argv").Items()
 		if t.Spec.Type != "command" {
 			continue
 		}
-		if i := ofShell(argv); i > 0 && w.InSpecFile(argv[i].Place()) {
+		if i := shellArgument(argv); i > 0 && w.InSpecFile(argv[i].Place()) {
 			w.Warn(diag.NoEffect, argv[i].Place(), "%s has no effect: no shell is used, so the program receives it as an argument", argv[i].Text()).
 				Hint = "start a shell: [sh, -c, '...'], or move the command to a script"
 		}
 	}
 }
 
-// ofShell returns the index of the first argument that only a shell interprets,
+// shellArgument returns the index of the first argument that only a shell interprets,
 // or 0 if there is none.
-func ofShell(argv []dsl.Value) int {
+func shellArgument(argv []dsl.Value) int {
 	words := make([]string, len(argv))
 	for i, v := range argv {
 		words[i] = v.Text()
@@ -51,7 +51,7 @@ func ofShell(argv []dsl.Value) int {
 		return 0
 	}
 	for i := range words {
-		if i > 0 && argv[i].IsText() && forShell(words, i) {
+		if i > 0 && argv[i].IsText() && isShellWord(words, i) {
 			return i
 		}
 	}
@@ -65,9 +65,9 @@ var (
 	fileLike    = text.Regexp(`^[A-Za-z_./~$&]`)
 )
 
-// forShell reports whether a word is intended for a shell, judged by the words
+// isShellWord reports whether a word is intended for a shell, judged by the words
 // around it.
-func forShell(words []string, i int) bool {
+func isShellWord(words []string, i int) bool {
 	program, option := path.Base(words[0]), strings.HasPrefix(words[i-1], "-")
 	switch {
 	case strings.HasPrefix(words[i-1], "--"), option && slices.Contains(separating, program):

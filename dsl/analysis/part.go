@@ -8,9 +8,9 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// has maps a role to a function that reports whether a node fills that role,
+// fillsRole maps a role to a function that reports whether a node fills that role,
 // whatever its type.
-var has = map[string]func(*engine.Program, string) bool{
+var fillsRole = map[string]func(*engine.Program, string) bool{
 	language.Planner:   engine.NodeIs[engine.Planner],
 	language.Executor:  engine.NodeIs[engine.StepRunner],
 	language.Reflector: engine.NodeIs[engine.PlanReviewer],
@@ -84,7 +84,7 @@ func parts(p *dsl.Pass) []part {
 // returns the section of the role, which other nodes read in part.
 func first(p *dsl.Pass, role string) (n part, inGraph bool) {
 	all := parts(p)
-	if i := slices.IndexFunc(all, func(n part) bool { return has[role](p.Program, n.id) }); i >= 0 {
+	if i := slices.IndexFunc(all, func(n part) bool { return fillsRole[role](p.Program, n.id) }); i >= 0 {
 		return all[i], true
 	}
 	return part{role, role, []dsl.Value{p.Spec.Tree().Get(role)}}, false

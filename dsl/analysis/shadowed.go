@@ -16,30 +16,30 @@ var Shadowed = dsl.Analyzer{Name: "shadowed", Codes: []diag.Code{diag.ShadowedTo
 	for i := range p.Tools {
 		t := &p.Tools[i]
 		if p.InSpecFile(t.Entry.Place) {
-			anotherType(p, t)
-			ofServer(p, t)
+			warnBuiltinName(p, t)
+			warnServerTool(p, t)
 		}
-		alike(p, i, plain)
-		fixed(p, t)
+		warnSimilar(p, i, plain)
+		checkFixed(p, t)
 	}
 }}
 
-// general are the types that describe how a tool is reached, not what it does.
-var general = []string{"builtin", "http", "command", "mcp", "agent"}
+// reachTypes are the types that describe how a tool is reached, not what it does.
+var reachTypes = []string{"builtin", "http", "command", "mcp", "agent"}
 
-// anotherType finds a tool that has the name of a builtin but another type.
-func anotherType(p *dsl.Pass, t *dsl.Tool) {
+// warnBuiltinName finds a tool that has the name of a builtin but another type.
+func warnBuiltinName(p *dsl.Pass, t *dsl.Tool) {
 	name := t.Spec.Name
-	if _, builtin := p.Catalog.Tools.Find(name); !builtin || t.Spec.Type == name || slices.Contains(general, name) {
+	if _, builtin := p.Catalog.Tools.Find(name); !builtin || t.Spec.Type == name || slices.Contains(reachTypes, name) {
 		return
 	}
 	p.Warn(diag.ShadowedTool, t.Entry.Place, "tool %q is not the built-in tool %q: its type is %s", name, name, t.Spec.Type).
 		Hint = "rename it, so that readers do not confuse the two"
 }
 
-// ofServer finds an entry with the same name as a server's tool, which is then
+// warnServerTool finds an entry with the same name as a server's tool, which is then
 // left out.
-func ofServer(p *dsl.Pass, t *dsl.Tool) {
+func warnServerTool(p *dsl.Pass, t *dsl.Tool) {
 	for _, server := range p.Tools {
 		prefix := server.Spec.Name + "__"
 		if !server.Server || !strings.HasPrefix(t.Spec.Name, prefix) {
@@ -66,8 +66,8 @@ func plainNames(tools []dsl.Tool) []string {
 	return out
 }
 
-// alike finds a tool before the i-th that humans and models confuse with it.
-func alike(p *dsl.Pass, i int, plain []string) {
+// warnSimilar finds a tool before the i-th that humans and models confuse with it.
+func warnSimilar(p *dsl.Pass, i int, plain []string) {
 	t := &p.Tools[i]
 	for j := range i {
 		other := &p.Tools[j]
@@ -79,9 +79,9 @@ func alike(p *dsl.Pass, i int, plain []string) {
 	}
 }
 
-// fixed finds values of `with` for arguments that the tool does not have. A call
+// checkFixed finds values of `with` for arguments that the tool does not have. A call
 // with such a value is rejected.
-func fixed(p *dsl.Pass, t *dsl.Tool) {
+func checkFixed(p *dsl.Pass, t *dsl.Tool) {
 	names, closed := argumentsOf(t)
 	if !closed {
 		return

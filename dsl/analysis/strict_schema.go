@@ -19,7 +19,7 @@ var StrictSchema = dsl.Analyzer{Name: "strict_schema", Codes: []diag.Code{diag.N
 	}
 	schema := p.Spec.Tree().Get("output", "schema")
 	told := map[string]bool{}
-	for _, name := range askedFor(p) {
+	for _, name := range answerLLMs(p) {
 		m := modelOf(p, name)
 		if m == nil {
 			continue
@@ -38,9 +38,9 @@ var StrictSchema = dsl.Analyzer{Name: "strict_schema", Codes: []diag.Code{diag.N
 	}
 }}
 
-// askedFor returns the LLMs that a node of the graph asks for an answer of the
+// answerLLMs returns the LLMs that a node of the graph asks for an answer of the
 // output schema, with their fallbacks.
-func askedFor(p *dsl.Pass) []string {
+func answerLLMs(p *dsl.Pass) []string {
 	var out []string
 	for _, n := range p.Program.Graph.Nodes {
 		caller, ok := p.Program.Nodes[n.ID].(engine.Requester)

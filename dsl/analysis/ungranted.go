@@ -23,7 +23,7 @@ var Ungranted = dsl.Analyzer{Name: "ungranted", Codes: []diag.Code{diag.MissingG
 		switch {
 		case engine.NodeIs[engine.StepRunner](p.Program, n.id):
 			emptied = excluded(p, n) || emptied
-			grant(p, n, granted)
+			recordGranted(p, n, granted)
 		case engine.NodeIs[engine.ToolCaller](p.Program, n.id):
 			for _, t := range p.Tools {
 				if covers(&t, n.text("", "tool")) {
@@ -37,14 +37,14 @@ var Ungranted = dsl.Analyzer{Name: "ungranted", Codes: []diag.Code{diag.MissingG
 	}
 	for _, t := range p.Tools {
 		name := t.Spec.Name
-		if p.InSpecFile(t.Entry.Place) && !granted[name] && !p.Uses["tools."+name] && !p.Tried(name) {
-			p.Warn(diag.MissingGrant, t.Entry.Place, "no node can call tool %q", name).Hint = wayTo(p, name)
+		if p.InSpecFile(t.Entry.Place) && !granted[name] && !p.Uses["tools."+name] && !p.UsedByTests(name) {
+			p.Warn(diag.MissingGrant, t.Entry.Place, "no node can call tool %q", name).Hint = grantHint(p, name)
 		}
 	}
 }}
 
-// wayTo describes how to allow calls of a tool.
-func wayTo(p *dsl.Pass, name string) string {
+// grantHint describes how to allow calls of a tool.
+func grantHint(p *dsl.Pass, name string) string {
 	n, inGraph := first(p, language.Executor)
 	if e, ok := n.entry("agent"); ok && inGraph {
 		return "executor.agent runs the steps with the tools of " + agentFile(e.Value) + "; move the tool there, or remove it"
@@ -63,24 +63,24 @@ func agentFile(v dsl.Value) string {
 	return v.Text()
 }
 
-// grant records the tools that an executor may call: those that match its
+// recordGranted records the tools that an executor may call: those that match its
 // patterns and are not excluded. An executor that is another spec calls none of
 // this spec's tools.
-func grant(p *dsl.Pass, n part, granted map[string]bool) {
+func recordGranted(p *dsl.Pass, n part, granted map[string]bool) {
 	if _, delegates := n.entry("agent"); delegates {
 		return
 	}
 	tools, excludes := patterns(n, "tools"), patterns(n, "exclude_tools")
 	for _, t := range p.Tools {
-		if left(&t, tools, excludes) {
+		if isGranted(&t, tools, excludes) {
 			granted[t.Spec.Name] = true
 		}
 	}
 }
 
-// left reports whether a tool, or one tool of a server, matches tools and not
+// isGranted reports whether a tool, or one tool of a server, matches tools and not
 // exclude_tools. Tools of a server that are not pinned can have any name.
-func left(t *dsl.Tool, tools, excludes []dsl.Value) bool {
+func isGranted(t *dsl.Tool, tools, excludes []dsl.Value) bool {
 	admitted := func(name string) bool {
 		return (tools == nil || matches(tools, name)) && !matches(excludes, name)
 	}
@@ -102,28 +102,28 @@ func excluded(p *dsl.Pass, n part) (emptied bool) {
 		return false
 	}
 	tools, excludes := patterns(n, "tools"), e.Value.Items()
-	if !slices.ContainsFunc(p.Tools, func(t dsl.Tool) bool { return left(&t, tools, excludes) }) {
-		if slices.ContainsFunc(p.Tools, func(t dsl.Tool) bool { return left(&t, tools, nil) }) {
+	if !slices.ContainsFunc(p.Tools, func(t dsl.Tool) bool { return isGranted(&t, tools, excludes) }) {
+		if slices.ContainsFunc(p.Tools, func(t dsl.Tool) bool { return isGranted(&t, tools, nil) }) {
 			p.Warn(diag.MissingGrant, e.Place, "exclude_tools excludes every tool").Hint = "steps then cannot call tools; list the tools they can call in tools"
 			return true
 		}
 		return false
 	}
 	for i, v := range excludes {
-		if idle(p, tools, excludes[:i], v) {
+		if matchesNothing(p, tools, excludes[:i], v) {
 			p.Warn(diag.MissingGrant, v.Place(), "excluding %s has no effect: it matches no remaining tool", v.Text()).Hint = "remove it, or correct the name"
 		}
 	}
 	return false
 }
 
-// idle reports whether a pattern matches none of the tools that are left without
+// matchesNothing reports whether a pattern matches none of the tools that are left without
 // it.
-func idle(p *dsl.Pass, tools, before []dsl.Value, v dsl.Value) bool {
+func matchesNothing(p *dsl.Pass, tools, before []dsl.Value, v dsl.Value) bool {
 	one := []dsl.Value{v}
 	return !slices.ContainsFunc(p.Tools, func(t dsl.Tool) bool {
 		if t.Server && !t.Pinned {
-			return covers(&t, v.Text()) && left(&t, tools, before)
+			return covers(&t, v.Text()) && isGranted(&t, tools, before)
 		}
 		names := []string{t.Spec.Name}
 		if t.Server {

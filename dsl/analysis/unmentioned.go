@@ -16,18 +16,18 @@ import (
 // reported, because the model receives the whole schema and its names may be
 // clear enough.
 var Unmentioned = dsl.Analyzer{Name: "unmentioned", Codes: []diag.Code{diag.UnmentionedTool}, Run: func(p *dsl.Pass) {
-	prompts := saidIn(p)
+	prompts := authorTexts(p)
 	if prompts == "" {
 		return
 	}
 	fields := requiredFields(p.Spec.Tree().Get("output", "schema"), "", 0)
-	words, more := wordsOf(prompts), wordsOf(shownTo(p))
-	explained := func(f field) bool { return described(f.Value) || named(words, f.Key) }
+	words, more := wordsOf(prompts), wordsOf(otherModelTexts(p))
+	explained := func(f field) bool { return described(f.Value) || mentions(words, f.Key) }
 	if !slices.ContainsFunc(fields, explained) {
 		return
 	}
 	for _, f := range fields {
-		if !explained(f) && !named(more, f.Key) && !named(wordsOf(f.around), f.Key) {
+		if !explained(f) && !mentions(more, f.Key) && !mentions(wordsOf(f.around), f.Key) {
 			p.Warn(diag.UnmentionedTool, f.Place, "the model does not learn what %s is: it has no description, and no prompt mentions it", f.Key).
 				Hint = "add a description, or explain it in a prompt"
 		}
@@ -74,25 +74,25 @@ func described(field dsl.Value) bool {
 		func(key string) bool { return field.Get(key).Exists() })
 }
 
-// saidIn returns the text that the author wrote for models: the prompts and
+// authorTexts returns the text that the author wrote for models: the prompts and
 // templates of roles, nodes and LLMs, and the named prompts that are used.
-func saidIn(p *dsl.Pass) string {
+func authorTexts(p *dsl.Pass) string {
 	var b strings.Builder
 	tree := p.Spec.Tree()
 	for _, section := range append([]string{"graph", "llms"}, language.Roles...) {
-		gather(&b, tree.Get(section), false)
+		appendPrompts(&b, tree.Get(section), false)
 	}
 	for _, e := range tree.Get("prompts").Entries() {
 		if p.Uses["prompts."+e.Key] {
-			gather(&b, e.Value, true)
+			appendPrompts(&b, e.Value, true)
 		}
 	}
 	return b.String()
 }
 
-// shownTo returns the other parts of the spec that models see: the default
+// otherModelTexts returns the other parts of the spec that models see: the default
 // question and the descriptions of tools.
-func shownTo(p *dsl.Pass) string {
+func otherModelTexts(p *dsl.Pass) string {
 	var b strings.Builder
 	for _, e := range p.Spec.Tree().Get("parameters").Entries() {
 		b.WriteString(e.Value.Get("default").Text() + "\n")
@@ -103,25 +103,25 @@ func shownTo(p *dsl.Pass) string {
 	return b.String()
 }
 
-// gather appends the texts of a value that are prompts.
-func gather(b *strings.Builder, v dsl.Value, prompt bool) {
+// appendPrompts appends the texts of a value that are prompts.
+func appendPrompts(b *strings.Builder, v dsl.Value, prompt bool) {
 	if prompt && v.IsText() {
 		b.WriteString(v.Text() + "\n")
 	}
 	for _, it := range v.Items() {
-		gather(b, it, prompt)
+		appendPrompts(b, it, prompt)
 	}
 	for _, e := range v.Entries() {
 		if e.Key != "options" && e.Key != "use" {
-			gather(b, e.Value, prompt || strings.Contains(e.Key, "prompt") || strings.HasSuffix(e.Key, "_template"))
+			appendPrompts(b, e.Value, prompt || strings.Contains(e.Key, "prompt") || strings.HasSuffix(e.Key, "_template"))
 		}
 	}
 }
 
-// named reports whether the words of a name occur in a text one after the other.
+// mentions reports whether the words of a name occur in a text one after the other.
 // unit_price, unitPrice, unit-price and "unit price" are the same name, and so is
 // the plural.
-func named(words, name string) bool {
+func mentions(words, name string) bool {
 	inner := strings.TrimSpace(wordsOf(name))
 	forms := []string{inner, inner + "s", inner + "es", strings.TrimSuffix(inner, "s"), strings.TrimSuffix(inner, "es")}
 	if stem, ok := strings.CutSuffix(inner, "y"); ok {

@@ -28,7 +28,7 @@ func unusedLLMs(p *dsl.Pass) {
 		return
 	}
 	for _, e := range tree.Get("llms").Entries() {
-		if !p.InSpecFile(e.Place) || p.Uses["llms."+e.Key] || derived(p, e.Key) || p.Tried(e.Key) {
+		if !p.InSpecFile(e.Place) || p.Uses["llms."+e.Key] || derived(p, e.Key) || p.UsedByTests(e.Key) {
 			continue
 		}
 		p.Warn(diag.Unused, e.Place, "LLM %q is never used", e.Key).
@@ -60,7 +60,7 @@ func unusedPrompts(p *dsl.Pass) {
 		return
 	}
 	for _, e := range p.Spec.Tree().Get("prompts").Entries() {
-		if p.InSpecFile(e.Place) && !p.Uses["prompts."+e.Key] && !p.Tried(e.Key) {
+		if p.InSpecFile(e.Place) && !p.Uses["prompts."+e.Key] && !p.UsedByTests(e.Key) {
 			p.Warn(diag.Unused, e.Place, "prompt %q is never used", e.Key).
 				Hint = "use it in a node: {use: " + e.Key + "}; otherwise remove it"
 		}

@@ -27,7 +27,7 @@ func (c *Decoder) template(v *syntax.Node, tag reflect.StructTag) *prompt.Templa
 func (c *Decoder) templateOf(v *syntax.Node, o prompt.Options) *prompt.Template {
 	o.Source = v.Position.String()
 	t, problems := prompt.Parse(v.Text, o)
-	c.noteParameters(t.Names())
+	c.recordParameters(t.Names())
 	for _, p := range problems {
 		code, severity := templateCode(p)
 		d := c.Report.Add(code, severity, v.PositionAt(p.Offset), "%s", p.Message)
@@ -36,7 +36,7 @@ func (c *Decoder) templateOf(v *syntax.Node, o prompt.Options) *prompt.Template 
 		}
 	}
 	if len(problems) == 0 {
-		c.cutByComment(v, "text")
+		c.warnCutByComment(v, "text")
 		c.warnUnknownColumns(v, t.Names())
 	}
 	return t
@@ -152,8 +152,8 @@ func (c *Decoder) CompileExpression(v *syntax.Node, env guard.Env, alternatives 
 	compiled, p := guard.Compile(v.Text, env)
 	if p == nil {
 		g.Bind(compiled.Eval)
-		c.cutByComment(v, "expression")
-		c.noteExpression(v.Text)
+		c.warnCutByComment(v, "expression")
+		c.recordExpression(v.Text)
 		return
 	}
 	d := c.Report.Error(diag.BadExpression, v.PositionAt(p.Offset), "%s", p.Message)
@@ -166,9 +166,9 @@ func (c *Decoder) CompileExpression(v *syntax.Node, env guard.Env, alternatives 
 	}
 }
 
-// noteParameters records the parameters that a template refers to. Those with a
+// recordParameters records the parameters that a template refers to. Those with a
 // default after :- are included, and need no declaration.
-func (c *Decoder) noteParameters(names []string) {
+func (c *Decoder) recordParameters(names []string) {
 	for _, name := range names {
 		for i := range c.Parameters {
 			own := "parameters." + c.Parameters[i].Name
@@ -179,8 +179,8 @@ func (c *Decoder) noteParameters(names []string) {
 	}
 }
 
-// noteExpression records the parameters that an expression reads.
-func (c *Decoder) noteExpression(source string) {
+// recordExpression records the parameters that an expression reads.
+func (c *Decoder) recordExpression(source string) {
 	names, all := guard.Names(source, "parameters")
 	for _, name := range names {
 		c.Used["parameters."+name] = true
@@ -255,9 +255,9 @@ func (c *Decoder) filterRef(v *syntax.Node, f *component.FilterRef) {
 	}
 }
 
-// cutByComment warns if a # without a space after it ends a plain scalar, because
+// warnCutByComment warns if a # without a space after it ends a plain scalar, because
 // it may be intended as part of the text.
-func (c *Decoder) cutByComment(v *syntax.Node, what string) {
+func (c *Decoder) warnCutByComment(v *syntax.Node, what string) {
 	if v.Style != syntax.Plain || len(v.Comment) < 2 || v.Comment[0] != '#' || v.Comment[1] == ' ' || v.Source.Kind == syntax.Resolved {
 		return
 	}

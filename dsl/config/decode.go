@@ -31,7 +31,7 @@ func (c *Decoder) fields(v *syntax.Node, path string, targets ...reflect.Value) 
 	}
 	fields, rest := Fields(targets)
 	c.inlineFiles(v, path, fields)
-	overrides, meant := c.known(v, path, fields, rest)
+	overrides, meant := c.checkKeys(v, path, fields, rest)
 	for _, key := range meant {
 		c.Intended[Join(path, key)] = true
 	}
@@ -61,9 +61,9 @@ func order(fields []Field, key string) int {
 	return len(fields)
 }
 
-// known reports keys without a field, with the likely field, and returns those
+// checkKeys reports keys without a field, with the likely field, and returns those
 // that override the LLM named beside them.
-func (c *Decoder) known(v *syntax.Node, path string, fields []Field, rest reflect.Value) (overrides *syntax.Node, meant []string) {
+func (c *Decoder) checkKeys(v *syntax.Node, path string, fields []Field, rest reflect.Value) (overrides *syntax.Node, meant []string) {
 	overrides = &syntax.Node{Position: v.Position, Kind: syntax.Map}
 	model := ModelField(fields)
 	var left []*syntax.Entry

@@ -11,9 +11,9 @@ import (
 
 // Unit holds what the phases of one load share.
 type Unit struct {
-	Report *syntax.Report
-	Files  *specfs.Reader // nil until the file is open
-	Read   []string       // absolute paths of the files read, in order
+	Report    *syntax.Report
+	Files     *specfs.Reader // nil until the file is open
+	ReadPaths []string       // absolute paths of the files read, in order
 }
 
 // Language answers a decoder's questions about the file that it decodes.
@@ -68,7 +68,7 @@ func NewDecoder(u *Unit, dir string) *Decoder {
 	}
 }
 
-// Refuse reports a file that may not be read.
-func (u *Unit) Refuse(at syntax.Position, no *specfs.Refusal) {
+// ReportRefusal reports a file that may not be read.
+func (u *Unit) ReportRefusal(at syntax.Position, no *specfs.Refusal) {
 	u.Report.Error(no.Code, at, "%s", no.Message).Advice = no.Advice
 }

@@ -59,16 +59,16 @@ func (c *Decoder) filePath(v *syntax.Node) {
 			continue
 		}
 		if _, no := open.Head(abs, v.Text, 1); no != nil {
-			c.Refuse(v.Position, no)
+			c.ReportRefusal(v.Position, no)
 			return
 		}
-		if !slices.Contains(c.Read, abs) {
-			c.Read = append(c.Read, abs)
+		if !slices.Contains(c.ReadPaths, abs) {
+			c.ReadPaths = append(c.ReadPaths, abs)
 		}
 		return
 	}
 	outside.Hint += specfs.AllowHint
-	c.Refuse(v.Position, outside)
+	c.ReportRefusal(v.Position, outside)
 }
 
 // SpecFile returns the absolute path of a spec that a value names, or "" after
@@ -87,7 +87,7 @@ func (c *Decoder) File(v *syntax.Node, written, inside string) string {
 	}
 	abs = specfs.InFolder(abs, inside)
 	if _, no := c.Files.Head(specfs.FileOf(abs), specfs.FileOf(written), 1); no != nil {
-		c.Refuse(v.Position, no)
+		c.ReportRefusal(v.Position, no)
 		return ""
 	}
 	return abs
@@ -101,7 +101,7 @@ func (c *Decoder) Path(v *syntax.Node, written string) (string, bool) {
 		_, no = c.Files.Relative(abs, written)
 	}
 	if no != nil {
-		c.Refuse(v.Position, no)
+		c.ReportRefusal(v.Position, no)
 		return "", false
 	}
 	return abs, true

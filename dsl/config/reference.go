@@ -134,11 +134,11 @@ func (c *Decoder) InlineFile(v *syntax.Node, name string) bool {
 func (c *Decoder) Open(v *syntax.Node, name string) *syntax.Source {
 	src, no := c.Files.Read(v.Source, name)
 	if no != nil {
-		c.Refuse(v.Position, no)
+		c.ReportRefusal(v.Position, no)
 		return nil
 	}
 	src.NamedAt = v.Position
-	c.Read = append(c.Read, src.Path)
+	c.ReadPaths = append(c.ReadPaths, src.Path)
 	if !utf8.Valid(src.Text) {
 		c.Report.Error(diag.Unreadable, v.Position, "%s is not valid UTF-8", name)
 		return nil

@@ -65,10 +65,10 @@ func (c *Decoder) list(v *syntax.Node, path string, tag reflect.StructTag, to re
 		return
 	}
 	if least := tag.Get("min"); least != "" && len(v.Items) < atoi(least) {
-		c.Report.Error(diag.OutOfRange, v.Position, "%s must have at least %s, got %d", path, entries(least), len(v.Items))
+		c.Report.Error(diag.OutOfRange, v.Position, "%s must have at least %s, got %d", path, entryCount(least), len(v.Items))
 	}
 	if most := tag.Get("max"); most != "" && len(v.Items) > atoi(most) {
-		c.Report.Error(diag.OutOfRange, v.Position, "%s must have at most %s, got %d", path, entries(most), len(v.Items))
+		c.Report.Error(diag.OutOfRange, v.Position, "%s must have at most %s, got %d", path, entryCount(most), len(v.Items))
 	}
 	if tag.Get("path") == "program" {
 		c.rebaseProgram(v)
@@ -182,7 +182,7 @@ func (c *Decoder) number(v *syntax.Node, path string, tag reflect.StructTag, to 
 		if t := strings.TrimLeft(v.Text, "0"); v.Kind == syntax.Text && v.Style == syntax.Plain && syntax.IntForm().MatchString(t) {
 			v.Kind, v.Text = syntax.Int, t // YAML 1.2 reads 010 as ten; it is text unless a number is expected
 		}
-		n, err := strconv.ParseInt(string(numberIf(v, syntax.Int)), 10, 64)
+		n, err := strconv.ParseInt(string(numberOfKind(v, syntax.Int)), 10, 64)
 		if err != nil || to.OverflowInt(n) {
 			c.WrongType(v, path, "an integer").Hint = bareNumber(v)
 			return
@@ -225,8 +225,8 @@ func trimZeros(s string) string {
 	return s
 }
 
-// numberIf returns the number of a value of the given kind, or "".
-func numberIf(v *syntax.Node, k syntax.Kind) json.Number {
+// numberOfKind returns the number of a value of the given kind, or "".
+func numberOfKind(v *syntax.Node, k syntax.Kind) json.Number {
 	if v.Kind != k {
 		return ""
 	}
@@ -276,8 +276,8 @@ func (c *Decoder) bounds(v *syntax.Node, path string, tag reflect.StructTag, fro
 	}
 }
 
-// entries formats a number of list entries.
-func entries(n string) string {
+// entryCount formats a number of list entries.
+func entryCount(n string) string {
 	if n == "1" {
 		return "1 entry"
 	}

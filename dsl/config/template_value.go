@@ -14,27 +14,27 @@ func (c *Decoder) ValueRef(v *syntax.Node, tag reflect.StructTag, to *component.
 	fill, where := c.compileValue(v, tag), v.Position.String()
 	to.Bind(func(l component.Lookup) any {
 		out := fill(l)
-		if textIn(out) > prompt.MaxRendered {
+		if textSize(out) > prompt.MaxRendered {
 			panic(&component.TooLarge{Template: where, Limit: prompt.MaxRendered})
 		}
 		return out
 	})
 }
 
-// textIn counts the bytes of the texts in a value. Values share texts, so the
+// textSize counts the bytes of the texts in a value. Values share texts, so the
 // count may exceed the memory they use.
-func textIn(v any) int {
+func textSize(v any) int {
 	n := 0
 	switch v := v.(type) {
 	case string:
 		n = len(v)
 	case []any:
 		for _, item := range v {
-			n += textIn(item)
+			n += textSize(item)
 		}
 	case map[string]any:
 		for key, member := range v {
-			n += len(key) + textIn(member)
+			n += len(key) + textSize(member)
 		}
 	}
 	return n

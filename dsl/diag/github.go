@@ -63,23 +63,23 @@ func (l List) GitHub(file func(string) string) string {
 }
 
 func (d Diagnostic) annotation(file func(string) string) Annotation {
-	a := Annotation{Level: string(d.Severity), File: plain(file(d.File)), Title: string(d.Code), Message: plain(d.Message)}
+	a := Annotation{Level: string(d.Severity), File: escapeControls(file(d.File)), Title: string(d.Code), Message: escapeControls(d.Message)}
 	if m, ok := Explain(string(d.Code)); ok {
 		a.Title += ": " + m.Title
 	}
 	if d.Hint != "" {
-		a.Message += "\nhint: " + plain(d.Hint)
+		a.Message += "\nhint: " + escapeControls(d.Hint)
 	}
 	if a.File != "" {
 		a.Line, a.Column, a.End = d.Line, d.Column, d.EndColumn
 	} else if d.File != "" {
-		a.Message = plain(d.File) + ": " + a.Message
+		a.Message = escapeControls(d.File) + ": " + a.Message
 	}
 	return a
 }
 
-// used returns the codes of lists, sorted and without duplicates.
-func used(lists ...List) []Code {
+// usedCodes returns the codes of lists, sorted and without duplicates.
+func usedCodes(lists ...List) []Code {
 	var out []Code
 	for _, l := range lists {
 		for _, d := range l {

@@ -62,15 +62,15 @@ func Nearest(word string, candidates []string) string {
 		}
 	}
 	if best == "" && len(w) > 2 {
-		best = longer(word, candidates)
+		best = onlyLonger(word, candidates)
 	}
 	return best
 }
 
-// longer returns the only candidate that starts or ends with a word and an
+// onlyLonger returns the only candidate that starts or ends with a word and an
 // underscore, or else the only one that a longer word is a prefix of. It returns
 // "" if there are none or several.
-func longer(word string, candidates []string) string {
+func onlyLonger(word string, candidates []string) string {
 	found := only(candidates, func(c string) bool { return strings.HasPrefix(c, word+"_") || strings.HasSuffix(c, "_"+word) })
 	if found == "" && len(word) > 3 {
 		found = only(candidates, func(c string) bool { return strings.HasPrefix(c, word) })

@@ -94,12 +94,12 @@ type (
 // MarshalJSON returns the log as SARIF 2.1.0: one run, the rules that it uses,
 // paths relative to %SRCROOT%, columns in characters.
 func (l Log) MarshalJSON() ([]byte, error) {
-	s := sarifWriter{log: l, seen: map[string]int{}}
+	s := sarifWriter{log: l, fingerprints: map[string]int{}}
 	var ignored List
 	for _, i := range l.Ignored {
 		ignored = append(ignored, i.Diagnostic)
 	}
-	s.codes = used(l.Found, ignored)
+	s.codes = usedCodes(l.Found, ignored)
 	run := sarifRun{Columns: "unicodeCodePoints", Results: []sarifResult{}, Tool: sarifTool{sarifDriver{
 		Name: "pexctl", Version: l.Version, URI: "https://github.com/pexctl/pex", Rules: []sarifRule{},
 	}}}
@@ -115,7 +115,7 @@ func (l Log) MarshalJSON() ([]byte, error) {
 	}
 	for _, i := range l.Ignored {
 		r := s.result(i.Diagnostic)
-		r.Suppressions = &[]sarifSuppression{{"inSource", plain(i.Reason)}}
+		r.Suppressions = &[]sarifSuppression{{"inSource", escapeControls(i.Reason)}}
 		run.Results = append(run.Results, r)
 	}
 	return json.Marshal(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
@@ -141,16 +141,16 @@ func pascal(title string) string {
 
 // sarifWriter writes the results of a log.
 type sarifWriter struct {
-	log   Log
-	codes []Code
-	seen  map[string]int // the number of occurrences of a fingerprint
+	log          Log
+	codes        []Code
+	fingerprints map[string]int // the number of occurrences of a fingerprint
 }
 
 func (s *sarifWriter) result(d Diagnostic) sarifResult {
 	index, _ := slices.BinarySearch(s.codes, d.Code)
-	r := sarifResult{Rule: d.Code, Index: index, Level: d.Severity, Message: sarifText{Text: plain(d.Message)}}
+	r := sarifResult{Rule: d.Code, Index: index, Level: d.Severity, Message: sarifText{Text: escapeControls(d.Message)}}
 	if d.Hint != "" {
-		r.Message.Text += "\nhint: " + plain(d.Hint)
+		r.Message.Text += "\nhint: " + escapeControls(d.Hint)
 	}
 	if file := s.log.File(d.File); file != "" {
 		at := sarifPhysical{Artifact: artifact(file)}
@@ -159,7 +159,7 @@ func (s *sarifWriter) result(d Diagnostic) sarifResult {
 		}
 		r.Locations = []sarifLocation{{at}}
 	} else {
-		r.Message.Text = plain(d.File) + ": " + r.Message.Text
+		r.Message.Text = escapeControls(d.File) + ": " + r.Message.Text
 	}
 	r.Fingerprints = map[string]string{"primaryLocationLineHash": s.fingerprint(d)}
 	return r
@@ -187,6 +187,6 @@ func (s *sarifWriter) fingerprint(d Diagnostic) string {
 	file := cmp.Or(s.log.File(d.File), d.File) // without a dependence on the working directory
 	sum := sha256.Sum256([]byte(string(d.Code) + "\x00" + file + "\x00" + text))
 	hash := hex.EncodeToString(sum[:8])
-	s.seen[hash]++
-	return fmt.Sprintf("%s:%d", hash, s.seen[hash])
+	s.fingerprints[hash]++
+	return fmt.Sprintf("%s:%d", hash, s.fingerprints[hash])
 }

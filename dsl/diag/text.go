@@ -53,30 +53,30 @@ func (d Diagnostic) format(b *strings.Builder, paint func(Part, string) string) 
 	if d.Severity == Warning {
 		severity = PartWarning
 	}
-	fmt.Fprintf(b, "%s: %s %s: %s\n", paint(PartPlace, d.place()), paint(severity, string(d.Severity)), paint(PartCode, string(d.Code)), plain(d.Message))
+	fmt.Fprintf(b, "%s: %s %s: %s\n", paint(PartPlace, d.place()), paint(severity, string(d.Severity)), paint(PartCode, string(d.Code)), escapeControls(d.Message))
 	if d.Snippet != "" && d.Line > 0 {
-		line, indent := pointed(d.Snippet, d.Column-max(d.SnippetColumn-1, 0))
+		line, indent := excerpt(d.Snippet, d.Column-max(d.SnippetColumn-1, 0))
 		number := fmt.Sprint(d.Line)
 		fmt.Fprintf(b, "  %s %s\n", paint(PartGutter, number+" |"), line)
 		fmt.Fprintf(b, "  %s %s%s\n", paint(PartGutter, strings.Repeat(" ", len(number))+" |"), indent, paint(PartCaret, "^"))
 	}
 	if d.Hint != "" {
-		fmt.Fprintf(b, "  %s %s\n", paint(PartHint, "hint:"), plain(d.Hint))
+		fmt.Fprintf(b, "  %s %s\n", paint(PartHint, "hint:"), escapeControls(d.Hint))
 	}
 }
 
 func (d Diagnostic) place() string {
-	file := plain(d.File)
+	file := escapeControls(d.File)
 	if d.Line == 0 {
 		return file
 	}
 	return fmt.Sprintf("%s:%d:%d", file, d.Line, d.Column)
 }
 
-// pointed returns the part of a line around a column, and the white space before
+// excerpt returns the part of a line around a column, and the white space before
 // a caret under it. Both keep tabs, so that they line up at any tab width. Wide
 // characters take two columns.
-func pointed(line string, column int) (shown, space string) {
+func excerpt(line string, column int) (shown, space string) {
 	runes := []rune(strings.TrimRight(line, "\r\n"))
 	at := min(max(column-1, 0), len(runes))
 	from := 0
@@ -89,13 +89,13 @@ func pointed(line string, column int) (shown, space string) {
 		switch {
 		case r == '\t':
 			before.WriteByte('\t')
-		case wide(r):
+		case isWide(r):
 			before.WriteString("  ")
 		case !unicode.Is(unicode.Mn, r):
 			before.WriteByte(' ')
 		}
 	}
-	shown, space = plain(string(runes[from:to])), before.String()
+	shown, space = escapeControls(string(runes[from:to])), before.String()
 	if from > 0 {
 		shown, space = "…"+shown, " "+space
 	}
@@ -105,8 +105,8 @@ func pointed(line string, column int) (shown, space string) {
 	return shown, space
 }
 
-// plain escapes control characters, so that a spec cannot control the terminal.
-func plain(s string) string {
+// escapeControls escapes control characters, so that a spec cannot control the terminal.
+func escapeControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t':
@@ -122,8 +122,8 @@ func plain(s string) string {
 	}, s)
 }
 
-// wide reports whether terminals show a character in two columns.
-func wide(r rune) bool {
+// isWide reports whether terminals show a character in two columns.
+func isWide(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) ||
 		r >= 0xFF01 && r <= 0xFF60 || r >= 0x1F300 && r <= 0x1FAFF || r >= 0x3000 && r <= 0x303E
 }

@@ -66,7 +66,7 @@ func between(a, b []map[string]string) []pair {
 	for i, x := range slices.Backward(a) {
 		for j, y := range slices.Backward(b) {
 			best[i][j] = max(best[i+1][j], best[i][j+1])
-			if s := common(x, y); s > 0 {
+			if s := similarity(x, y); s > 0 {
 				best[i][j] = max(best[i][j], s+best[i+1][j+1])
 			}
 		}
@@ -74,7 +74,7 @@ func between(a, b []map[string]string) []pair {
 	var out []pair
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
-		switch s := common(a[i], b[j]); {
+		switch s := similarity(a[i], b[j]); {
 		case s > 0 && best[i][j] == s+best[i+1][j+1]:
 			out = append(out, pair{i, j})
 			i, j = i+1, j+1
@@ -108,13 +108,13 @@ func byPlace(old, now int) (out []pair) {
 	return append(out, rest(both, old, both, now)...)
 }
 
-// same is the score of two equal entries: higher than that of any two different
+// equalScore is the score of two equal entries: higher than that of any two different
 // ones.
-const same = 1000
+const equalScore = 1000
 
-// common returns a score for what two entries have in common: values of the same
+// similarity returns a score for what two entries have in common: values of the same
 // keys, or at least the keys. Entries with the score 0 are not paired.
-func common(a, b map[string]string) int {
+func similarity(a, b map[string]string) int {
 	keys, values := 0, 0
 	for key, value := range a {
 		if other, ok := b[key]; ok {
@@ -127,9 +127,9 @@ func common(a, b map[string]string) int {
 	most := max(len(a), len(b))
 	switch {
 	case values == most:
-		return same
+		return equalScore
 	case values > 0:
-		return same / 2 * values / most
+		return equalScore / 2 * values / most
 	case keys == most:
 		return 1
 	}

@@ -22,13 +22,13 @@ func Compare(before, now *dsl.Spec, o Options) Report {
 
 // comparison is the state of one comparison.
 type comparison struct {
-	options  Options
-	old, now *side
-	changes  []Change // of the current section
-	calls    []call   // agents called so far
-	unread   []Unread // folders that tools use
-	within   bool     // an agent within; agents of its file are compared there
-	lender   *side    // for an added agent, the old version of the file whose LLMs it shares; otherwise nil
+	options    Options
+	old, now   *side
+	changes    []Change        // of the current section
+	calls      []call          // agents called so far
+	skipped    []SkippedFolder // folders that tools use
+	within     bool            // an agent within; agents of its file are compared there
+	sharedWith *side           // for an added agent, the old version of the file whose LLMs it shares; otherwise nil
 }
 
 // call is a place that calls agents, with their names on both sides.
@@ -69,36 +69,36 @@ func (c *comparison) report() Report {
 			r.Sections = append(r.Sections, Section{s.name, s.title, c.changes})
 		}
 	}
-	r.Unread = c.unread
+	r.Skipped = c.skipped
 	c.agents(&r)
 	if !c.within {
-		r.Worst = c.worst()
+		r.WorstCase = c.worstCase()
 	}
-	r.Same = len(r.Sections) == 0 && len(r.Agents) == 0 && r.Worst == nil
+	r.Same = len(r.Sections) == 0 && len(r.Agents) == 0 && r.WorstCase == nil
 	return r
 }
 
 // add adds a change. In an added or removed spec, nothing is safer or breaking,
 // but what is looser still needs a review.
 func (c *comparison) add(x Change) {
-	if c.whole() && (x.Effect != Looser || c.now.spec == nil) {
+	if c.oneSided() && (x.Effect != Looser || c.now.spec == nil) {
 		x.Effect = ""
 	}
 	if x.Diff == "" && x.Before != x.After && c.options.Unified != nil {
-		x.Diff = c.options.Unified(ended(x.Before), ended(x.After))
+		x.Diff = c.options.Unified(withLineEnd(x.Before), withLineEnd(x.After))
 	}
 	c.changes = append(c.changes, x)
 }
 
-// whole reports whether one of the specs does not exist: everything in the other
+// oneSided reports whether one of the specs does not exist: everything in the other
 // is added or removed.
-func (c *comparison) whole() bool { return c.old.spec == nil || c.now.spec == nil }
+func (c *comparison) oneSided() bool { return c.old.spec == nil || c.now.spec == nil }
 
 // llmsBefore returns the old LLMs; for an added agent of a file, those of the
 // file.
 func (c *comparison) llmsBefore() *side {
-	if c.old.spec == nil && c.lender != nil {
-		return c.lender
+	if c.old.spec == nil && c.sharedWith != nil {
+		return c.sharedWith
 	}
 	return c.old
 }

@@ -61,15 +61,15 @@ func told(r diff.Report) []string {
 	var out []string
 	for _, s := range r.Sections {
 		for _, c := range s.Changes {
-			line := strings.Join([]string{s.Name, string(c.What), c.Path}, " ")
+			line := strings.Join([]string{s.Name, string(c.Kind), c.Path}, " ")
 			if c.Old != "" || c.New != "" {
 				line += ": " + c.Old + " > " + c.New
 			}
 			if c.Diff != "" {
 				line += " | " + c.Diff
 			}
-			if len(c.Reaches) > 0 {
-				line += " @ " + strings.Join(c.Reaches, ",")
+			if len(c.Users) > 0 {
+				line += " @ " + strings.Join(c.Users, ",")
 			}
 			out = append(out, line)
 		}

@@ -22,8 +22,8 @@ const (
 
 // File is a file of a folder that differs.
 type File struct {
-	Path string `json:"path"` // relative to the folder
-	What What   `json:"what"` // added, removed, changed
+	Path string     `json:"path"` // relative to the folder
+	Kind ChangeKind `json:"what"` // added, removed, changed
 }
 
 // folder compares the files in a folder that a tool reads. It skips files of the
@@ -31,31 +31,31 @@ type File struct {
 // is reported once, even if several tools use it.
 func (c *comparison) folder(at, name string, v, tool dsl.Value) {
 	if i := slices.IndexFunc(c.changes, func(x Change) bool { return len(x.Files) > 0 && x.folder == path.Clean(name) }); i >= 0 {
-		c.changes[i].Reaches = append(c.changes[i].Reaches, at)
+		c.changes[i].Users = append(c.changes[i].Users, at)
 		return
 	}
 	exclude := texts(tool.Get("exclude"))
 	was, why := c.old.within(name, exclude)
 	is, also := c.now.within(name, exclude)
 	if why = first(why, also); why != "" {
-		c.unread = append(c.unread, Unread{Path: at, Folder: name, Why: why})
+		c.skipped = append(c.skipped, SkippedFolder{Path: at, Folder: name, Why: why})
 		return
 	}
 	files, why := c.differing(name, was, is)
 	switch {
 	case why != "":
-		c.unread = append(c.unread, Unread{Path: at, Folder: name, Why: why})
+		c.skipped = append(c.skipped, SkippedFolder{Path: at, Folder: name, Why: why})
 	case len(files) > 0:
 		c.add(Change{
-			Path: at, What: Changed, Old: text.Count(len(was), "file"), New: text.Count(len(is), "file"), At: placeOf(v.Place()),
-			Note: "in " + name + ": " + tally(files), Files: files, folder: path.Clean(name),
+			Path: at, Kind: Changed, Old: text.Count(len(was), "file"), New: text.Count(len(is), "file"), At: placeOf(v.Place()),
+			Note: "in " + name + ": " + countFiles(files), Files: files, folder: path.Clean(name),
 		})
 	}
 }
 
 // within lists a folder by its path relative to the spec. why explains why it
 // cannot be compared, or is "".
-func (s *side) within(name string, exclude []string) (out []specfs.Listed, why string) {
+func (s *side) within(name string, exclude []string) (out []specfs.FileEntry, why string) {
 	dir := filepath.Join(s.spec.Dir, filepath.FromSlash(name))
 	if filepath.IsAbs(name) {
 		return nil, "it is outside the project"
@@ -67,7 +67,7 @@ func (s *side) within(name string, exclude []string) (out []specfs.Listed, why s
 	case len(out) > mostFiles:
 		return nil, fmt.Sprintf("it contains more than %d files", mostFiles)
 	}
-	return slices.DeleteFunc(out, func(l specfs.Listed) bool {
+	return slices.DeleteFunc(out, func(l specfs.FileEntry) bool {
 		return slices.Contains(s.spec.Files, filepath.Join(dir, filepath.FromSlash(l.Name))) || excluded(l.Name, exclude)
 	}), ""
 }
@@ -82,7 +82,7 @@ func excluded(name string, patterns []string) bool {
 }
 
 // differing returns the files that differ between two sorted lists.
-func (c *comparison) differing(dir string, was, is []specfs.Listed) (out []File, why string) {
+func (c *comparison) differing(dir string, was, is []specfs.FileEntry) (out []File, why string) {
 	left := int64(mostWithin)
 	for len(was)+len(is) > 0 {
 		switch {
@@ -110,13 +110,13 @@ func (c *comparison) differing(dir string, was, is []specfs.Listed) (out []File,
 	return out, ""
 }
 
-// tally counts the changed files by kind: 2 added, 1 changed.
-func tally(files []File) string {
+// countFiles counts the changed files by kind: 2 added, 1 changed.
+func countFiles(files []File) string {
 	var out []string
-	for _, what := range []What{Added, Changed, Removed} {
+	for _, what := range []ChangeKind{Added, Changed, Removed} {
 		n := 0
 		for _, f := range files {
-			if f.What == what {
+			if f.Kind == what {
 				n++
 			}
 		}

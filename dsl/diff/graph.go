@@ -32,7 +32,7 @@ func (c *comparison) graph() {
 // node compares the keys of a node. A node of another type is another node.
 func (c *comparison) node(path string, a, b dsl.Value) {
 	if !a.Exists() || !b.Exists() {
-		c.meetIn(path, a, b)
+		c.recordCalls(path, a, b)
 		return
 	}
 	for _, key := range keysOf(a, b) {
@@ -50,12 +50,12 @@ func (c *comparison) nodes(a, b []dsl.Entry) {
 	}
 	for _, n := range is {
 		if !slices.Contains(was, n) {
-			c.add(Change{Path: "graph.nodes." + n.ID, What: Added, New: n.Type, At: placeOf(find(b, n.ID).Place)})
+			c.add(Change{Path: "graph.nodes." + n.ID, Kind: Added, New: n.Type, At: placeOf(find(b, n.ID).Place)})
 		}
 	}
 	for _, n := range was {
 		if !slices.Contains(is, n) {
-			c.add(Change{Path: "graph.nodes." + n.ID, What: Removed, Old: n.Type, Was: placeOf(find(a, n.ID).Place)})
+			c.add(Change{Path: "graph.nodes." + n.ID, Kind: Removed, Old: n.Type, OldAt: placeOf(find(a, n.ID).Place)})
 		}
 	}
 }
@@ -67,13 +67,13 @@ func (s *side) nodes() []graph.Node {
 	return s.program.Graph.Nodes
 }
 
-// way is an edge.
-type way struct {
+// graphEdge is an edge.
+type graphEdge struct {
 	from, to, when string
 	each           bool
 }
 
-func (w way) String() string {
+func (w graphEdge) String() string {
 	text := w.from + " → " + w.to
 	if w.when != "" {
 		text += " when " + w.when
@@ -84,13 +84,13 @@ func (w way) String() string {
 	return text
 }
 
-func (s *side) ways() []way {
+func (s *side) ways() []graphEdge {
 	if s.program == nil {
 		return nil
 	}
-	var out []way
+	var out []graphEdge
 	for _, e := range s.program.Graph.Edges {
-		out = append(out, way{e.From, e.To, e.Label, e.Each})
+		out = append(out, graphEdge{e.From, e.To, e.Label, e.Each})
 	}
 	return out
 }
@@ -105,12 +105,12 @@ func (c *comparison) edges() {
 	was, is := c.old.ways(), c.now.ways()
 	for i, w := range is {
 		if !slices.Contains(was, w) {
-			c.add(Change{Path: "graph.edges", What: Added, New: w.String(), At: c.now.edge(i)})
+			c.add(Change{Path: "graph.edges", Kind: Added, New: w.String(), At: c.now.edge(i)})
 		}
 	}
 	for i, w := range was {
 		if !slices.Contains(is, w) {
-			c.add(Change{Path: "graph.edges", What: Removed, Old: w.String(), Was: c.old.edge(i)})
+			c.add(Change{Path: "graph.edges", Kind: Removed, Old: w.String(), OldAt: c.old.edge(i)})
 		}
 	}
 	for _, n := range c.now.program.Graph.Nodes {
@@ -126,7 +126,7 @@ func (s *side) edge(i int) string {
 	return placeOf(s.tree.Get(language.Reflector, "strategy").Place())
 }
 
-func leaving(all []way, id string) []string {
+func leaving(all []graphEdge, id string) []string {
 	var out []string
 	for _, w := range all {
 		if w.from == id {
@@ -160,15 +160,15 @@ func (c *comparison) grants(x *Change) {
 	a, b := c.old.tree.Get(language.Executor), c.now.tree.Get(language.Executor)
 	switch x.Path {
 	case language.Executor + ".tools":
-		x.Effect = wider(a.Get("tools"), b.Get("tools"), true)
+		x.Effect = listEffect(a.Get("tools"), b.Get("tools"), true)
 	case language.Executor + ".exclude_tools":
-		x.Effect = wider(b.Get("exclude_tools"), a.Get("exclude_tools"), false)
+		x.Effect = listEffect(b.Get("exclude_tools"), a.Get("exclude_tools"), false)
 	case language.Planner + ".approval":
-		if x.Effect = asking(first(x.Old, "never"), first(x.New, "never")); x.Effect == Looser {
+		if x.Effect = approvalEffect(first(x.Old, "never"), first(x.New, "never")); x.Effect == Looser {
 			x.Note = "humans review fewer plans before they run"
 		}
 	case language.Executor + ".verify":
-		x.Effect = asking(never(x.Old), never(x.New))
+		x.Effect = approvalEffect(never(x.Old), never(x.New))
 	}
 }
 
@@ -179,9 +179,9 @@ func never(verify string) string {
 	return verify
 }
 
-// wider reports whether a list grew or shrank. all means that a missing list
+// listEffect reports whether a list grew or shrank. all means that a missing list
 // stands for everything, not for nothing.
-func wider(a, b dsl.Value, all bool) Effect {
+func listEffect(a, b dsl.Value, all bool) Effect {
 	come, gone := len(without(texts(b), texts(a))) > 0, len(without(texts(a), texts(b))) > 0
 	if all && !a.Exists() {
 		come, gone = false, true
@@ -200,8 +200,8 @@ func wider(a, b dsl.Value, all bool) Effect {
 	return ""
 }
 
-// asking reports whether a human is asked less or more often.
-func asking(before, after string) Effect {
+// approvalEffect reports whether a human is asked less or more often.
+func approvalEffect(before, after string) Effect {
 	rank := map[string]int{"never": -1, "always": 1}
 	switch {
 	case rank[after] < rank[before]:

@@ -14,7 +14,7 @@ func (c *comparison) guards() {
 		before := find(a, e.Key)
 		if !before.Value.Exists() {
 			x := entry("guards."+e.Key, before, e, rule(e.Value))
-			if holds(e.Value) {
+			if canStop(e.Value) {
 				x.Effect = Safer
 			}
 			c.add(x)
@@ -25,7 +25,7 @@ func (c *comparison) guards() {
 	for _, e := range a {
 		if !find(b, e.Key).Value.Exists() {
 			x := entry("guards."+e.Key, e, dsl.Entry{}, rule(e.Value))
-			if holds(e.Value) {
+			if canStop(e.Value) {
 				x.Effect, x.Note = Looser, "nothing stops a run there any more"
 			}
 			c.add(x)
@@ -34,8 +34,8 @@ func (c *comparison) guards() {
 	c.order("guards", "the order changed", names(a), names(b), c.now.tree.Get("guards"))
 }
 
-// holds reports whether a guard can stop a run.
-func holds(rule dsl.Value) bool {
+// canStop reports whether a guard can stop a run.
+func canStop(rule dsl.Value) bool {
 	return slices.Contains([]string{"stop", "fail", "interrupt", "deny"}, rule.Get("do").Text())
 }
 
@@ -74,6 +74,6 @@ func (c *comparison) order(path, note string, before, now []string, at dsl.Value
 	was := slices.DeleteFunc(slices.Clone(before), func(n string) bool { return !slices.Contains(now, n) })
 	is := slices.DeleteFunc(slices.Clone(now), func(n string) bool { return !slices.Contains(before, n) })
 	if !slices.Equal(was, is) {
-		c.add(Change{Path: path, What: Reordered, Old: list(was), New: list(is), Note: note, At: placeOf(at.Place())})
+		c.add(Change{Path: path, Kind: Reordered, Old: list(was), New: list(is), Note: note, At: placeOf(at.Place())})
 	}
 }

@@ -30,7 +30,7 @@ func input(path string, a, b dsl.Entry) Change {
 	}
 	x := entry(path, a, b, property(v, needed(v)))
 	switch {
-	case x.What == Removed:
+	case x.Kind == Removed:
 		x.Effect, x.Note = Breaking, "callers that pass it are rejected"
 	case needed(v):
 		x.Effect, x.Note = Breaking, "callers must pass it"
@@ -44,7 +44,7 @@ func needed(v dsl.Value) bool { return v.Get("required").Text() == "true" }
 func (c *comparison) input(path string, a, b dsl.Value) {
 	s := shape{c, path, Breaking}
 	if was, is := needed(a), needed(b); was != is {
-		x := Change{Path: path, What: Changed, Old: needs(was), New: needs(is), At: placeOf(b.Place())}
+		x := Change{Path: path, Kind: Changed, Old: needs(was), New: needs(is), At: placeOf(b.Place())}
 		if is {
 			x.Effect, x.Note = Breaking, "callers must pass it"
 		}
@@ -77,13 +77,13 @@ func (c *comparison) question(path string, a, b dsl.Entry) {
 		}
 	}
 	if v != "string" {
-		c.add(Change{Path: path + ".type", What: Changed, Old: first(a.Value.Get("type").Text(), "string"), New: first(b.Value.Get("type").Text(), "string"), Effect: Breaking, At: placeOf(b.Place)})
+		c.add(Change{Path: path + ".type", Kind: Changed, Old: first(a.Value.Get("type").Text(), "string"), New: first(b.Value.Get("type").Text(), "string"), Effect: Breaking, At: placeOf(b.Place)})
 	}
 	was, is := !a.Value.Exists() || needed(a.Value), !b.Value.Exists() || needed(b.Value)
-	if was == is || c.whole() {
+	if was == is || c.oneSided() {
 		return
 	}
-	x := Change{Path: path, What: Changed, Old: needs(was), New: needs(is), At: placeOf(b.Place)}
+	x := Change{Path: path, Kind: Changed, Old: needs(was), New: needs(is), At: placeOf(b.Place)}
 	if is {
 		x.Effect, x.Note = Breaking, "callers must pass it"
 	}
@@ -100,7 +100,7 @@ type shape struct {
 // schema compares two schemas.
 func (s shape) schema(path string, a, b dsl.Value) {
 	if !a.IsMapping() || !b.IsMapping() {
-		if !s.alike(path, a, b) {
+		if !s.equivalent(path, a, b) {
 			s.leaf(path, a, b)
 		}
 		return
@@ -121,9 +121,9 @@ func (s shape) key(path, key string, a, b dsl.Value) {
 	case "items":
 		s.schema(path+"[]", x, y)
 	case "type", "enum", "const":
-		if !s.alike(path+"."+key, x, y) {
+		if !s.equivalent(path+"."+key, x, y) {
 			change := s.placed(path+"."+key, x, y)
-			change.Old, change.New = brief(shown(x)), brief(shown(y))
+			change.Old, change.New = brief(displayValue(x)), brief(displayValue(y))
 			if change.Effect = s.narrows; !y.Exists() || key == "enum" && len(without(texts(x), texts(y))) == 0 && x.Exists() {
 				change.Effect = "" // it accepts more than before
 			}
@@ -162,7 +162,7 @@ func (s shape) required(path string, a, b dsl.Value) {
 		if was == is || !a.Get("properties", e.Key).Exists() {
 			continue
 		}
-		x := Change{Path: path + "." + e.Key, What: Changed, Old: needs(was), New: needs(is), At: placeOf(e.Place)}
+		x := Change{Path: path + "." + e.Key, Kind: Changed, Old: needs(was), New: needs(is), At: placeOf(e.Place)}
 		switch {
 		case input && is:
 			x.Effect, x.Note = Breaking, "callers must pass it"
@@ -184,15 +184,15 @@ func requires(object dsl.Value, name string) bool {
 
 // property returns a short form of a schema: string, required.
 func property(v dsl.Value, required bool) string {
-	out := first(shown(v.Get("type")), "any type")
+	out := first(displayValue(v.Get("type")), "any type")
 	if v.Get("enum").Exists() {
-		out += " of " + brief(shown(v.Get("enum")))
+		out += " of " + brief(displayValue(v.Get("enum")))
 	}
 	if required {
 		return out + ", required"
 	}
 	if d := v.Get("default"); d.Exists() {
-		return out + ", " + brief(shown(d)) + " by default"
+		return out + ", " + brief(displayValue(d)) + " by default"
 	}
 	return out + ", optional"
 }

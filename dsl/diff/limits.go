@@ -9,7 +9,7 @@ import (
 // limits compares the limits of a run and reports whether they rose or fell.
 func (c *comparison) limits() {
 	c.walk("limits", c.old.tree.Get("limits"), c.now.tree.Get("limits"))
-	if c.whole() {
+	if c.oneSided() {
 		return
 	}
 	for i := range c.changes {

@@ -26,11 +26,11 @@ func (c *comparison) entries(path string, a, b dsl.Value) {
 			c.walk(path+"."+e.Key, before.Value, e.Value)
 			continue
 		}
-		c.add(entry(path+"."+e.Key, dsl.Entry{}, e, brief(shown(e.Value))))
+		c.add(entry(path+"."+e.Key, dsl.Entry{}, e, brief(displayValue(e.Value))))
 	}
 	for _, e := range was {
 		if !find(is, e.Key).Value.Exists() {
-			c.add(entry(path+"."+e.Key, e, dsl.Entry{}, brief(shown(e.Value))))
+			c.add(entry(path+"."+e.Key, e, dsl.Entry{}, brief(displayValue(e.Value))))
 		}
 	}
 	c.order(path, "the order changed", names(was), names(is), b)
@@ -58,14 +58,14 @@ func (c *comparison) aligned(path string, a, b []dsl.Value) {
 	for _, j := range come {
 		i := slices.IndexFunc(gone, func(i int) bool { return bytes.Equal(canonical(a[i]), canonical(b[j])) })
 		if i < 0 {
-			c.add(entry(at(path, j), dsl.Entry{}, listed(b[j]), brief(shown(b[j]))))
+			c.add(entry(at(path, j), dsl.Entry{}, listed(b[j]), brief(displayValue(b[j]))))
 			continue
 		}
-		c.add(Change{Path: at(path, j), What: Reordered, Old: "place " + number(gone[i]+1), New: "place " + number(j+1), Note: "moved: " + brief(shown(b[j])), At: placeOf(b[j].Place())})
+		c.add(Change{Path: at(path, j), Kind: Reordered, Old: "place " + number(gone[i]+1), New: "place " + number(j+1), Note: "moved: " + brief(displayValue(b[j])), At: placeOf(b[j].Place())})
 		gone = slices.Delete(gone, i, i+1)
 	}
 	for _, i := range gone {
-		c.add(entry(at(path, i), listed(a[i]), dsl.Entry{}, brief(shown(a[i]))))
+		c.add(entry(at(path, i), listed(a[i]), dsl.Entry{}, brief(displayValue(a[i]))))
 	}
 }
 

@@ -20,11 +20,11 @@ func (c *comparison) models() {
 			c.add(entry(path, a, b, llm(a.Value)))
 		default:
 			c.walk(path, a.Value, b.Value)
-			c.opened(path, a.Value, b.Value)
+			c.compareOpened(path, a.Value, b.Value)
 			c.price(path, name, b, from)
 		}
 		for i := range c.changes[from:] {
-			c.changes[from+i].Reaches = c.users(name)
+			c.changes[from+i].Users = c.users(name)
 		}
 		if a.Value.Exists() && b.Value.Exists() {
 			c.used(path, name, b)
@@ -45,7 +45,7 @@ func (c *comparison) price(path, name string, at dsl.Entry, from int) {
 		return
 	}
 	c.add(Change{
-		Path: path + ".cost", What: Changed, Old: first(before, "unknown"), New: first(after, "unknown"),
+		Path: path + ".cost", Kind: Changed, Old: first(before, "unknown"), New: first(after, "unknown"),
 		Note: "the built-in price of the model", At: placeOf(at.Place),
 	})
 }
@@ -68,7 +68,7 @@ func (c *comparison) used(path, name string, at dsl.Entry) {
 		return
 	}
 	c.add(Change{
-		Path: path, What: Changed, Old: usedBy(before), New: usedBy(after), Note: "its uses", At: placeOf(at.Place),
+		Path: path, Kind: Changed, Old: usedBy(before), New: usedBy(after), Note: "its uses", At: placeOf(at.Place),
 	})
 }
 

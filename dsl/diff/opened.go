@@ -19,10 +19,10 @@ const (
 	mostShown  = 64 << 10
 )
 
-// opened compares the files that a component opens itself (a recording, a
+// compareOpened compares the files that a component opens itself (a recording, a
 // database, a program) and the files of folders that it reads, if both specs name
 // the same one. It skips what a tool writes.
-func (c *comparison) opened(path string, a, b dsl.Value) {
+func (c *comparison) compareOpened(path string, a, b dsl.Value) {
 	each(b, path, func(at string, v dsl.Value) {
 		key, program := openedBy(at, path)
 		was := c.old.spec
@@ -75,7 +75,7 @@ func (c *comparison) file(at, name string, v dsl.Value, program bool) {
 	if !was && !is || was == is && bytes.Equal(before, after) {
 		return
 	}
-	x := Change{Path: at, What: Changed, Old: extent(before, was), New: extent(after, is), Note: "the contents of the file changed", At: placeOf(v.Place())}
+	x := Change{Path: at, Kind: Changed, Old: extent(before, was), New: extent(after, is), Note: "the contents of the file changed", At: placeOf(v.Place())}
 	if program {
 		x.Note = "the program changed"
 		if len(before) <= mostShown && len(after) <= mostShown && utf8.Valid(before) && utf8.Valid(after) {
@@ -101,7 +101,7 @@ func extent(file []byte, known bool) string {
 	case !known:
 		return "no file"
 	case utf8.Valid(file) && bytes.IndexByte(file, 0) < 0:
-		return text.Count(strings.Count(ended(string(file)), "\n"), "line")
+		return text.Count(strings.Count(withLineEnd(string(file)), "\n"), "line")
 	}
 	return text.Count(len(file), "byte")
 }

@@ -27,7 +27,7 @@ func (c *comparison) schema(a, b dsl.Value) {
 		return
 	case !a.Exists() || !b.Exists():
 		c.leaf(path, a, b)
-		if x := &c.changes[len(c.changes)-1]; x.What == Removed {
+		if x := &c.changes[len(c.changes)-1]; x.Kind == Removed {
 			x.Effect, x.Note = Breaking, "the answer is now free text"
 		}
 		return

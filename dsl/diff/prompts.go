@@ -12,61 +12,61 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// prompted are the parts of a spec that contain prompts.
-var prompted = []string{"planner.", "executor.", "reflector.", "finalizer.", "graph.nodes.", "llms.", "memory.compaction"}
+// promptSections are the parts of a spec that contain prompts.
+var promptSections = []string{"planner.", "executor.", "reflector.", "finalizer.", "graph.nodes.", "llms.", "memory.compaction"}
 
 // isPrompt reports whether a path is that of a prompt.
 func isPrompt(path string) bool {
-	if !slices.ContainsFunc(prompted, func(p string) bool { return strings.HasPrefix(path, p) }) || strings.Contains(path, ".options.") {
+	if !slices.ContainsFunc(promptSections, func(p string) bool { return strings.HasPrefix(path, p) }) || strings.Contains(path, ".options.") {
 		return false
 	}
 	key := path[strings.LastIndexByte(path, '.')+1:]
 	return strings.HasSuffix(key, "prompt") || strings.HasSuffix(key, "template") || key == "question"
 }
 
-// expanded is a prompt with its named prompts inserted.
-type expanded struct {
+// expandedPrompt is a prompt with its named prompts inserted.
+type expandedPrompt struct {
 	text  string
 	names []string // of the named prompts, at any depth
 }
 
-// written is a prompt as written: a text, or the name of one.
-type written struct {
+// promptSource is a prompt as written: a text, or the name of one.
+type promptSource struct {
 	at   dsl.Value // the place of the text
 	text string
 	use  string
 	// builtIn is set if it is not written: it is the default, or comes from the
 	// section of the node's role.
 	builtIn bool
-	expanded
+	expandedPrompt
 }
 
-// holds returns the prompt in effect at a path, whether or not it is written
+// effectivePrompt returns the prompt in effect at a path, whether or not it is written
 // there.
-func (s *side) holds(path string, v dsl.Value) written {
+func (s *side) effectivePrompt(path string, v dsl.Value) promptSource {
 	w := s.prompt(v)
 	if !v.Exists() {
-		w.expanded.text, w.builtIn = s.byDefault(path)
+		w.expandedPrompt.text, w.builtIn = s.byDefault(path)
 	}
 	return w
 }
 
 // prompt reads a prompt; that of a missing value is empty.
-func (s *side) prompt(v dsl.Value) written {
-	w := written{at: v, text: v.Text(), use: v.Get("use").Text()}
+func (s *side) prompt(v dsl.Value) promptSource {
+	w := promptSource{at: v, text: v.Text(), use: v.Get("use").Text()}
 	if w.use == "" {
-		w.expanded = s.expand(w.text, nil)
+		w.expandedPrompt = s.expand(w.text, nil)
 		return w
 	}
 	w.at = s.tree.Get("prompts", w.use)
 	w.text = w.at.Text()
-	w.expanded = s.named(w.use, nil)
+	w.expandedPrompt = s.namedPrompt(w.use, nil)
 	w.names = append([]string{w.use}, w.names...)
 	return w
 }
 
-// named returns an expanded named prompt. chain holds the names on the way to it.
-func (s *side) named(name string, chain []string) expanded {
+// namedPrompt returns an expanded named prompt. chain holds the names on the way to it.
+func (s *side) namedPrompt(name string, chain []string) expandedPrompt {
 	if e, ok := s.texts[name]; ok || slices.Contains(chain, name) {
 		return e
 	}
@@ -76,8 +76,8 @@ func (s *side) named(name string, chain []string) expanded {
 }
 
 // expand inserts named prompts. Other references stay as written.
-func (s *side) expand(text string, chain []string) expanded {
-	var out expanded
+func (s *side) expand(text string, chain []string) expandedPrompt {
+	var out expandedPrompt
 	var b strings.Builder
 	done := 0
 	nothing, _ := prompt.Parse("", prompt.Options{})
@@ -86,7 +86,7 @@ func (s *side) expand(text string, chain []string) expanded {
 		if offset < done || end <= offset {
 			return nothing
 		}
-		inner := s.named(name, chain)
+		inner := s.namedPrompt(name, chain)
 		b.WriteString(text[done:offset] + filtered(text[offset:end], inner.text))
 		out.names = append(append(out.names, name), inner.names...)
 		done = end
@@ -180,15 +180,15 @@ func (c *comparison) wholeEntry(path string) bool {
 	rest, ok := strings.CutPrefix(path, "llms.")
 	name, _, _ := strings.Cut(rest, ".")
 	both := c.old.tree.Get("llms", name).Exists() && c.now.tree.Get("llms", name).Exists()
-	return ok && !both && !c.whole()
+	return ok && !both && !c.oneSided()
 }
 
 // prompt compares the prompts at a path.
 func (c *comparison) prompt(path string, reaches map[string][]string) {
 	v, w := c.old.at(path), c.now.at(path)
-	a, b := c.old.holds(path, v), c.now.holds(path, w)
+	a, b := c.old.effectivePrompt(path, v), c.now.effectivePrompt(path, w)
 	switch {
-	case (v.Exists() || a.builtIn) && (w.Exists() || b.builtIn) && a.expanded.text == b.expanded.text:
+	case (v.Exists() || a.builtIn) && (w.Exists() || b.builtIn) && a.expandedPrompt.text == b.expandedPrompt.text:
 		return
 	case v.Exists() && w.Exists() && a.use == b.use && (a.use != "" || a.text == b.text):
 		for _, name := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(a.names), b.names...)))) {
@@ -199,7 +199,7 @@ func (c *comparison) prompt(path string, reaches map[string][]string) {
 	x := c.placed(path, v, w)
 	x.Before, x.After = a.text, b.text
 	if !slices.Equal(a.names, b.names) || a.builtIn || b.builtIn {
-		x.Before, x.After = a.expanded.text, b.expanded.text
+		x.Before, x.After = a.expandedPrompt.text, b.expandedPrompt.text
 	}
 	c.addPromptChange(&x, a, b)
 }
@@ -207,26 +207,26 @@ func (c *comparison) prompt(path string, reaches map[string][]string) {
 // shared compares a named prompt.
 func (c *comparison) shared(name string, reaches []string) {
 	v, w := c.old.tree.Get("prompts", name), c.now.tree.Get("prompts", name)
-	if v.Text() == w.Text() || c.old.named(name, nil).text == c.now.named(name, nil).text {
+	if v.Text() == w.Text() || c.old.namedPrompt(name, nil).text == c.now.namedPrompt(name, nil).text {
 		return // a named prompt within it changed, which is reported separately
 	}
 	x := c.placed("prompts."+name, v, w)
-	x.Before, x.After, x.Reaches = v.Text(), w.Text(), reaches
-	c.addPromptChange(&x, written{at: v, text: v.Text()}, written{at: w, text: w.Text()})
+	x.Before, x.After, x.Users = v.Text(), w.Text(), reaches
+	c.addPromptChange(&x, promptSource{at: v, text: v.Text()}, promptSource{at: w, text: w.Text()})
 }
 
 // addPromptChange adds the change of a prompt, at the first difference.
-func (c *comparison) addPromptChange(x *Change, a, b written) {
+func (c *comparison) addPromptChange(x *Change, a, b promptSource) {
 	if w := b.at; w.Exists() {
 		x.At = placeOf(w.Within(differs(a.text, b.text)))
 		if a.at.Exists() == b.at.Exists() {
-			x.Was = ""
+			x.OldAt = ""
 		}
 	}
 	x.Old, x.New = lines(x.Before), lines(x.After)
 	x.Before, x.After = sentences(x.Before), sentences(x.After)
 	switch {
-	case c.whole():
+	case c.oneSided():
 		x.Before, x.After = "", ""
 	case x.Before != x.After && unixed(x.Before) == unixed(x.After):
 		x.Before, x.After, x.Note = "", "", "only the line endings changed; the model now receives "+lineEnds(b.text)

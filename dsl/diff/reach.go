@@ -22,12 +22,12 @@ func (c *comparison) reach() {
 	before, after := variables(llms.tree), variables(c.now.tree)
 	for _, v := range after {
 		if !slices.ContainsFunc(before, v.same) {
-			c.add(Change{Path: "env." + v.name, What: Added, New: v.name, Effect: Looser, Note: "an environment variable that was not used before", At: placeOf(v.at)})
+			c.add(Change{Path: "env." + v.name, Kind: Added, New: v.name, Effect: Looser, Note: "an environment variable that was not used before", At: placeOf(v.at)})
 		}
 	}
 	for _, v := range before {
 		if !slices.ContainsFunc(after, v.same) {
-			c.add(Change{Path: "env." + v.name, What: Removed, Old: v.name, Effect: Safer, Note: "it is no longer used", Was: placeOf(v.at)})
+			c.add(Change{Path: "env." + v.name, Kind: Removed, Old: v.name, Effect: Safer, Note: "it is no longer used", OldAt: placeOf(v.at)})
 		}
 	}
 }
@@ -36,16 +36,16 @@ func (c *comparison) reach() {
 func (c *comparison) lines(path string, before, after []string, a, b dsl.Entry) {
 	come, gone := without(after, before), without(before, after)
 	if len(come) == 1 && len(gone) == 1 {
-		c.add(Change{Path: path, What: Changed, Old: gone[0], New: come[0], Effect: Looser, At: placeOf(b.Place)})
+		c.add(Change{Path: path, Kind: Changed, Old: gone[0], New: come[0], Effect: Looser, At: placeOf(b.Place)})
 		return
 	}
 	for _, line := range come {
-		c.add(Change{Path: path, What: Added, New: line, Effect: Looser, At: placeOf(b.Place)})
+		c.add(Change{Path: path, Kind: Added, New: line, Effect: Looser, At: placeOf(b.Place)})
 	}
 	for _, line := range gone {
-		x := Change{Path: path, What: Removed, Old: line, Effect: Safer, At: placeOf(b.Place)}
+		x := Change{Path: path, Kind: Removed, Old: line, Effect: Safer, At: placeOf(b.Place)}
 		if !b.Value.Exists() {
-			x.Was = placeOf(a.Place)
+			x.OldAt = placeOf(a.Place)
 		}
 		c.add(x)
 	}
@@ -53,7 +53,7 @@ func (c *comparison) lines(path string, before, after []string, a, b dsl.Entry) 
 
 func (s *side) toolReach(name string) []string {
 	if t := s.tool(name); t != nil {
-		return reached(t)
+		return accessOf(t)
 	}
 	return nil
 }

@@ -11,17 +11,17 @@ import (
 // on the order of keys.
 type Report struct {
 	// Same is set if no difference affects a run.
-	Same     bool       `json:"same"`
-	Sections []Section  `json:"sections"` // sections with changes, in a fixed order
-	Agents   []Agent    `json:"agents"`   // agents within that differ
-	Worst    *WorstCase `json:"worst_case,omitempty"`
-	// Unread are folders of tools whose files were not compared, including those of
+	Same      bool       `json:"same"`
+	Sections  []Section  `json:"sections"` // sections with changes, in a fixed order
+	Agents    []Agent    `json:"agents"`   // agents within that differ
+	WorstCase *WorstCase `json:"worst_case,omitempty"`
+	// SkippedFolder are folders of tools whose files were not compared, including those of
 	// agents within.
-	Unread []Unread `json:"not_compared,omitempty"`
+	Skipped []SkippedFolder `json:"not_compared,omitempty"`
 }
 
-// Unread is a folder that was not compared.
-type Unread struct {
+// SkippedFolder is a folder that was not compared.
+type SkippedFolder struct {
 	Path   string `json:"path"`   // tools.read_file.root
 	Folder string `json:"folder"` // as written in the spec
 	Why    string `json:"why"`
@@ -40,15 +40,15 @@ type Agent struct {
 	Report Report `json:"report"`
 }
 
-// What is the kind of a change.
-type What string
+// ChangeKind is the kind of a change.
+type ChangeKind string
 
 // Kinds of changes.
 const (
-	Added     What = "added"
-	Removed   What = "removed"
-	Changed   What = "changed"
-	Reordered What = "reordered"
+	Added     ChangeKind = "added"
+	Removed   ChangeKind = "removed"
+	Changed   ChangeKind = "changed"
+	Reordered ChangeKind = "reordered"
 )
 
 // Effect is the effect of a change on runs, if known.
@@ -63,17 +63,17 @@ const (
 
 // Change is one difference.
 type Change struct {
-	Path    string   `json:"path"` // dotted: tools.write_file.approval
-	What    What     `json:"what"`
-	Old     string   `json:"old,omitempty"`     // shortened, as written in the spec
-	New     string   `json:"new,omitempty"`     // likewise
-	Note    string   `json:"note,omitempty"`    // what it means
-	Effect  Effect   `json:"effect,omitempty"`  // "" if neither or unknown
-	At      string   `json:"at,omitempty"`      // place in the new files: spec.yaml:12:3
-	Was     string   `json:"was,omitempty"`     // old place of what was removed
-	Reaches []string `json:"reaches,omitempty"` // its users: roles of an LLM, templates of a named prompt
-	Diff    string   `json:"diff,omitempty"`    // unified diff of long texts
-	Files   []File   `json:"files,omitempty"`   // files of a folder that differ
+	Path   string     `json:"path"` // dotted: tools.write_file.approval
+	Kind   ChangeKind `json:"what"`
+	Old    string     `json:"old,omitempty"`     // shortened, as written in the spec
+	New    string     `json:"new,omitempty"`     // likewise
+	Note   string     `json:"note,omitempty"`    // what it means
+	Effect Effect     `json:"effect,omitempty"`  // "" if neither or unknown
+	At     string     `json:"at,omitempty"`      // place in the new files: spec.yaml:12:3
+	OldAt  string     `json:"was,omitempty"`     // old place of what was removed
+	Users  []string   `json:"reaches,omitempty"` // its users: roles of an LLM, templates of a named prompt
+	Diff   string     `json:"diff,omitempty"`    // unified diff of long texts
+	Files  []File     `json:"files,omitempty"`   // files of a folder that differ
 
 	// Before and After are the long texts of Diff.
 	Before string `json:"-"`
@@ -152,10 +152,10 @@ func (r *Report) effects(effect Effect, within string, out []Change) []Change {
 
 // Folders returns the folders that were not compared, without duplicates, with
 // the paths that name them.
-func (r *Report) Folders() []Unread {
-	var out []Unread
-	for _, u := range r.Unread {
-		i := slices.IndexFunc(out, func(x Unread) bool { return x.Folder == u.Folder })
+func (r *Report) Folders() []SkippedFolder {
+	var out []SkippedFolder
+	for _, u := range r.Skipped {
+		i := slices.IndexFunc(out, func(x SkippedFolder) bool { return x.Folder == u.Folder })
 		if i < 0 {
 			out = append(out, u)
 			continue

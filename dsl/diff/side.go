@@ -19,11 +19,11 @@ type side struct {
 	defaults map[string]string // shortened, as shown
 	whole    map[string]string // full text of shortened defaults
 	estimate costbound.Estimate
-	texts    map[string]expanded // of named prompts
+	texts    map[string]expandedPrompt // of named prompts
 }
 
 func newSide(s *dsl.Spec, o costbound.Options) *side {
-	out := &side{spec: s, defaults: map[string]string{}, whole: map[string]string{}, texts: map[string]expanded{}}
+	out := &side{spec: s, defaults: map[string]string{}, whole: map[string]string{}, texts: map[string]expandedPrompt{}}
 	if s == nil {
 		return out
 	}
@@ -38,13 +38,13 @@ func newSide(s *dsl.Spec, o costbound.Options) *side {
 	}
 	if out.program, _ = s.Compile(); out.program != nil {
 		out.estimate = costbound.Bound(out.program, o)
-		out.known()
+		out.addImplicit()
 	}
 	return out
 }
 
-// known adds implicit values that are not recorded as defaults.
-func (s *side) known() {
+// addImplicit adds implicit values that are not recorded as defaults.
+func (s *side) addImplicit() {
 	if o := s.program.Output; o != nil {
 		s.defaults["output.repair.max_attempts"] = number(o.MaxAttempts)
 	}
@@ -79,7 +79,7 @@ func (s *side) byDefault(path string) (text string, known bool) {
 		id, key, _ := strings.Cut(rest, ".")
 		node := find(byName(s.tree.Get("graph", "nodes")), id).Value
 		if v := s.tree.Get(node.Get("type").Text(), key); key != "" && (scalar(v) || v.Get("use").IsText()) {
-			return s.prompt(v).expanded.text, true
+			return s.prompt(v).expandedPrompt.text, true
 		}
 	}
 	if whole, ok := s.whole[path]; ok {

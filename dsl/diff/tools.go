@@ -15,20 +15,20 @@ func (c *comparison) tools() {
 		was, is := c.old.tool(name), c.now.tool(name)
 		switch {
 		case !a.Value.Exists() && !c.now.callable(name), !b.Value.Exists() && !c.old.callable(name):
-			c.meetIn(path, a.Value, b.Value) // for other agents, which are compared themselves
-		case !a.Value.Exists() || b.Value.Exists() && free(is) && !c.old.callable(name) && c.now.callable(name):
+			c.recordCalls(path, a.Value, b.Value) // for other agents, which are compared themselves
+		case !a.Value.Exists() || b.Value.Exists() && writesUnapproved(is) && !c.old.callable(name) && c.now.callable(name):
 			x := entry(path, a, b, about(name, b.Value, is))
-			if free(is) {
+			if writesUnapproved(is) {
 				x.Effect, x.Note = Looser, "it writes, and its calls need no approval"
 			}
 			c.add(x)
-			c.meetIn(path, a.Value, b.Value)
+			c.recordCalls(path, a.Value, b.Value)
 		case !b.Value.Exists():
 			c.add(entry(path, a, b, about(name, a.Value, was)))
-			c.meetIn(path, a.Value, b.Value)
+			c.recordCalls(path, a.Value, b.Value)
 		default:
 			c.tool(path, a, b, was, is)
-			c.opened(path, a.Value, b.Value)
+			c.compareOpened(path, a.Value, b.Value)
 		}
 	})
 }
@@ -50,8 +50,8 @@ func about(name string, v dsl.Value, t *tool.Spec) string {
 
 func approvalOf(t *tool.Spec) string { return first(t.Approval.Source, "never") }
 
-// free reports whether a tool writes without approval.
-func free(t *tool.Spec) bool {
+// writesUnapproved reports whether a tool writes without approval.
+func writesUnapproved(t *tool.Spec) bool {
 	return t != nil && t.Effect == tool.WriteEffect && approvalOf(t) == "never"
 }
 
@@ -68,16 +68,16 @@ func (c *comparison) tool(path string, a, b dsl.Entry, was, is *tool.Spec) {
 	}
 	if was.Effect != is.Effect {
 		x := c.settingChange(path+".effect", string(was.Effect), string(is.Effect), b, "effect")
-		x.Effect = declared(was.Effect, is.Effect)
-		if free(is) && !free(was) {
+		x.Effect = trustEffect(was.Effect, is.Effect)
+		if writesUnapproved(is) && !writesUnapproved(was) {
 			x.Effect, x.Note = Looser, "it now writes, and its calls need no approval"
 		}
 		c.add(x)
 	}
 	if before, after := approvalOf(was), approvalOf(is); before != after {
 		x := c.settingChange(path+".approval", before, after, b, "approval")
-		switch x.Effect = asking(before, after); {
-		case x.Effect == Looser && free(is):
+		switch x.Effect = approvalEffect(before, after); {
+		case x.Effect == Looser && writesUnapproved(is):
 			x.Note = "it writes, and its calls no longer need approval"
 		case x.Effect == Looser:
 			x.Note = "fewer of its calls need human approval"
@@ -110,12 +110,12 @@ func (c *comparison) settingChange(path, before, after string, b dsl.Entry, key 
 	if at.File == "" {
 		at = b.Place
 	}
-	return Change{Path: path, What: Changed, Old: first(before, "the default"), New: first(after, "the default"), At: placeOf(at)}
+	return Change{Path: path, Kind: Changed, Old: first(before, "the default"), New: first(after, "the default"), At: placeOf(at)}
 }
 
-// declared reports whether a tool is trusted more than before: a tool declared as
+// trustEffect reports whether a tool is trusted more than before: a tool declared as
 // reading is retried and runs without approval.
-func declared(before, after tool.Effect) Effect {
+func trustEffect(before, after tool.Effect) Effect {
 	rank := map[tool.Effect]int{tool.ReadEffect: 1, tool.IdempotentEffect: 2, tool.WriteEffect: 3}
 	switch {
 	case rank[before] == 0 || rank[after] == 0:
@@ -143,11 +143,11 @@ func (c *comparison) setting(path, key string, a, b dsl.Value) {
 func (c *comparison) meaning(x *Change, key string, a, b dsl.Value) {
 	switch key {
 	case "include":
-		x.Effect = wider(a, b, true)
+		x.Effect = listEffect(a, b, true)
 	case "exclude":
-		x.Effect = wider(b, a, false)
+		x.Effect = listEffect(b, a, false)
 	case "with":
-		switch x.What {
+		switch x.Kind {
 		case Removed:
 			x.Effect, x.Note = Looser, "the model now chooses that argument"
 		case Added:
@@ -159,14 +159,14 @@ func (c *comparison) meaning(x *Change, key string, a, b dsl.Value) {
 		x.Note = "it works in another directory"
 	case "overrides":
 		if strings.HasSuffix(x.Path, ".approval") {
-			x.Effect = asking(first(x.Old, "never"), first(x.New, "never"))
+			x.Effect = approvalEffect(first(x.Old, "never"), first(x.New, "never"))
 		}
 	}
 }
 
-// reached returns what calls of a tool start and connect to, or its type if it
+// accessOf returns what calls of a tool start and connect to, or its type if it
 // does not declare it.
-func reached(t *tool.Spec) []string {
+func accessOf(t *tool.Spec) []string {
 	if r, ok := t.Config.(tool.AccessDescriber); ok {
 		return r.Access()
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// alike reports whether two values have the same meaning: in another notation, or
+// equivalent reports whether two values have the same meaning: in another notation, or
 // because a missing value has the other one as its default.
-func (c *comparison) alike(path string, a, b dsl.Value) bool {
+func (c *comparison) equivalent(path string, a, b dsl.Value) bool {
 	switch {
 	case !a.Exists():
 		return c.byDefault(path, b, c.old)
@@ -77,9 +77,9 @@ func canonical(v dsl.Value) []byte {
 	return b
 }
 
-// shown returns a value for humans: a text as is, short lists on one line, other
+// displayValue returns a value for humans: a text as is, short lists on one line, other
 // values as indented JSON.
-func shown(v dsl.Value) string {
+func displayValue(v dsl.Value) string {
 	switch {
 	case !v.Exists() || v.IsNull():
 		return ""
@@ -120,9 +120,9 @@ func brief(s string) string {
 	return text.ClipRunes(text.OneLine(s), wide)
 }
 
-// ended returns a text with a final line break, so that a diff does not report a
+// withLineEnd returns a text with a final line break, so that a diff does not report a
 // missing one.
-func ended(s string) string {
+func withLineEnd(s string) string {
 	if s == "" || strings.HasSuffix(s, "\n") {
 		return s
 	}
@@ -175,8 +175,8 @@ func repeats(texts []string) bool {
 	return len(slices.Compact(sorted)) < len(texts)
 }
 
-// joined joins notes and skips empty ones.
-func joined(notes ...string) string {
+// joinNotes joins notes and skips empty ones.
+func joinNotes(notes ...string) string {
 	return strings.Join(slices.DeleteFunc(notes, func(n string) bool { return n == "" }), "; ")
 }
 

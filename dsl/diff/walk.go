@@ -13,12 +13,12 @@ func (c *comparison) walk(path string, a, b dsl.Value) {
 	switch {
 	case !a.Exists() && !b.Exists() || isPrompt(path): // prompts are compared separately
 	case called(a) != "" || called(b) != "":
-		c.meet(path, a, b)
+		c.recordCall(path, a, b)
 	case a.IsMapping() && (b.IsMapping() || empty(b)), b.IsMapping() && empty(a):
 		for _, key := range keysOf(a, b) {
 			c.walk(path+"."+key, a.Get(key), b.Get(key))
 		}
-	case c.alike(path, a, b):
+	case c.equivalent(path, a, b):
 	case plainList(a) && plainList(b):
 		c.list(path, a, b)
 	case mappings(a) && mappings(b):
@@ -61,21 +61,21 @@ func (c *comparison) text(s *side, path string, v dsl.Value) string {
 	if !v.Exists() {
 		return s.defaults[path]
 	}
-	return shown(v)
+	return displayValue(v)
 }
 
 // placed returns a change of a value with its places. A value with a default is
 // never added or removed, only changed.
 func (c *comparison) placed(path string, a, b dsl.Value) Change {
-	x := Change{Path: path, What: Changed, At: placeOf(b.Place())}
+	x := Change{Path: path, Kind: Changed, At: placeOf(b.Place())}
 	switch {
 	case !b.Exists():
-		x.Was = placeOf(a.Place())
+		x.OldAt = placeOf(a.Place())
 		if c.now.defaults[path] == "" {
-			x.What = Removed
+			x.Kind = Removed
 		}
 	case !a.Exists() && c.old.defaults[path] == "":
-		x.What = Added
+		x.Kind = Added
 	}
 	return x
 }
@@ -91,11 +91,11 @@ func (c *comparison) list(path string, a, b dsl.Value) {
 	}
 	x := c.placed(path, a, b)
 	if len(gone)+len(come) == 0 {
-		x.What = Reordered
+		x.Kind = Reordered
 	}
 	x.Old, x.New = brief(list(was)), brief(list(is))
 	if len(x.Old)+len(x.New) > wide {
-		x.Note = joined(plus("+", come), plus("-", gone))
+		x.Note = joinNotes(plus("+", come), plus("-", gone))
 	}
 	c.add(x)
 }
@@ -119,9 +119,9 @@ func (c *comparison) pairs(a, b dsl.Value, look func(name string, a, b dsl.Entry
 // entry returns the change for an added or removed entry.
 func entry(path string, a, b dsl.Entry, about string) Change {
 	if b.Value.Exists() {
-		return Change{Path: path, What: Added, New: about, At: placeOf(b.Place)}
+		return Change{Path: path, Kind: Added, New: about, At: placeOf(b.Place)}
 	}
-	return Change{Path: path, What: Removed, Old: about, Was: placeOf(a.Place)}
+	return Change{Path: path, Kind: Removed, Old: about, OldAt: placeOf(a.Place)}
 }
 
 func plus(sign string, names []string) string {

@@ -2,9 +2,9 @@ package diff
 
 import "github.com/pexctl/pex/engine/costbound"
 
-// worst compares the worst case of a run. It returns nil if it is unchanged or
+// worstCase compares the worst case of a run. It returns nil if it is unchanged or
 // unknown.
-func (c *comparison) worst() *WorstCase {
+func (c *comparison) worstCase() *WorstCase {
 	var w WorstCase
 	if c.old.program != nil {
 		w.before(c.old.estimate.Limited)

@@ -12,14 +12,14 @@ import (
 
 // evaluation is one evaluation of an expression.
 type evaluation struct {
-	values map[string]any
-	strict bool // arguments of calls are strict
-	locals []local
-	loops  []loopAt // innermost last
-	cut    bool     // ?. found nothing: the rest of the chain evaluates to nil
-	spent  int      // of maxWork
-	made   int      // number of list elements created
-	boxes  map[boxKey][]any
+	values     map[string]any
+	strict     bool // arguments of calls are strict
+	locals     []local
+	loops      []loopAt // innermost last
+	chainEnded bool     // ?. found nothing: the rest of the chain evaluates to nil
+	work       int      // of maxWork
+	elements   int      // number of list elements created
+	boxes      map[boxKey][]any
 	// patterns are the constant patterns of `matches`.
 	patterns patterns
 }
@@ -146,25 +146,25 @@ func (e *evaluation) pointer(n *ast.PointerNode) any {
 
 // chain evaluates a chain of members, which ?. may end early.
 func (e *evaluation) chain(n *ast.ChainNode) any {
-	around := e.cut
-	e.cut = false
+	around := e.chainEnded
+	e.chainEnded = false
 	out := e.eval(n.Node)
-	e.cut = around
+	e.chainEnded = around
 	return out
 }
 
 // member returns a field of an object or an element of a list.
 func (e *evaluation) member(n *ast.MemberNode) any {
 	base := e.eval(n.Node)
-	if e.cut {
+	if e.chainEnded {
 		return base
 	}
-	from, strict := open(base)
+	from, strict := unwrap(base)
 	if n.Optional && from == nil {
-		e.cut = true
+		e.chainEnded = true
 		return base
 	}
-	key, _ := open(e.eval(n.Property))
+	key, _ := unwrap(e.eval(n.Property))
 	switch kindOf(from) {
 	case kindObject:
 		name, ok := key.(string)
@@ -172,11 +172,11 @@ func (e *evaluation) member(n *ast.MemberNode) any {
 			fail(n, `write object["name"]`, "the key of an object must be a string, got %s", kindNames[kindOf(key)])
 		}
 		v, _ := field(from, name)
-		return seal(v, strict || e.strict && name == "args" && reflect.TypeOf(from).Kind() == reflect.Struct)
+		return wrapStrict(v, strict || e.strict && name == "args" && reflect.TypeOf(from).Kind() == reflect.Struct)
 	case kindList:
-		return seal(element(from, e.index(n, key, lengthOfValue(from))), strict)
+		return wrapStrict(element(from, e.index(n, key, lengthOfValue(from))), strict)
 	case kindNil:
-		e.missing(n.Node, n, strict, fmt.Sprintf("cannot fetch %v from nil", key))
+		e.failMissing(n.Node, n, strict, fmt.Sprintf("cannot fetch %v from nil", key))
 	case kindText:
 		fail(n, hintText, "a string has no fields")
 	default:
@@ -201,8 +201,8 @@ func (e *evaluation) index(n ast.Node, key any, size int) int {
 	return i
 }
 
-// missing fails because a value does not exist.
-func (e *evaluation) missing(of, at ast.Node, strict bool, otherwise string) {
+// failMissing fails because a value does not exist.
+func (e *evaluation) failMissing(of, at ast.Node, strict bool, otherwise string) {
 	if name := Path(of); strict && name != "" {
 		fail(at, hintMissing, "%s is missing or null", name)
 	} else if strict {
@@ -213,10 +213,10 @@ func (e *evaluation) missing(of, at ast.Node, strict bool, otherwise string) {
 
 func (e *evaluation) slice(n *ast.SliceNode) any {
 	base := e.eval(n.Node)
-	if e.cut {
+	if e.chainEnded {
 		return base
 	}
-	of, strict := open(base)
+	of, strict := unwrap(base)
 	var chars []rune
 	size := 0
 	switch kindOf(of) {
@@ -231,14 +231,14 @@ func (e *evaluation) slice(n *ast.SliceNode) any {
 	from, to := e.end(n.From, 0, size), e.end(n.To, size, size)
 	from = min(from, to)
 	if chars != nil || kindOf(of) == kindText {
-		return seal(string(chars[from:to]), strict)
+		return wrapStrict(string(chars[from:to]), strict)
 	}
 	out := make([]any, 0, to-from)
 	for i := from; i < to; i++ {
-		out = append(out, seal(element(of, i), strict))
+		out = append(out, wrapStrict(element(of, i), strict))
 	}
 	e.make(n, len(out))
-	return seal(out, strict)
+	return wrapStrict(out, strict)
 }
 
 // end returns one bound of a slice, from 0 to size.
@@ -255,20 +255,20 @@ func (e *evaluation) end(n ast.Node, otherwise, size int) int {
 
 // truth returns the value of a node that must be a boolean.
 func (e *evaluation) truth(n, at ast.Node) bool {
-	v, strict := open(e.eval(n))
+	v, strict := unwrap(e.eval(n))
 	b, ok := v.(bool)
 	if !ok {
-		e.wrong(n, at, v, strict, kindBool)
+		e.failKind(n, at, v, strict, kindBool)
 	}
 	return b
 }
 
 // text returns the value of a node that must be text.
 func (e *evaluation) text(n ast.Node) string {
-	v, strict := open(e.eval(n))
+	v, strict := unwrap(e.eval(n))
 	s, ok := v.(string)
 	if !ok {
-		e.wrong(n, n, v, strict, kindText)
+		e.failKind(n, n, v, strict, kindText)
 	}
 	return s
 }
@@ -277,10 +277,10 @@ func (e *evaluation) text(n ast.Node) string {
 func (e *evaluation) quantity(n ast.Node) exact.Number { return e.quantityOf(n, n, e.eval(n)) }
 
 func (e *evaluation) quantityOf(n, at ast.Node, v any) exact.Number {
-	v, strict := open(v)
+	v, strict := unwrap(v)
 	q, ok := exact.Of(v)
 	if !ok {
-		e.wrong(n, at, v, strict, kindNumber)
+		e.failKind(n, at, v, strict, kindNumber)
 	}
 	return q
 }
@@ -295,12 +295,12 @@ func (e *evaluation) whole(n ast.Node) int {
 	return i
 }
 
-// wrong fails because the value of a node does not have the required kind.
-func (e *evaluation) wrong(n, at ast.Node, v any, strict bool, need kind) {
+// failKind fails because the value of a node does not have the required kind.
+func (e *evaluation) failKind(n, at ast.Node, v any, strict bool, need kind) {
 	k := kindOf(v)
 	switch {
 	case k == kindNil && strict:
-		e.missing(n, at, true, "")
+		e.failMissing(n, at, true, "")
 	case k == kindNumber && need == kindNumber:
 		fail(at, "", "the number %v is too large or has too many digits", v)
 	}

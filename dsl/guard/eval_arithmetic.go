@@ -135,13 +135,13 @@ func (e *evaluation) ofNumbers(n *ast.BuiltinNode) any {
 	for _, a := range n.Arguments {
 		v := e.eval(a)
 		e.charge(a, v, false)
-		_, marked := open(v)
+		_, marked := unwrap(v)
 		strict = strict || marked
 		all = e.numbersIn(a, v, all, 0)
 	}
 	if len(all) == 0 {
 		if n.Name == "min" || n.Name == "max" {
-			return seal(nil, strict)
+			return wrapStrict(nil, strict)
 		}
 		return 0
 	}
@@ -171,7 +171,7 @@ const maxNesting = 10_000
 
 // numbersIn appends the numbers of a value: itself, or all in a list.
 func (e *evaluation) numbersIn(n ast.Node, v any, all []exact.Number, depth int) []exact.Number {
-	raw, strict := open(v)
+	raw, strict := unwrap(v)
 	if kindOf(raw) != kindList {
 		return append(all, e.quantityOf(n, n, v))
 	}
@@ -179,14 +179,14 @@ func (e *evaluation) numbersIn(n ast.Node, v any, all []exact.Number, depth int)
 		fail(n, "", "the lists are nested too deeply")
 	}
 	for i := range lengthOfValue(raw) {
-		all = e.numbersIn(n, seal(element(raw, i), strict), all, depth+1)
+		all = e.numbersIn(n, wrapStrict(element(raw, i), strict), all, depth+1)
 	}
 	return all
 }
 
 // converted evaluates int or float of a number or of text that contains one.
 func (e *evaluation) converted(n *ast.BuiltinNode, arg ast.Node, v any) exact.Number {
-	raw, strict := open(v)
+	raw, strict := unwrap(v)
 	q, ok := exact.Of(raw)
 	if s, isText := raw.(string); isText {
 		q, ok = exact.Parse(strings.TrimPrefix(s, "+"))
@@ -196,7 +196,7 @@ func (e *evaluation) converted(n *ast.BuiltinNode, arg ast.Node, v any) exact.Nu
 	}
 	switch {
 	case raw == nil && strict:
-		e.missing(arg, n, true, "")
+		e.failMissing(arg, n, true, "")
 	case !ok:
 		fail(n, `test it first: x matches "^[0-9]+$"`, "%s takes a number or a string that contains one", n.Name)
 	case n.Name == "int":

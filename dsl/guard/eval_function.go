@@ -32,10 +32,10 @@ func (e *evaluation) builtin(n *ast.BuiltinNode) any {
 	case "len":
 		return e.length(arg, v)
 	case "first", "last":
-		return e.atEnd(n, v)
+		return e.firstOrLast(n, v)
 	case "string":
-		if raw, strict := open(v); raw == nil && strict {
-			e.missing(arg, n, true, "")
+		if raw, strict := unwrap(v); raw == nil && strict {
+			e.failMissing(arg, n, true, "")
 		}
 		return textOf(v)
 	case "int", "float":
@@ -49,9 +49,9 @@ func (e *evaluation) builtin(n *ast.BuiltinNode) any {
 func (e *evaluation) list(n ast.Node) (list any, strict bool) {
 	v := e.eval(n)
 	e.charge(n, v, false)
-	v, strict = open(v)
+	v, strict = unwrap(v)
 	if kindOf(v) != kindList {
-		e.wrong(n, n, v, strict, kindList)
+		e.failKind(n, n, v, strict, kindList)
 	}
 	return e.boxed(v), strict
 }
@@ -88,13 +88,13 @@ type boxKey struct {
 // overList evaluates a function of a list, in most cases with a predicate.
 func (e *evaluation) overList(n *ast.BuiltinNode) any {
 	list, strict := e.list(n.Arguments[0])
-	f := folding{e: e, n: n, strict: strict, index: -1}
+	f := listLoop{e: e, n: n, strict: strict, index: -1}
 	if len(n.Arguments) > 1 {
 		f.body = n.Arguments[1].(*ast.PredicateNode).Node
 	}
 	e.loops = append(e.loops, loopAt{})
 	for i := range lengthOfValue(list) {
-		f.elem = seal(element(list, i), strict)
+		f.elem = wrapStrict(element(list, i), strict)
 		e.loops[len(e.loops)-1] = loopAt{f.elem, i}
 		if f.step(i) {
 			break
@@ -104,8 +104,8 @@ func (e *evaluation) overList(n *ast.BuiltinNode) any {
 	return f.result()
 }
 
-// folding is the state of a function that runs over a list.
-type folding struct {
+// listLoop is the state of a function that runs over a list.
+type listLoop struct {
 	e      *evaluation
 	n      *ast.BuiltinNode
 	body   ast.Node // nil for the element itself
@@ -118,7 +118,7 @@ type folding struct {
 }
 
 // step evaluates one element. done reports whether the result is known.
-func (f *folding) step(i int) (done bool) {
+func (f *listLoop) step(i int) (done bool) {
 	switch f.n.Name {
 	case "map":
 		f.out = append(f.out, f.value())
@@ -135,14 +135,14 @@ func (f *folding) step(i int) (done bool) {
 		f.total = f.e.arithmetic(f.n, "+", f.total, f.e.quantityOf(at, f.n, f.value()))
 		return false
 	}
-	v, strict := open(f.value())
+	v, strict := unwrap(f.value())
 	holds, ok := v.(bool)
 	if !ok {
 		at := f.body
 		if at == nil {
 			at = f.n.Arguments[0]
 		}
-		f.e.wrong(at, f.n, v, strict, kindBool)
+		f.e.failKind(at, f.n, v, strict, kindBool)
 	}
 	if f.n.Name == "all" {
 		holds = !holds // it looks for an element that does not match
@@ -164,14 +164,14 @@ func (f *folding) step(i int) (done bool) {
 	return false
 }
 
-func (f *folding) value() any {
+func (f *listLoop) value() any {
 	if f.body == nil {
 		return f.elem
 	}
 	return f.e.eval(f.body)
 }
 
-func (f *folding) result() any {
+func (f *listLoop) result() any {
 	switch f.n.Name {
 	case "all", "none":
 		return f.count == 0
@@ -194,7 +194,7 @@ func (f *folding) result() any {
 	}
 	switch {
 	case f.index < 0:
-		return seal(nil, f.strict)
+		return wrapStrict(nil, f.strict)
 	case f.n.Name == "findIndex":
 		return f.index
 	}
@@ -239,7 +239,7 @@ func (e *evaluation) ofTexts(n *ast.BuiltinNode) any {
 }
 
 func (e *evaluation) length(n ast.Node, v any) int {
-	raw, strict := open(v)
+	raw, strict := unwrap(v)
 	switch kindOf(raw) {
 	case kindText:
 		return utf8.RuneCountInString(raw.(string))
@@ -250,39 +250,39 @@ func (e *evaluation) length(n ast.Node, v any) int {
 			return lengthOfValue(raw)
 		}
 	case kindNil:
-		e.missing(n, n, strict, "len takes a string, a list or an object, got nil")
+		e.failMissing(n, n, strict, "len takes a string, a list or an object, got nil")
 	default:
 	}
 	fail(n, HintConvert, "len takes a string, a list or an object, got %s", kindNames[kindOf(raw)])
 	return 0
 }
 
-// atEnd returns the first or the last element, or nil of an empty list.
-func (e *evaluation) atEnd(n *ast.BuiltinNode, v any) any {
-	raw, strict := open(v)
+// firstOrLast returns the first or the last element, or nil of an empty list.
+func (e *evaluation) firstOrLast(n *ast.BuiltinNode, v any) any {
+	raw, strict := unwrap(v)
 	if raw == nil && strict || kindOf(raw) != kindList && kindOf(raw) != kindNil {
-		e.wrong(n.Arguments[0], n, raw, strict, kindList)
+		e.failKind(n.Arguments[0], n, raw, strict, kindList)
 	}
 	size := lengthOfValue(raw)
 	switch {
 	case size == 0:
-		return seal(nil, strict)
+		return wrapStrict(nil, strict)
 	case n.Name == "first":
-		return seal(element(raw, 0), strict)
+		return wrapStrict(element(raw, 0), strict)
 	}
-	return seal(element(raw, size-1), strict)
+	return wrapStrict(element(raw, size-1), strict)
 }
 
 // textOf returns a value as text.
 func textOf(v any) string {
-	v, _ = open(v)
+	v, _ = unwrap(v)
 	if s, ok := v.(string); ok {
 		return s
 	}
 	if q, ok := exact.Of(v); ok {
 		return exact.Format(q)
 	}
-	return fmt.Sprint(bare(v))
+	return fmt.Sprint(plainValue(v))
 }
 
 // fieldNames returns the names of an object's fields, sorted.

@@ -28,11 +28,11 @@ func (e *evaluation) binary(n *ast.BinaryNode) any {
 		return e.truth(n.Left, n) || e.truth(n.Right, n)
 	case "??":
 		l := e.eval(n.Left)
-		if !absent(l) {
+		if !isMissing(l) {
 			return l
 		}
-		_, strict := open(l)
-		return seal(e.eval(n.Right), strict) // a default of the wrong kind does not decide anything either
+		_, strict := unwrap(l)
+		return wrapStrict(e.eval(n.Right), strict) // a default of the wrong kind does not decide anything either
 	}
 	l, r := e.eval(n.Left), e.eval(n.Right)
 	switch n.Operator {
@@ -49,7 +49,7 @@ func (e *evaluation) binary(n *ast.BinaryNode) any {
 	case "..":
 		return e.interval(n)
 	case "+":
-		if s, ok := e.joined(n, l, r); ok {
+		if s, ok := e.concatenate(n, l, r); ok {
 			return s
 		}
 	}
@@ -60,7 +60,7 @@ func (e *evaluation) binary(n *ast.BinaryNode) any {
 // Any other comparison of an argument requires two values of the same kind.
 func (e *evaluation) same(n *ast.BinaryNode, l, r any) bool {
 	if IsNilNode(n.Left) || IsNilNode(n.Right) {
-		return absent(l) == absent(r)
+		return isMissing(l) == isMissing(r)
 	}
 	if len(e.loops) > 0 && !constantNode(n.Left) && !constantNode(n.Right) {
 		e.spend(n.Left, weight(l, MaxWork))
@@ -79,17 +79,17 @@ func constantNode(n ast.Node) bool {
 
 // equal compares two values deeply.
 func (e *evaluation) equal(n *ast.BinaryNode, a, b any) bool {
-	l, strict := open(a)
-	r, also := open(b)
+	l, strict := unwrap(a)
+	r, also := unwrap(b)
 	strict = strict || also
 	left, right := kindOf(l), kindOf(r)
 	switch {
 	case left != right && strict:
-		e.unlike(n, l, r)
+		e.failMismatch(n, l, r)
 	case left != right:
-		return absent(l) && absent(r)
+		return isMissing(l) && isMissing(r)
 	case left == kindNil && strict:
-		e.missing(n.Left, n, true, "")
+		e.failMissing(n.Left, n, true, "")
 	}
 	switch left {
 	case kindNumber:
@@ -101,7 +101,7 @@ func (e *evaluation) equal(n *ast.BinaryNode, a, b any) bool {
 			return false
 		}
 		for i := range size {
-			if !e.equal(n, seal(element(l, i), strict), seal(element(r, i), strict)) {
+			if !e.equal(n, wrapStrict(element(l, i), strict), wrapStrict(element(r, i), strict)) {
 				return false
 			}
 		}
@@ -123,28 +123,28 @@ func (e *evaluation) equalObjects(n *ast.BinaryNode, l, r any, strict bool) bool
 	for _, name := range names {
 		a, _ := field(l, name)
 		b, _ := field(r, name)
-		if !e.equal(n, seal(a, strict), seal(b, strict)) {
+		if !e.equal(n, wrapStrict(a, strict), wrapStrict(b, strict)) {
 			return false
 		}
 	}
 	return true
 }
 
-// unlike fails because an argument is compared with a value of another kind.
-func (e *evaluation) unlike(n *ast.BinaryNode, l, r any) {
+// failMismatch fails because an argument is compared with a value of another kind.
+func (e *evaluation) failMismatch(n *ast.BinaryNode, l, r any) {
 	switch {
 	case l == nil:
-		e.missing(n.Left, n, true, "")
+		e.failMissing(n.Left, n, true, "")
 	case r == nil:
-		e.missing(n.Right, n, true, "")
+		e.failMissing(n.Right, n, true, "")
 	}
 	fail(n, HintConvert, "%s is %s but is compared with %s", Subject(n.Left), kindNames[kindOf(l)], kindNames[kindOf(r)])
 }
 
 // ordered is <, <=, > or >= of two numbers or two texts.
 func (e *evaluation) ordered(n *ast.BinaryNode, a, b any) bool {
-	l, strict := open(a)
-	r, also := open(b)
+	l, strict := unwrap(a)
+	r, also := unwrap(b)
 	sign, ok := 0, true
 	left, right := kindOf(l), kindOf(r)
 	switch {
@@ -153,9 +153,9 @@ func (e *evaluation) ordered(n *ast.BinaryNode, a, b any) bool {
 	case left == kindNumber && right == kindNumber:
 		sign, ok = exact.Compare(e.quantityOf(n.Left, n, l), e.quantityOf(n.Right, n, r))
 	case left == kindNil && strict:
-		e.missing(n.Left, n, true, "")
+		e.failMissing(n.Left, n, true, "")
 	case right == kindNil && also:
-		e.missing(n.Right, n, true, "")
+		e.failMissing(n.Right, n, true, "")
 	default:
 		fail(n, HintConvert, "%s compares two numbers or two strings, got %s and %s", n.Operator, kindNames[left], kindNames[right])
 	}
@@ -172,8 +172,8 @@ func (e *evaluation) ordered(n *ast.BinaryNode, a, b any) bool {
 
 // in searches for a value in a list, or for a key in an object.
 func (e *evaluation) in(n *ast.BinaryNode, a, b any) bool {
-	needle, strict := open(a)
-	of, also := open(b)
+	needle, strict := unwrap(a)
+	of, also := unwrap(b)
 	if len(e.loops) > 0 {
 		if _, written := n.Right.(*ast.ArrayNode); !written {
 			e.spend(n.Right, weight(b, MaxWork))
@@ -181,9 +181,9 @@ func (e *evaluation) in(n *ast.BinaryNode, a, b any) bool {
 	}
 	switch {
 	case needle == nil && strict:
-		e.missing(n.Left, n, true, "")
+		e.failMissing(n.Left, n, true, "")
 	case of == nil && also:
-		e.missing(n.Right, n, true, "")
+		e.failMissing(n.Right, n, true, "")
 	case of == nil:
 		return false
 	}
@@ -199,19 +199,19 @@ func (e *evaluation) in(n *ast.BinaryNode, a, b any) bool {
 		_, there := field(of, name)
 		return there
 	case kindList:
-		return e.among(n, needle, of, strict, also)
+		return e.inList(n, needle, of, strict, also)
 	default:
 		fail(n, HintConvert, "the right side of in must be a list or an object, got %s", kindNames[kindOf(of)])
 		return false
 	}
 }
 
-// among searches for a value in a list. If one of them is an argument and the
+// inList searches for a value in a list. If one of them is an argument and the
 // value is not found, its kind must be one that could have been found.
-func (e *evaluation) among(n *ast.BinaryNode, needle, list any, strict, listGiven bool) bool {
+func (e *evaluation) inList(n *ast.BinaryNode, needle, list any, strict, listGiven bool) bool {
 	like, unlike, size := 0, 0, lengthOfValue(list)
 	for i := range size {
-		elem, marked := open(element(list, i))
+		elem, marked := unwrap(element(list, i))
 		listGiven = listGiven || marked
 		if kindOf(elem) != kindOf(needle) {
 			unlike++
@@ -231,18 +231,18 @@ func (e *evaluation) among(n *ast.BinaryNode, needle, list any, strict, listGive
 // textual evaluates an operator on text. Missing text contains nothing, but a
 // missing argument is an error.
 func (e *evaluation) textual(n *ast.BinaryNode, a, b any) bool {
-	l, strict := open(a)
-	r, also := open(b)
+	l, strict := unwrap(a)
+	r, also := unwrap(b)
 	if l == nil && !strict && (r != nil || !also) || r == nil && !also && (l != nil || !strict) {
 		return false
 	}
 	text, ok := l.(string)
 	if !ok {
-		e.wrong(n.Left, n, l, strict, kindText)
+		e.failKind(n.Left, n, l, strict, kindText)
 	}
 	part, ok := r.(string)
 	if !ok {
-		e.wrong(n.Right, n, r, also, kindText)
+		e.failKind(n.Right, n, r, also, kindText)
 	}
 	if len(e.loops) > 0 {
 		units := size(text)
@@ -276,10 +276,10 @@ func (e *evaluation) pattern(n *ast.BinaryNode, text string) *regexp.Regexp {
 	return p
 }
 
-// joined is + of two texts.
-func (e *evaluation) joined(n *ast.BinaryNode, a, b any) (out string, ok bool) {
-	l, _ := open(a)
-	r, _ := open(b)
+// concatenate is + of two texts.
+func (e *evaluation) concatenate(n *ast.BinaryNode, a, b any) (out string, ok bool) {
+	l, _ := unwrap(a)
+	r, _ := unwrap(b)
 	left, isText := l.(string)
 	right, also := r.(string)
 	if !isText || !also {

@@ -76,7 +76,7 @@ func (v *Value) Eval(values map[string]any) (out any, err error) {
 		}
 	}()
 	e := evaluation{values: values, strict: v.strict, patterns: v.patterns}
-	return bare(e.eval(v.root)), nil
+	return plainValue(e.eval(v.root)), nil
 }
 
 func compile(src string, env Env, boolean bool) (*Value, *Problem) {

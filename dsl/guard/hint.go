@@ -30,7 +30,7 @@ func explain(src string, p *Problem) *Problem {
 	case strings.TrimSpace(src) == "":
 		p.Message = "the expression is empty"
 	case strings.Contains(src, "${") || strings.Contains(src, "$<"):
-		p.Hint = "an expression is not a template; write " + unwrapped(src) + " without braces"
+		p.Hint = "an expression is not a template; write " + unwrapReferences(src) + " without braces"
 	case strings.ContainsAny(at, "“”‘’„"):
 		p.Hint = `write straight quotes: "text"`
 	case strings.Contains(src, "===") || strings.Contains(src, "!=="):
@@ -48,12 +48,12 @@ func explain(src string, p *Problem) *Problem {
 	return p
 }
 
-// wrapped matches a reference in template syntax.
-var wrapped = text.Regexp(`\$(?:\{\s*([A-Za-z_][\w.]*)\s*\}|<\s*([A-Za-z_][\w.]*)\s*>)`)
+// templateReference matches a reference in template syntax.
+var templateReference = text.Regexp(`\$(?:\{\s*([A-Za-z_][\w.]*)\s*\}|<\s*([A-Za-z_][\w.]*)\s*>)`)
 
-// unwrapped converts references in template syntax to expression syntax.
-func unwrapped(src string) string {
-	m := wrapped().FindStringSubmatch(src)
+// unwrapReferences converts references in template syntax to expression syntax.
+func unwrapReferences(src string) string {
+	m := templateReference().FindStringSubmatch(src)
 	if m == nil {
 		return "parameters.name"
 	}
@@ -174,18 +174,18 @@ func fieldAdvice(base, name string, fields []string) diag.Advice {
 // besideText reports whether the name at the problem is the right operand of a
 // comparison with a possible text.
 func besideText(root ast.Node, p *Problem) bool {
-	c := &besides{at: p}
+	c := &besideTextFinder{at: p}
 	ast.Walk(&root, c)
 	return c.found
 }
 
-type besides struct {
+type besideTextFinder struct {
 	at    *Problem
 	found bool
 }
 
 // Visit implements ast.Visitor.
-func (c *besides) Visit(node *ast.Node) {
+func (c *besideTextFinder) Visit(node *ast.Node) {
 	b, ok := (*node).(*ast.BinaryNode)
 	if !ok || b.Operator != "==" && b.Operator != "!=" {
 		return

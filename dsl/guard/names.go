@@ -15,25 +15,25 @@ func Names(source, of string) (fields []string, all bool) {
 	if err != nil {
 		return nil, false
 	}
-	a := &asked{of: of, fielded: map[ast.Node]bool{}}
+	a := &fieldReads{of: of, withField: map[ast.Node]bool{}}
 	ast.Walk(&tree.Node, a)
 	for _, n := range a.whole {
-		all = all || !a.fielded[n]
+		all = all || !a.withField[n]
 	}
 	slices.Sort(a.fields)
 	return slices.Compact(a.fields), all
 }
 
-// asked collects the fields of one name.
-type asked struct {
-	of      string
-	fields  []string
-	whole   []ast.Node        // occurrences of the name
-	fielded map[ast.Node]bool // those followed by a known field
+// fieldReads collects the fields of one name.
+type fieldReads struct {
+	of        string
+	fields    []string
+	whole     []ast.Node        // occurrences of the name
+	withField map[ast.Node]bool // those followed by a known field
 }
 
 // Visit implements ast.Visitor; children come first.
-func (a *asked) Visit(node *ast.Node) {
+func (a *fieldReads) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
 		if n.Value == a.of {
@@ -43,7 +43,7 @@ func (a *asked) Visit(node *ast.Node) {
 		name, ok := n.Node.(*ast.IdentifierNode)
 		field, fixed := n.Property.(*ast.StringNode)
 		if ok && fixed && name.Value == a.of {
-			a.fields, a.fielded[name] = append(a.fields, field.Value), true
+			a.fields, a.withField[name] = append(a.fields, field.Value), true
 		}
 	}
 }

@@ -9,51 +9,51 @@ import (
 	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
-// given is a value from the arguments of a tool call; nil if the call has no such
+// strictValue is a value from the arguments of a tool call; nil if the call has no such
 // argument or it is null. Only arguments are strict: an operation on a value of
 // the wrong kind fails instead of returning false. What a model omits or
 // misspells must not decide a condition that protects something.
 //
 // Only a comparison with nil, ??, ?. and "name" in object accept a missing value.
-type given struct{ value any }
+type strictValue struct{ value any }
 
-// open unwraps a value and reports whether it is strict.
-func open(v any) (raw any, strict bool) {
-	if g, ok := v.(given); ok {
+// unwrap unwraps a value and reports whether it is strict.
+func unwrap(v any) (raw any, strict bool) {
+	if g, ok := v.(strictValue); ok {
 		return g.value, true
 	}
 	return v, false
 }
 
-// seal wraps a value if it is strict.
-func seal(v any, strict bool) any {
-	if _, ok := v.(given); ok || !strict {
+// wrapStrict wraps a value if it is strict.
+func wrapStrict(v any, strict bool) any {
+	if _, ok := v.(strictValue); ok || !strict {
 		return v
 	}
-	return given{v}
+	return strictValue{v}
 }
 
-// bare returns a value for callers: unwrapped, with Go numbers.
-func bare(v any) any {
-	v, _ = open(v)
+// plainValue returns a value for callers: unwrapped, with Go numbers.
+func plainValue(v any) any {
+	v, _ = unwrap(v)
 	switch v := v.(type) {
 	case *big.Rat:
 		f, _ := v.Float64()
 		return f
 	case json.Number:
 		if q, ok := exact.Of(v); ok {
-			return bare(q)
+			return plainValue(q)
 		}
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = bare(v[i])
+			out[i] = plainValue(v[i])
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k := range v {
-			out[k] = bare(v[k])
+			out[k] = plainValue(v[k])
 		}
 		return out
 	}
@@ -105,10 +105,10 @@ func kindOf(v any) kind {
 	}
 }
 
-// absent reports whether a value is missing, or a nil list or object of the
+// isMissing reports whether a value is missing, or a nil list or object of the
 // engine.
-func absent(v any) bool {
-	v, _ = open(v)
+func isMissing(v any) bool {
+	v, _ = unwrap(v)
 	if v == nil {
 		return true
 	}

@@ -15,14 +15,14 @@ const MaxWork = 200_000
 
 // make counts the list elements that the expression creates.
 func (e *evaluation) make(n ast.Node, elements int) {
-	if e.made += elements; e.made > MaxWork {
+	if e.elements += elements; e.elements > MaxWork {
 		fail(n, "", "the expression creates lists of more than %d elements", MaxWork)
 	}
 }
 
 // spend charges the budget.
 func (e *evaluation) spend(n ast.Node, units int) {
-	if e.spent += units; e.spent > MaxWork {
+	if e.work += units; e.work > MaxWork {
 		fail(n, "", "the expression is too expensive: more than %d steps in nested loops", MaxWork)
 	}
 }
@@ -42,7 +42,7 @@ func (e *evaluation) charge(n ast.Node, v any, deep bool) {
 
 // size returns the units of a value without its content.
 func size(v any) int {
-	v, _ = open(v)
+	v, _ = unwrap(v)
 	switch v := v.(type) {
 	case nil, bool, int, float64:
 		return 1
@@ -61,7 +61,7 @@ func size(v any) int {
 
 // weight returns the units of a value with its content, up to limit.
 func weight(v any, limit int) int {
-	v, _ = open(v)
+	v, _ = unwrap(v)
 	units := size(v)
 	add := func(e any) bool {
 		if units <= limit {

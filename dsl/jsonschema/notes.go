@@ -16,7 +16,7 @@ import (
 // "filter", "schema", "llm", "agent", "file"}, with the struct tags "vars", "env"
 // and "words", which define what it may name.
 func NewTracked(catalog engine.Catalog, checks component.Blueprints) []byte {
-	return (&writer{catalog: catalog, checks: checks, defs: syntax.NewMap(), noting: true}).schema()
+	return (&writer{catalog: catalog, checks: checks, defs: syntax.NewMap(), withNotes: true}).schema()
 }
 
 // meanings maps the types whose text has a meaning.
@@ -30,7 +30,7 @@ func (s *writer) note(v *syntax.Node, of reflect.Value, tag reflect.StructTag) *
 	if of.Kind() == reflect.String && (tag.Get("path") != "" || tag.Get("file") != "") {
 		is = "file"
 	}
-	if !s.noting || is == "" {
+	if !s.withNotes || is == "" {
 		return v
 	}
 	n := syntax.NewMap("is", syntax.NewText(is))

@@ -23,7 +23,7 @@ func (s *writer) sections(properties *syntax.Node) {
 	section("llms", named(refTo("llm")))
 	section("tools", s.tools())
 	for _, f := range s.catalog.Nodes {
-		s.defs.Set("node."+f.Type, syntax.Position{}, opened(s.config(f.Config())))
+		s.defs.Set("node."+f.Type, syntax.Position{}, leftOpen(s.config(f.Config())))
 	}
 	for _, role := range language.Roles {
 		if s.defs.Find("node."+role) != nil {
@@ -43,7 +43,7 @@ func (s *writer) sections(properties *syntax.Node) {
 	section("evals", syntax.NewMap("type", syntax.NewTexts("array", "null"), "items", typed("string")))
 }
 
-// guardSchema restricts actions to their places, like compiler.fitting.
+// guardSchema restricts actions to their places, like compiler.checkGuardAction.
 func guardSchema(rule *syntax.Node) *syntax.Node {
 	put(rule.Get("properties"), "when", typed("string", "boolean"))
 	at := func(places *syntax.Node) *syntax.Node {
@@ -59,8 +59,8 @@ func (s *writer) structOf(p any) *syntax.Node { return s.structs(config.Struct(p
 
 func (s *writer) config(p any) *syntax.Node { return s.structs(config.Struct(p)) }
 
-// opened removes additionalProperties from a schema that another schema closes.
-func opened(v *syntax.Node) *syntax.Node {
+// leftOpen removes additionalProperties from a schema that another schema closes.
+func leftOpen(v *syntax.Node) *syntax.Node {
 	v.Drop("additionalProperties")
 	return v
 }
@@ -106,13 +106,13 @@ func (s *writer) llms() *syntax.Node {
 // tools combines the common keys with those of the tool's type. An entry without
 // a type is the builtin with its name.
 func (s *writer) tools() *syntax.Node {
-	common := opened(s.structOf(&language.Tool{}))
+	common := leftOpen(s.structOf(&language.Tool{}))
 	cases := syntax.NewList()
 	byName := syntax.NewMap()
 	untyped := syntax.NewMap("not", syntax.NewMap("anyOf", syntax.NewList(syntax.NewMap("required", syntax.NewTexts("type")), syntax.NewMap("required", syntax.NewTexts("use")))))
 	for _, f := range s.catalog.Tools {
 		def := "tool." + f.Type
-		s.defs.Set(def, syntax.Position{}, opened(s.config(f.Config())))
+		s.defs.Set(def, syntax.Position{}, leftOpen(s.config(f.Config())))
 		cases.Items = append(cases.Items,
 			when("type", f.Type, refTo(def)),
 			syntax.NewMap("if", syntax.NewMap("properties", syntax.NewMap("use", syntax.NewMap("const", syntax.NewText(f.Type))), "required", syntax.NewTexts("use")), "then", refTo(def)))
@@ -131,7 +131,7 @@ func (s *writer) tools() *syntax.Node {
 }
 
 func (s *writer) graph() *syntax.Node {
-	node := opened(s.structOf(&language.NodeKeys{}))
+	node := leftOpen(s.structOf(&language.NodeKeys{}))
 	id := usableName()
 	id.Set("not", syntax.Position{}, syntax.NewMap("const", syntax.NewText(engine.End)))
 	put(node.Get("properties"), "id", id)

@@ -14,22 +14,22 @@ import (
 func (s *writer) relax(body *syntax.Node) (whole *syntax.Node) {
 	properties := body.Get("properties")
 	strict := syntax.NewMap()
-	if r := taken(s.defs.Get("llm")); r != nil {
+	if r := takeRequired(s.defs.Get("llm")); r != nil {
 		strict.Set("llms", syntax.Position{}, syntax.NewMap("additionalProperties", syntax.NewMap("required", r)))
 	}
 	strict.Set("tools", syntax.Position{}, s.strictTools())
-	if r := taken(properties.Get("metadata")); r != nil {
+	if r := takeRequired(properties.Get("metadata")); r != nil {
 		strict.Set("metadata", syntax.Position{}, syntax.NewMap("required", r))
 	}
 	if items := properties.Get("guards").Get("items"); items != nil {
-		strict.Set("guards", syntax.Position{}, syntax.NewMap("items", syntax.NewMap("required", taken(items))))
+		strict.Set("guards", syntax.Position{}, syntax.NewMap("items", syntax.NewMap("required", takeRequired(items))))
 	}
 	return syntax.NewMap("properties", strict)
 }
 
-// taken removes the key required of a schema and returns it, or nil if there is
+// takeRequired removes the key required of a schema and returns it, or nil if there is
 // none.
-func taken(v *syntax.Node) *syntax.Node {
+func takeRequired(v *syntax.Node) *syntax.Node {
 	r := v.Get("required")
 	if r != nil {
 		v.Drop("required")
@@ -44,7 +44,7 @@ func (s *writer) strictTools() *syntax.Node {
 	typed := syntax.NewMap("anyOf", syntax.NewList(syntax.NewMap("required", syntax.NewTexts("type")), syntax.NewMap("required", syntax.NewTexts("use"))))
 	builtin, cases := syntax.NewMap(), syntax.NewList()
 	for _, f := range s.catalog.Tools {
-		required := taken(s.defs.Get("tool." + f.Type))
+		required := takeRequired(s.defs.Get("tool." + f.Type))
 		if required == nil {
 			builtin.Set(f.Type, syntax.Position{}, flag(true))
 			continue

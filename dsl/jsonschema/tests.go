@@ -53,7 +53,7 @@ func put(properties *syntax.Node, key string, v *syntax.Node) {
 // checkTypes defines the types of checks, and a check of any type.
 func (s *writer) checkTypes() {
 	k := language.DefaultCheck()
-	common := opened(s.structOf(&k))
+	common := leftOpen(s.structOf(&k))
 	cases, infos := syntax.NewList(), []component.Info{}
 	for _, b := range s.checks {
 		s.defs.Set("check."+b.Type, syntax.Position{}, s.structs(config.Struct(&k), config.Struct(b.Config())))

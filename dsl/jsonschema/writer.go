@@ -39,10 +39,10 @@ func (s *writer) schema() []byte {
 
 // writer builds the schema as a value with ordered keys.
 type writer struct {
-	catalog engine.Catalog
-	checks  component.Blueprints
-	defs    *syntax.Node
-	noting  bool // add notes about the meaning of values, see NewTracked
+	catalog   engine.Catalog
+	checks    component.Blueprints
+	defs      *syntax.Node
+	withNotes bool // add notes about the meaning of values, see NewTracked
 }
 
 func flag(b bool) *syntax.Node {

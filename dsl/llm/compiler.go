@@ -56,8 +56,8 @@ func (c *Compiler) CompileLLMs(section *syntax.Node) {
 	for _, e := range v.Entries {
 		if c.Entries[e.Key] != nil {
 			c.addModel(e.Key, e.Value, "llms."+e.Key)
-			c.retires(e.Value, "llms."+e.Key)
-			c.misspelt(e.Value, "llms."+e.Key)
+			c.warnRetired(e.Value, "llms."+e.Key)
+			c.warnMisspelt(e.Value, "llms."+e.Key)
 		}
 	}
 }
@@ -144,8 +144,8 @@ func (c *Compiler) ModelRef(v *syntax.Node, f config.Field, overrides *syntax.No
 	c.addModel(derived, c.Entries[derived], path)
 	c.Quiet = false
 	if overrides.Get("model") != nil { // otherwise the entry was reported
-		c.retires(c.Entries[derived], path)
-		c.misspelt(c.Entries[derived], path)
+		c.warnRetired(c.Entries[derived], path)
+		c.warnMisspelt(c.Entries[derived], path)
 	}
 	ref.Name = derived
 	if c.Base = name; name == "" {

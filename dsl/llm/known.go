@@ -26,10 +26,10 @@ var vendors = []vendor{
 	{"mistral", text.Regexp(`^(mistral|ministral|codestral|magistral|devstral)-`)},
 }
 
-// misspelt warns if the model of the last LLM is a model of another vendor, or a
+// warnMisspelt warns if the model of the last LLM is a model of another vendor, or a
 // misspelling of a known one. Other names are accepted, because the table of
 // prices is never complete. v is that LLM.
-func (c *Compiler) misspelt(v *syntax.Node, at string) {
+func (c *Compiler) warnMisspelt(v *syntax.Node, at string) {
 	m, model := &c.Specs[len(c.Specs)-1], v.Get("model")
 	known := c.prices.ModelNames(m.Provider)
 	if model == nil || known == nil || m.BaseURL.Text != "" {
@@ -63,9 +63,9 @@ func shape(name string) string {
 	return digits().ReplaceAllString(release().ReplaceAllString(name, ""), "#")
 }
 
-// slip reports whether two names differ by a typing error: in one place by at
+// isTypo reports whether two names differ by a typing error: in one place by at
 // most two characters, or only in separators.
-func slip(a, b string) bool {
+func isTypo(a, b string) bool {
 	a, b = joined.Replace(a), joined.Replace(b)
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
@@ -93,7 +93,7 @@ func nearModel(name string, known []string) string {
 		}
 	}
 	near := diag.Nearest(name, known)
-	if near == "" || !slip(name, near) {
+	if near == "" || !isTypo(name, near) {
 		return ""
 	}
 	return near
@@ -102,7 +102,7 @@ func nearModel(name string, known []string) string {
 // price sets the known price of an LLM without cost, if there is one.
 func (c *Compiler) price(m *engine.ModelSpec, v *syntax.Node, at string) {
 	llm := pricing.ModelOf(m, v)
-	cost, origin, ok := c.prices.Of(llm)
+	cost, origin, ok := c.prices.PriceOf(llm)
 	if !ok {
 		return
 	}
@@ -111,10 +111,10 @@ func (c *Compiler) price(m *engine.ModelSpec, v *syntax.Node, at string) {
 	c.Defaults = append(c.Defaults, config.Origin{Path: at + ".cost", Value: config.Brief(pricing.CostText(&cost)), Origin: origin})
 }
 
-// retires warns if the last LLM's model has a known retirement date; v is that
+// warnRetired warns if the last LLM's model has a known retirement date; v is that
 // LLM. The date is not compared with the clock, so the warnings for a spec change
 // only with the table of prices.
-func (c *Compiler) retires(v *syntax.Node, at string) {
+func (c *Compiler) warnRetired(v *syntax.Node, at string) {
 	m, model := &c.Specs[len(c.Specs)-1], v.Get("model")
 	day := c.prices.RetiredFrom(pricing.ModelOf(m, v))
 	if day == "" || model == nil {

@@ -24,7 +24,7 @@ func (c *Compiler) checkProvider(v *syntax.Node, m *engine.ModelSpec) {
 	})
 	for _, fault := range faults {
 		if known || fault.At != atBaseURL {
-			c.Fault(v, fault)
+			c.ReportFault(v, fault)
 		}
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 )
 
-// passes are the pairs of keys with which a spec calls an agent: the agent and
+// agentCallKeys are the pairs of keys with which a spec calls an agent: the agent and
 // its parameters.
-var passes = []struct{ agent, parameters string }{{"ref", "with"}, {"agent", "parameters"}}
+var agentCallKeys = []struct{ agent, parameters string }{{"ref", "with"}, {"agent", "parameters"}}
 
 // callee returns the file of the agent that a mapping calls, and the agent in it.
 // file is nil if it calls none.
@@ -22,7 +22,7 @@ func (s *server) callee(b *buffer, n *outline.Node, key string) (file *buffer, a
 	name, agent, _ := strings.Cut(n.Get(key).String(), "#")
 	switch {
 	case name != "":
-		if path := s.near(b, name); path != "" {
+		if path := s.projectPath(b, name); path != "" {
 			return s.file(path), agent
 		}
 	case agent != "":
@@ -33,23 +33,23 @@ func (s *server) callee(b *buffer, n *outline.Node, key string) (file *buffer, a
 
 // agentOf returns the agent of the file that a definition belongs to; "" for the
 // spec itself.
-func agentOf(d use) string {
+func agentOf(d nameUse) string {
 	if d.node != nil && d.node.Match("agents.?.parameters.?") {
 		return d.node.Parent.Parent.Key
 	}
 	return ""
 }
 
-// passed returns the keys with which a document passes a parameter to an agent.
-func (s *server) passed(b *buffer, d use) (out []use) {
+// passedAs returns the keys with which a document passes a parameter to an agent.
+func (s *server) passedAs(b *buffer, d nameUse) (out []nameUse) {
 	b.outline().Walk(func(n *outline.Node) {
-		for _, p := range passes {
+		for _, p := range agentCallKeys {
 			given := n.Get(p.parameters).Get(d.name)
 			if given == nil {
 				continue
 			}
 			if f, agent := s.callee(b, n, p.agent); f != nil && agent == agentOf(d) && slices.Contains(s.workspace(f), d.buffer) {
-				out = append(out, use{kind: "parameter", name: d.name, from: given.KeyFrom, to: given.KeyTo, node: given, buffer: b})
+				out = append(out, nameUse{kind: "parameter", name: d.name, from: given.KeyFrom, to: given.KeyTo, node: given, buffer: b})
 			}
 		}
 	})
@@ -58,12 +58,12 @@ func (s *server) passed(b *buffer, d use) (out []use) {
 
 // argument returns the parameter of another agent that the key at a byte passes:
 // its definition, and the key itself.
-func (s *server) argument(b *buffer, at int) (d, key *use) {
+func (s *server) argument(b *buffer, at int) (d, key *nameUse) {
 	n := b.outline().Find(at)
 	if n == nil || !n.OnKey(at) || n.Parent == nil || n.Parent.Parent == nil {
 		return nil, nil
 	}
-	for _, p := range passes {
+	for _, p := range agentCallKeys {
 		if n.Parent.Key != p.parameters {
 			continue
 		}
@@ -73,7 +73,7 @@ func (s *server) argument(b *buffer, at int) (d, key *use) {
 		}
 		for _, d := range s.definitions(s.workspace(f), "parameter", n.Key) {
 			if agentOf(d) == agent {
-				return &d, &use{kind: "parameter", name: n.Key, from: n.KeyFrom, to: n.KeyTo, node: n, buffer: b}
+				return &d, &nameUse{kind: "parameter", name: n.Key, from: n.KeyFrom, to: n.KeyTo, node: n, buffer: b}
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func (s *server) argument(b *buffer, at int) (d, key *use) {
 
 // nameAt returns the name at a byte: the document that defines it, and its place.
 // A key that passes a parameter to another agent belongs to that agent.
-func (s *server) nameAt(b *buffer, at int) (home *buffer, u, here *use) {
+func (s *server) nameAt(b *buffer, at int) (home *buffer, u, here *nameUse) {
 	if d, key := s.argument(b, at); d != nil {
 		return d.buffer, d, key
 	}
@@ -90,9 +90,9 @@ func (s *server) nameAt(b *buffer, at int) (home *buffer, u, here *use) {
 	return b, u, u
 }
 
-// gather loads the files that may contain a name, open or not, so that all its
+// loadFilesNaming loads the files that may contain a name, open or not, so that all its
 // places are found. The caller must not hold the lock.
-func (s *server) gather(ctx context.Context, path, word string) []string {
+func (s *server) loadFilesNaming(ctx context.Context, path, word string) []string {
 	root := s.options.Spec.Root
 	if root == "" {
 		root = specfs.Root(filepath.Dir(path))
@@ -120,13 +120,13 @@ func mayName(path, text, word string) bool {
 
 // sameParameter returns the files that belong to the workspace of a definition,
 // or that call its agent.
-func (s *server) sameParameter(paths []string, d use) (out []*buffer) {
+func (s *server) sameParameter(paths []string, d nameUse) (out []*buffer) {
 	for _, path := range paths {
-		f := s.file(real(path))
+		f := s.file(resolveLinks(path))
 		if f == nil || !f.spec() {
 			continue
 		}
-		if slices.Contains(s.workspace(f), d.buffer) || len(s.passed(f, d)) > 0 {
+		if slices.Contains(s.workspace(f), d.buffer) || len(s.passedAs(f, d)) > 0 {
 			out = append(out, f)
 		}
 	}

@@ -15,20 +15,20 @@ type buffer struct {
 	path     string // absolute, with links in its folder resolved
 	version  int
 	open     bool // by the client
-	text     *textOf
+	text     *textIndex
 	tooLarge bool // too large to be stored
 
 	once  sync.Once
 	root  *outline.Node
 	named sync.Once
-	names []use
+	names []nameUse
 }
 
 // maxBuffer is the maximum size of a stored text in bytes: more than the maximum
 // size of a file.
 const maxBuffer = 2 << 20
 
-func newBuffer(uri, path string, version int, text *textOf) *buffer {
+func newBuffer(uri, path string, version int, text *textIndex) *buffer {
 	b := &buffer{uri: uri, path: path, version: version, open: true, text: text}
 	if len(text.s) > maxBuffer {
 		b.tooLarge, b.text = true, newText("", text.utf8)

@@ -105,7 +105,7 @@ func (c *completer) keys(sp cursor) {
 		}
 		shapes := c.language.Expand(k.Shape, &outline.Node{}, nil, 0)
 		written := c.language.Expand(k.Shape, &outline.Node{Text: "x"}, nil, 0)
-		it := completionItem{Label: k.Name, Kind: kindProperty, Detail: detail(shapes), Documentation: markdownOf(explained(shapes)), Deprecated: k.Shape.Text("deprecated") == "true"}
+		it := completionItem{Label: k.Name, Kind: kindProperty, Detail: detail(shapes), Documentation: markdownOf(documentation(shapes)), Deprecated: k.Shape.Text("deprecated") == "true"}
 		if k.Required {
 			it.Detail += ", required"
 		}
@@ -177,8 +177,8 @@ func detail(shapes []*language.Schema) string {
 	return ""
 }
 
-// explained returns the documentation of a value with its default and examples.
-func explained(shapes []*language.Schema) string {
+// documentation returns the documentation of a value with its default and examples.
+func documentation(shapes []*language.Schema) string {
 	text := language.Description(shapes)
 	if i := slices.IndexFunc(shapes, func(s *language.Schema) bool { return s.At("default") != nil }); i >= 0 {
 		text += "\n\nDefault: `" + shapes[i].Text("default") + "`"

@@ -98,7 +98,7 @@ func (c *completer) varsOfFile(path string) (string, bool) {
 	vars := []string{}
 	for _, b := range c.workspace {
 		for _, u := range c.uses(b) {
-			if u.kind != "file" || u.node.Key != "file" || u.node.Parent == nil || c.near(b, u.name) != path {
+			if u.kind != "file" || u.node.Key != "file" || u.node.Parent == nil || c.projectPath(b, u.name) != path {
 				continue
 			}
 			if v, ok := c.varsOf(u.node.Parent); ok {

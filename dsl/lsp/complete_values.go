@@ -65,7 +65,7 @@ func (c *completer) words(sp cursor, shapes []*language.Schema) {
 // names offers the defined names of a kind.
 func (c *completer) names(sp cursor, kind, before string) {
 	for _, u := range c.all(c.workspace, kind) {
-		c.add(completionItem{Label: before + u.name, Kind: kindModule, Detail: c.summary(u)}, quotedIn(sp, before+u.name), sp.from, sp.to)
+		c.add(completionItem{Label: before + u.name, Kind: kindModule, Detail: c.summary(u)}, quoteFor(sp, before+u.name), sp.from, sp.to)
 	}
 	if kind != "node" {
 		return
@@ -80,8 +80,8 @@ func (c *completer) names(sp cursor, kind, before string) {
 	}
 }
 
-// quotedIn quotes a name that YAML would not read as text.
-func quotedIn(sp cursor, name string) string {
+// quoteFor quotes a name that YAML would not read as text.
+func quoteFor(sp cursor, name string) string {
 	if strings.HasPrefix(name, "#") && sp.node.Style != '"' && sp.node.Style != '\'' {
 		return `"` + name + `"`
 	}
@@ -108,7 +108,7 @@ const maxEntries = 1000
 func (c *completer) files(sp cursor) {
 	typed := sp.written()
 	folder := typed[:strings.LastIndexByte(typed, '/')+1]
-	path := c.near(c.buffer, folder+"x")
+	path := c.projectPath(c.buffer, folder+"x")
 	if path == "" {
 		return
 	}

@@ -52,7 +52,7 @@ func cursorAt(b *buffer, at int) cursor {
 // inScalar sets the cursor within a text. A single word on its own line may
 // become a key.
 func (s *cursor) inScalar(n *outline.Node, start int) {
-	s.node, s.value, s.from, s.to = n, true, inner(n), n.To
+	s.node, s.value, s.from, s.to = n, true, textStart(n), n.To
 	if n.Style == '"' || n.Style == '\'' {
 		s.to = max(s.from, n.To-1)
 	}

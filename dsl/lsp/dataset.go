@@ -19,7 +19,7 @@ const maxHead = 64 << 10
 // column returns a suite whose dataset has a column with the bare name of a
 // parameter, and the file with the column, which may be the suite itself. suite
 // is nil if there is none.
-func (s *server) column(files []*buffer, d use) (suite *buffer, in string) {
+func (s *server) column(files []*buffer, d nameUse) (suite *buffer, in string) {
 	for _, f := range files {
 		set := f.outline().Get("dataset")
 		if set.Get("parameters") != nil {
@@ -29,7 +29,7 @@ func (s *server) column(files []*buffer, d use) (suite *buffer, in string) {
 			return f, f.path
 		}
 		name := set.String() + set.Get("file").String() // one of them, or ""
-		if path := s.near(f, name); path != "" && has(s.head(path), formatOf(name, set.Get("format").String()), d.name) {
+		if path := s.projectPath(f, name); path != "" && hasColumn(s.head(path), formatOf(name, set.Get("format").String()), d.name) {
 			return f, path
 		}
 	}
@@ -62,9 +62,9 @@ func formatOf(name, said string) string {
 	return strings.TrimPrefix(strings.ToLower(filepath.Ext(name)), ".")
 }
 
-// has reports whether a dataset has a column, as far as the start of the file
+// hasColumn reports whether a dataset has a column, as far as the start of the file
 // shows.
-func has(text, format, column string) bool {
+func hasColumn(text, format, column string) bool {
 	switch format {
 	case "csv":
 		names, err := csv.NewReader(strings.NewReader(text)).Read()

@@ -10,7 +10,7 @@ var blanks = strings.NewReplacer(" ", "", "\t", "")
 
 // wholeName extends a use to its full name: for a.b.c the longest name that a
 // workspace declares, as at run time. What follows is a path.
-func (s *server) wholeName(workspace []*buffer, u use) use {
+func (s *server) wholeName(workspace []*buffer, u nameUse) nameUse {
 	for end := len(u.tail); end > 0; end = strings.LastIndexByte(u.tail[:end], '.') {
 		written := strings.TrimRight(u.tail[:end], " \t")
 		name := u.name + blanks.Replace(written)
@@ -24,7 +24,7 @@ func (s *server) wholeName(workspace []*buffer, u use) use {
 
 // path returns the parameter, other than a renamed one, whose path in templates
 // of a workspace would conflict with a name, or "" if there is none.
-func (s *server) path(workspace []*buffer, of *use, name string) string {
+func (s *server) path(workspace []*buffer, of *nameUse, name string) string {
 	for _, b := range workspace {
 		for _, f := range append(s.prompts(b), b) {
 			for _, u := range s.uses(f) {
@@ -41,10 +41,10 @@ func (s *server) path(workspace []*buffer, of *use, name string) string {
 	return ""
 }
 
-// renamed returns the text for a new name at a place, and where it starts: in an
+// renamedText returns the text for a new name at a place, and where it starts: in an
 // expression, a name that is not an identifier becomes an index. It returns "" if
 // the name cannot be used there.
-func (u *use) renamed(name string) (from int, text string) {
+func (u *nameUse) renamedText(name string) (from int, text string) {
 	if !u.dotted || newIdentifier().MatchString(name) {
 		return u.from, name
 	}

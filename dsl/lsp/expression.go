@@ -82,7 +82,7 @@ func lastBefore(b *buffer, at int) (last *outline.Node) {
 // written returns the text of a scalar without quotes and escapes, and the offset
 // in the document of each of its bytes.
 func written(n *outline.Node, s string) (text string, bytes []int) {
-	from, to := inner(n), n.To
+	from, to := textStart(n), n.To
 	switch n.Style {
 	case '|', '>':
 		from = min(n.From+strings.IndexByte(s[n.From:n.To]+"\n", '\n')+1, n.To)
@@ -235,18 +235,18 @@ func (x *expression) doc() (text string, from, to int) {
 	if !c.Known {
 		return "", 0, 0
 	}
-	text = "**" + c.Is.Name + "**: " + c.Is.Type
+	text = "**" + c.Current.Name + "**: " + c.Current.Type
 	switch {
 	case c.Path != "":
-		text = "**" + strings.ReplaceAll(c.Path, "`", "'") + "**: " + c.Is.Type
-	case strings.HasPrefix(c.Is.Type, c.Is.Name+"("):
-		text = "`" + c.Is.Type + "`"
+		text = "**" + strings.ReplaceAll(c.Path, "`", "'") + "**: " + c.Current.Type
+	case strings.HasPrefix(c.Current.Type, c.Current.Name+"("):
+		text = "`" + c.Current.Type + "`"
 	}
-	if c.Is.Doc != "" {
-		text += "\n\n" + c.Is.Doc
+	if c.Current.Doc != "" {
+		text += "\n\n" + c.Current.Doc
 	}
-	if len(c.Is.Words) > 0 {
-		text += fmt.Sprintf("\n\nOne of `%s`.", strings.Join(c.Is.Words, "`, `"))
+	if len(c.Current.Words) > 0 {
+		text += fmt.Sprintf("\n\nOne of `%s`.", strings.Join(c.Current.Words, "`, `"))
 	}
 	return text, x.bytes[c.From], x.bytes[c.To]
 }

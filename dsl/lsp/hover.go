@@ -42,7 +42,7 @@ func (s *server) hoverAt(b *buffer, at int) (text string, from, to int) {
 		}
 	}
 	if u := s.find(b, at); u != nil && u.kind != "file" {
-		if text := s.described(b, u); text != "" {
+		if text := s.describeName(b, u); text != "" {
 			return text, u.from, u.to
 		}
 	}
@@ -66,10 +66,10 @@ func (s *server) hoverAt(b *buffer, at int) (text string, from, to int) {
 	return "", 0, 0
 }
 
-// described describes a name.
-func (s *server) described(b *buffer, u *use) string {
+// describeName describes a name.
+func (s *server) describeName(b *buffer, u *nameUse) string {
 	if all := s.definitions(s.workspace(b), u.kind, u.name); len(all) > 0 {
-		return s.defined(b, u, all[0])
+		return s.describeDefinition(b, u, all[0])
 	}
 	if u.kind != "parameter" {
 		return ""
@@ -87,8 +87,8 @@ func (s *server) described(b *buffer, u *use) string {
 	return fmt.Sprintf("parameter **%s**: built in, in templates of %s", u.name, strings.Join(in, ", "))
 }
 
-// defined describes the definition of a name.
-func (s *server) defined(b *buffer, u *use, d use) string {
+// describeDefinition describes the definition of a name.
+func (s *server) describeDefinition(b *buffer, u *nameUse, d nameUse) string {
 	text := fmt.Sprintf("%s **%s**", u.kind, u.name)
 	if about := s.summary(d); about != "" {
 		text += ": " + about
@@ -106,7 +106,7 @@ func (s *server) defined(b *buffer, u *use, d use) string {
 }
 
 // summary describes a definition in a few words.
-func (s *server) summary(u use) string {
+func (s *server) summary(u nameUse) string {
 	n := u.node
 	if n == nil {
 		return ""
@@ -141,7 +141,7 @@ func (s *server) summary(u use) string {
 // keyDoc returns the documentation of a key, with its resolved value and origin.
 func (s *server) keyDoc(b *buffer, n *outline.Node) string {
 	shapes := s.language.Of(n)
-	text := explained(shapes)
+	text := documentation(shapes)
 	if kind := detail(shapes); kind != "" {
 		text = "**" + n.Key + "**: " + kind + "\n\n" + text
 	}

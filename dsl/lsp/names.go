@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// use is a place where a document defines a name or refers to it.
-type use struct {
+// nameUse is a place where a document defines a name or refers to it.
+type nameUse struct {
 	kind     string // llm, tool, prompt, parameter, node, agent, file
 	name     string
 	from, to int
@@ -29,12 +29,12 @@ var (
 )
 
 // uses returns the names in a document, in the order of its tree.
-func (s *server) uses(b *buffer) []use {
+func (s *server) uses(b *buffer) []nameUse {
 	b.named.Do(func() { b.names = s.findUses(b) })
 	return b.names
 }
 
-func (s *server) findUses(b *buffer) []use {
+func (s *server) findUses(b *buffer) []nameUse {
 	f := &finder{buffer: b}
 	if !b.spec() {
 		f.template(0, b.text.s)
@@ -52,12 +52,12 @@ func (s *server) findUses(b *buffer) []use {
 
 type finder struct {
 	buffer *buffer
-	found  []use
+	found  []nameUse
 }
 
 func (f *finder) add(kind, name string, from, to int, defined bool, n *outline.Node) {
 	if name != "" {
-		f.found = append(f.found, use{kind: kind, name: name, from: from, to: to, defined: defined, node: n, buffer: f.buffer})
+		f.found = append(f.found, nameUse{kind: kind, name: name, from: from, to: to, defined: defined, node: n, buffer: f.buffer})
 	}
 }
 
@@ -74,7 +74,7 @@ func (f *finder) definition(n *outline.Node) {
 		suite := f.buffer.kind() == "Suite" || f.buffer.kind() == "Tests"
 		f.add(kind, n.Key, n.KeyFrom, n.KeyTo, kind != "parameter" || !suite, n)
 	case n.Key == "id" && above.Parent != nil && above.Parent.Key == "nodes":
-		f.add("node", n.String(), inner(n), inner(n)+len(n.Text), true, n)
+		f.add("node", n.String(), textStart(n), textStart(n)+len(n.Text), true, n)
 	case n.Match("tests.*.parameters.?"), n.Match("dataset.parameters.?"):
 		f.add("parameter", n.Key, n.KeyFrom, n.KeyTo, false, n)
 	case n.Match("tests.*.run.tools.?"), n.Match("run.tools.?"):
@@ -82,8 +82,8 @@ func (f *finder) definition(n *outline.Node) {
 	}
 }
 
-// inner returns the start of a scalar's text, after its quote.
-func inner(n *outline.Node) int {
+// textStart returns the start of a scalar's text, after its quote.
+func textStart(n *outline.Node) int {
 	if n.Style == '"' || n.Style == '\'' {
 		return n.From + 1
 	}
@@ -92,7 +92,7 @@ func inner(n *outline.Node) int {
 
 // value finds the names in a scalar, by the meaning of its text.
 func (f *finder) value(n *outline.Node, note *language.Schema) {
-	whole := func(kind string) { f.add(kind, n.Text, inner(n), inner(n)+len(n.Text), false, n) }
+	whole := func(kind string) { f.add(kind, n.Text, textStart(n), textStart(n)+len(n.Text), false, n) }
 	switch kind := nameKind(n, note); kind {
 	case "prompt", "template", "":
 		if kind == "prompt" && n.Key == "use" {
@@ -108,7 +108,7 @@ func (f *finder) value(n *outline.Node, note *language.Schema) {
 		}
 	case "agent":
 		if name, ok := strings.CutPrefix(n.Text, "#"); ok {
-			f.add("agent", name, inner(n)+1, inner(n)+len(n.Text), false, n)
+			f.add("agent", name, textStart(n)+1, textStart(n)+len(n.Text), false, n)
 		} else {
 			whole("file")
 		}
@@ -188,7 +188,7 @@ func nameKind(n *outline.Node, note *language.Schema) string {
 }
 
 // find returns the name at a byte of a document, or nil.
-func (s *server) find(b *buffer, at int) *use {
+func (s *server) find(b *buffer, at int) *nameUse {
 	for _, u := range s.uses(b) {
 		if u.from > at || at > u.to+len(u.tail) {
 			continue
@@ -201,8 +201,8 @@ func (s *server) find(b *buffer, at int) *use {
 }
 
 // definitions returns the definitions of a name in the files of a workspace.
-func (s *server) definitions(workspace []*buffer, kind, name string) []use {
-	var out []use
+func (s *server) definitions(workspace []*buffer, kind, name string) []nameUse {
+	var out []nameUse
 	for _, b := range workspace {
 		for _, u := range s.uses(b) {
 			if u.defined && u.kind == kind && u.name == name {
@@ -214,8 +214,8 @@ func (s *server) definitions(workspace []*buffer, kind, name string) []use {
 }
 
 // all returns the definitions of a kind in a workspace, each name once.
-func (s *server) all(workspace []*buffer, kind string) []use {
-	var out []use
+func (s *server) all(workspace []*buffer, kind string) []nameUse {
+	var out []nameUse
 	seen := map[string]bool{}
 	for _, b := range workspace {
 		for _, u := range s.uses(b) {
@@ -253,13 +253,13 @@ func (f *finder) override(n *outline.Node) {
 			}
 			f.path(n, from, n.Key)
 			if strings.HasSuffix(n.Key, ".llm") && n.Kind == outline.Scalar {
-				f.add("llm", n.Text, inner(n), inner(n)+len(n.Text), false, n)
+				f.add("llm", n.Text, textStart(n), textStart(n)+len(n.Text), false, n)
 			}
 		case n.Kind == outline.Scalar && n.Match(strings.TrimSuffix(pattern, "?")+"*"):
 			path, value, _ := strings.Cut(n.Text, "=")
-			f.path(n, inner(n), path)
+			f.path(n, textStart(n), path)
 			if strings.HasSuffix(path, ".llm") {
-				from := inner(n) + len(path) + 1
+				from := textStart(n) + len(path) + 1
 				f.add("llm", value, from, from+len(value), false, n)
 			}
 		}

@@ -49,7 +49,7 @@ func (s *server) same(p *publishParams) bool {
 func (s *server) diagnosticsOf(path string) *publishParams {
 	p := &publishParams{URI: uriOf(path), Diagnostics: []diagnostic{}}
 	b := s.paths[path]
-	var text *textOf
+	var text *textIndex
 	if b != nil {
 		p.URI, p.Version, text = b.uri, &b.version, b.text
 	} else if f := s.file(path); f != nil {
@@ -75,7 +75,7 @@ func (s *server) diagnosticsOf(path string) *publishParams {
 	return p
 }
 
-func (s *server) diagnostic(text *textOf, d diag.Diagnostic) diagnostic {
+func (s *server) diagnostic(text *textIndex, d diag.Diagnostic) diagnostic {
 	out := diagnostic{
 		Severity: 1, Code: string(d.Code), Source: "pexctl", Message: d.Message, Tags: tags[d.Code],
 		CodeDescription: &codeLink{d.Code.URL()},
@@ -111,7 +111,7 @@ var (
 
 // wordAt returns the range that a diagnostic underlines: the reference, quoted
 // text or word that starts at a byte, or else the character.
-func wordAt(text *textOf, at int) (from, to int) {
+func wordAt(text *textIndex, at int) (from, to int) {
 	start, line := text.line(at)
 	rest := line[min(at-start, len(line)):]
 	for _, r := range []*regexp.Regexp{reference(), quotedRun(), wordRun()} {
@@ -125,14 +125,14 @@ func wordAt(text *textOf, at int) (from, to int) {
 	return at, at + len([]byte(string([]rune(rest)[:1])))
 }
 
-// fix is the replacement of a word.
-type fix struct {
+// wordFix is the replacement of a word.
+type wordFix struct {
 	Range span   `json:"range"`
 	Word  string `json:"word"`
 }
 
 // fixOf returns the change that a diagnostic suggests, or nil.
-func fixOf(text *textOf, at int, d diag.Diagnostic) *fix {
+func fixOf(text *textIndex, at int, d diag.Diagnostic) *wordFix {
 	if d.Fix.New == "" || d.Fix.Old == d.Fix.New {
 		return nil
 	}
@@ -142,7 +142,7 @@ func fixOf(text *textOf, at int, d diag.Diagnostic) *fix {
 	if i < 0 {
 		return nil
 	}
-	return &fix{text.span(at+i, at+i+len(d.Fix.Old)), d.Fix.New}
+	return &wordFix{text.span(at+i, at+i+len(d.Fix.Old)), d.Fix.New}
 }
 
 // indexWord returns the index of a whole word in a text, or -1.

@@ -67,7 +67,7 @@ func (s *server) actions(_ context.Context, p *actionParams) (any, error) {
 		if d.Source != "pexctl" {
 			continue
 		}
-		var f fix
+		var f wordFix
 		if json.Unmarshal(d.Data, &f) == nil && f.Word != "" {
 			out = append(out, codeAction{
 				Title: "Change to " + f.Word, Kind: "quickfix", Diagnostics: []diagnostic{d}, IsPreferred: true,

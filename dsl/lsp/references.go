@@ -19,7 +19,7 @@ func (s *server) definition(_ context.Context, p *atPosition) (any, error) {
 	}
 	out := []location{}
 	if u.kind == "file" {
-		if path := s.near(b, u.name); path != "" && s.file(path) != nil {
+		if path := s.projectPath(b, u.name); path != "" && s.file(path) != nil {
 			out = append(out, location{URI: s.uri(path)})
 		}
 		return out, nil
@@ -38,10 +38,10 @@ func (s *server) uri(path string) string {
 	return uriOf(path)
 }
 
-// everywhere returns the places of a name: in the workspace of a document, in
+// allUses returns the places of a name: in the workspace of a document, in
 // workspaces that include its definition, in all their prompts, and in calls that
 // pass it. It searches those of paths that are related to it.
-func (s *server) everywhere(b *buffer, u *use, paths []string) []use {
+func (s *server) allUses(b *buffer, u *nameUse, paths []string) []nameUse {
 	files := s.workspace(b)
 	definitions := s.definitions(files, u.kind, u.name)
 	add := func(more ...*buffer) {
@@ -70,7 +70,7 @@ func (s *server) everywhere(b *buffer, u *use, paths []string) []use {
 	for _, f := range slices.Clone(files) {
 		add(s.prompts(f)...)
 	}
-	var out []use
+	var out []nameUse
 	for _, f := range files {
 		for _, other := range s.uses(f) {
 			if other.kind != u.kind || !strings.HasPrefix(u.name, other.name) {
@@ -84,17 +84,17 @@ func (s *server) everywhere(b *buffer, u *use, paths []string) []use {
 	for _, d := range definitions {
 		if d.kind == "parameter" {
 			for _, f := range slices.Concat(files, callers) {
-				out = append(out, s.passed(f, d)...)
+				out = append(out, s.passedAs(f, d)...)
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b use) int {
+	slices.SortFunc(out, func(a, b nameUse) int {
 		if c := strings.Compare(a.buffer.uri, b.buffer.uri); c != 0 {
 			return c
 		}
 		return a.from - b.from
 	})
-	return slices.CompactFunc(out, func(a, b use) bool { return a.buffer == b.buffer && a.from == b.from })
+	return slices.CompactFunc(out, func(a, b nameUse) bool { return a.buffer == b.buffer && a.from == b.from })
 }
 
 // prompts returns the files that a document names and that are not specs.
@@ -106,7 +106,7 @@ func (s *server) prompts(b *buffer) (out []*buffer) {
 		if u.kind != "file" {
 			continue
 		}
-		if path := s.near(b, u.name); path != "" {
+		if path := s.projectPath(b, u.name); path != "" {
 			if f := s.file(path); f != nil && !f.spec() {
 				out = append(out, f)
 			}
@@ -116,7 +116,7 @@ func (s *server) prompts(b *buffer) (out []*buffer) {
 }
 
 func (s *server) references(ctx context.Context, p *atPosition) (any, error) {
-	paths := s.naming(ctx, p)
+	paths := s.filesNaming(ctx, p)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.buffers[p.TextDocument.URI]
@@ -128,7 +128,7 @@ func (s *server) references(ctx context.Context, p *atPosition) (any, error) {
 		return nil, nil
 	}
 	out := []location{}
-	for _, x := range s.everywhere(home, u, paths) {
+	for _, x := range s.allUses(home, u, paths) {
 		if p.Context.IncludeDeclaration || !x.defined {
 			out = append(out, location{x.buffer.uri, x.buffer.text.span(x.from, x.to)})
 		}
@@ -136,11 +136,11 @@ func (s *server) references(ctx context.Context, p *atPosition) (any, error) {
 	return out, nil
 }
 
-// naming returns the files below the root that contain the name at a place.
-func (s *server) naming(ctx context.Context, p *atPosition) []string {
+// filesNaming returns the files below the root that contain the name at a place.
+func (s *server) filesNaming(ctx context.Context, p *atPosition) []string {
 	s.mu.Lock()
 	b := s.buffers[p.TextDocument.URI]
-	var u *use
+	var u *nameUse
 	if b != nil {
 		_, u, _ = s.nameAt(b, b.text.offset(p.Position))
 	}
@@ -148,7 +148,7 @@ func (s *server) naming(ctx context.Context, p *atPosition) []string {
 	if u == nil || u.kind == "file" {
 		return nil
 	}
-	return s.gather(ctx, b.path, u.name)
+	return s.loadFilesNaming(ctx, b.path, u.name)
 }
 
 // links returns the existing files that a document names, as clickable links.
@@ -164,7 +164,7 @@ func (s *server) links(_ context.Context, p *atPosition) (any, error) {
 		if u.kind != "file" {
 			continue
 		}
-		if path := s.near(b, u.name); path != "" && s.file(path) != nil {
+		if path := s.projectPath(b, u.name); path != "" && s.file(path) != nil {
 			out = append(out, documentLink{b.text.span(u.from, u.to), s.uri(path)})
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // renamable returns the name at a place if the author chose it: the document that
 // defines it, and its place.
-func (s *server) renamable(p *atPosition) (home *buffer, u, here *use, err error) {
+func (s *server) renamable(p *atPosition) (home *buffer, u, here *nameUse, err error) {
 	b := s.buffers[p.TextDocument.URI]
 	if b == nil {
 		return nil, nil, nil, jrpc2.Errorf(jrpc2.InvalidParams, "the document is not open")
@@ -54,14 +54,14 @@ var (
 const maxName = 64
 
 func (s *server) rename(ctx context.Context, p *atPosition) (any, error) {
-	paths := s.naming(ctx, p)
+	paths := s.filesNaming(ctx, p)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b, u, _, err := s.renamable(p)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.free(b, u, p.NewName); err != nil {
+	if err := s.checkNewName(b, u, p.NewName); err != nil {
 		return nil, err
 	}
 	d := s.definitions(s.workspace(b), u.kind, u.name)[0]
@@ -72,8 +72,8 @@ func (s *server) rename(ctx context.Context, p *atPosition) (any, error) {
 		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "the name %s selects a built-in tool; first add use: %s to the entry", u.name, u.name)
 	}
 	changes := map[string][]textEdit{}
-	for _, x := range s.everywhere(b, u, paths) {
-		from, text := x.renamed(p.NewName)
+	for _, x := range s.allUses(b, u, paths) {
+		from, text := x.renamedText(p.NewName)
 		if text == "" {
 			line := x.buffer.text.position(x.from).Line + 1
 			return nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s:%d uses %s without quotes inside braces, where %q is not valid; first quote that expression", rel(d.buffer, x.buffer.path), line, u.name, p.NewName)
@@ -83,8 +83,8 @@ func (s *server) rename(ctx context.Context, p *atPosition) (any, error) {
 	return workspaceEdit{changes}, nil
 }
 
-// free reports why a name cannot be used: it is invalid, or already used.
-func (s *server) free(b *buffer, u *use, name string) error {
+// checkNewName reports why a name cannot be used: it is invalid, or already used.
+func (s *server) checkNewName(b *buffer, u *nameUse, name string) error {
 	usable, what := newName(), "a name starts with a letter and contains only letters, digits, _ and -"
 	if u.kind == "parameter" {
 		usable, what = newParameter(), "the name of a parameter starts with a letter and contains only letters, digits, _, - and single dots"

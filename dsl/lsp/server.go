@@ -111,8 +111,8 @@ type server struct {
 	base      string                  // workspace folder
 	buffers   map[string]*buffer      // by URI
 	paths     map[string]*buffer      // by path
-	disk      map[string]*saved       // files that are not open, as last read
-	roots     map[string]*vetted      // vetted files by path
+	disk      map[string]*diskFile    // files that are not open, as last read
+	roots     map[string]*vetResult   // vetted files by path
 	tools     map[string][]guard.Tool // last known tools of specs, by path
 	dirty     []string                // files to vet, the next one last
 	published map[string]string       // diagnostics last sent to the client, by URI
@@ -127,8 +127,8 @@ func newServer(o Options, l *language.Language) *server {
 		o.Log = io.Discard
 	}
 	return &server{
-		options: o, language: l, buffers: map[string]*buffer{}, paths: map[string]*buffer{}, disk: map[string]*saved{},
-		roots: map[string]*vetted{}, tools: map[string][]guard.Tool{}, published: map[string]string{}, wake: make(chan struct{}, 1),
+		options: o, language: l, buffers: map[string]*buffer{}, paths: map[string]*buffer{}, disk: map[string]*diskFile{},
+		roots: map[string]*vetResult{}, tools: map[string][]guard.Tool{}, published: map[string]string{}, wake: make(chan struct{}, 1),
 	}
 }
 
@@ -142,10 +142,10 @@ func (s *server) methods() handler.Map {
 		"$/cancelRequest":                  on(s, "$/cancelRequest", s.cancel),
 		"$/setTrace":                       on(s, "$/setTrace", s.ignore),
 		"workspace/didChangeConfiguration": on(s, "workspace/didChangeConfiguration", s.ignore),
-		"workspace/didChangeWatchedFiles":  on(s, "workspace/didChangeWatchedFiles", s.saved),
+		"workspace/didChangeWatchedFiles":  on(s, "workspace/didChangeWatchedFiles", s.didSave),
 		"textDocument/didOpen":             on(s, "textDocument/didOpen", s.didOpen),
 		"textDocument/didChange":           on(s, "textDocument/didChange", s.didChange),
-		"textDocument/didSave":             on(s, "textDocument/didSave", s.saved),
+		"textDocument/didSave":             on(s, "textDocument/didSave", s.didSave),
 		"textDocument/didClose":            on(s, "textDocument/didClose", s.didClose),
 		"textDocument/completion":          on(s, "textDocument/completion", s.completion),
 		"textDocument/hover":               on(s, "textDocument/hover", s.hover),

@@ -33,14 +33,14 @@ func (s *server) symbols(_ context.Context, p *atPosition) (any, error) {
 	return below(b.text, b.outline(), 0, &left), nil
 }
 
-func below(text *textOf, n *outline.Node, depth int, left *int) []symbol {
+func below(text *textIndex, n *outline.Node, depth int, left *int) []symbol {
 	out := []symbol{}
 	for i, k := range n.Children {
 		if depth >= symbolDepth || *left <= 0 {
 			break
 		}
 		*left--
-		name := titled(k, i)
+		name := titleOf(k, i)
 		selected := text.span(k.KeyFrom, k.KeyTo)
 		if k.KeyTo == k.KeyFrom {
 			selected = text.span(k.From, k.From)
@@ -55,8 +55,8 @@ func below(text *textOf, n *outline.Node, depth int, left *int) []symbol {
 	return out
 }
 
-// titled returns the title of a key or an item.
-func titled(n *outline.Node, i int) string {
+// titleOf returns the title of a key or an item.
+func titleOf(n *outline.Node, i int) string {
 	if n.Key != "" {
 		return n.Key
 	}

@@ -19,7 +19,7 @@ func (s *server) didOpen(_ context.Context, p *struct {
 	d := p.TextDocument
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.take(newBuffer(d.URI, s.pathOf(d.URI), d.Version, newText(d.Text, s.inBytes)))
+	s.setBuffer(newBuffer(d.URI, s.pathOf(d.URI), d.Version, newText(d.Text, s.inBytes)))
 	return nil, nil
 }
 
@@ -39,7 +39,7 @@ func (s *server) didChange(_ context.Context, p *changeParams) (any, error) {
 	}
 	next := newBuffer(b.uri, b.path, p.TextDocument.Version, text)
 	next.tooLarge = next.tooLarge || lost
-	s.take(next)
+	s.setBuffer(next)
 	return nil, nil
 }
 
@@ -55,19 +55,19 @@ func (s *server) didClose(_ context.Context, p *struct {
 	}
 	delete(s.buffers, b.uri)
 	delete(s.paths, b.path)
-	s.touch(b.path)
-	cleared := s.forget()
+	s.scheduleReaders(b.path)
+	cleared := s.dropUnused()
 	s.mu.Unlock()
 	s.publish(append(cleared, b.path))
 	return nil, nil
 }
 
-// saved vets everything again, because files on disk may have changed.
-func (s *server) saved(context.Context, *struct{}) (any, error) {
+// didSave vets everything again, because files on disk may have changed.
+func (s *server) didSave(context.Context, *struct{}) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for path := range s.roots {
-		s.mark(path)
+		s.schedule(path)
 	}
 	return nil, nil
 }
@@ -76,7 +76,7 @@ func (s *server) saved(context.Context, *struct{}) (any, error) {
 // workspace.
 func (s *server) pathOf(uri string) string {
 	if path := pathOf(uri); path != "" {
-		return real(path)
+		return resolveLinks(path)
 	}
 	name := strings.Map(func(r rune) rune {
 		if r == '/' || r == '\\' || r == 0 || r == ':' {
@@ -85,43 +85,43 @@ func (s *server) pathOf(uri string) string {
 		return r
 	}, uri)
 	const longest = 200
-	return real(filepath.Join(s.base, name[:min(len(name), longest)]))
+	return resolveLinks(filepath.Join(s.base, name[:min(len(name), longest)]))
 }
 
-// take makes a buffer the newest one of its document, and schedules vetting of
+// setBuffer makes a buffer the newest one of its document, and schedules vetting of
 // the files that read it. The caller must hold the lock.
-func (s *server) take(b *buffer) {
+func (s *server) setBuffer(b *buffer) {
 	s.buffers[b.uri], s.paths[b.path] = b, b
-	read := s.touch(b.path)
+	read := s.scheduleReaders(b.path)
 	if b.spec() {
 		if s.roots[b.path] == nil {
-			s.roots[b.path] = &vetted{path: b.path}
+			s.roots[b.path] = &vetResult{path: b.path}
 		}
-		s.roots[b.path].hidden, s.roots[b.path].gone = false, false
-		s.mark(b.path)
+		s.roots[b.path].hidden, s.roots[b.path].removed = false, false
+		s.schedule(b.path)
 	} else if r := s.roots[b.path]; r != nil {
-		r.gone = true
-		s.mark(b.path)
+		r.removed = true
+		s.schedule(b.path)
 	} else if !read {
 		s.searches.Go(func() { s.discover(s.ctx, b.path) })
 	}
 }
 
-// touch schedules vetting of everything that reads a file, and reports whether
+// scheduleReaders schedules vetting of everything that reads a file, and reports whether
 // there is anything.
-func (s *server) touch(path string) (read bool) {
+func (s *server) scheduleReaders(path string) (read bool) {
 	for _, r := range s.roots {
 		if r.reads[path] {
 			read = true
-			s.mark(r.path)
+			s.schedule(r.path)
 		}
 	}
 	return read
 }
 
-// mark schedules a file for vetting; the newest comes first. If it is already
+// schedule schedules a file for vetting; the newest comes first. If it is already
 // being vetted, that is canceled, because its text is outdated.
-func (s *server) mark(path string) {
+func (s *server) schedule(path string) {
 	if s.running == path && s.stop != nil {
 		s.stop()
 	}
@@ -132,9 +132,9 @@ func (s *server) mark(path string) {
 	}
 }
 
-// forget drops what no open document is part of, and returns the files that had
+// dropUnused drops what no open document is part of, and returns the files that had
 // diagnostics.
-func (s *server) forget() (cleared []string) {
+func (s *server) dropUnused() (cleared []string) {
 	for path, r := range s.roots {
 		if b := s.paths[path]; b != nil {
 			continue
@@ -178,9 +178,9 @@ func (s *server) discover(ctx context.Context, path string) {
 		return // it was closed
 	}
 	for _, spec := range specs {
-		if spec = real(spec); s.roots[spec] == nil {
-			s.roots[spec] = &vetted{path: spec, hidden: true}
-			s.mark(spec)
+		if spec = resolveLinks(spec); s.roots[spec] == nil {
+			s.roots[spec] = &vetResult{path: spec, hidden: true}
+			s.schedule(spec)
 		}
 	}
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// textOf is a text with its lines, for converting positions. It is immutable.
-type textOf struct {
+// textIndex is a text with its lines, for converting positions. It is immutable.
+type textIndex struct {
 	s      string
 	starts []int // offsets of the lines, which end in \n, \r\n or \r
 	utf8   bool  // positions count bytes, otherwise UTF-16 units
 }
 
-func newText(s string, inBytes bool) *textOf {
-	t := &textOf{s: s, starts: []int{0}, utf8: inBytes}
+func newText(s string, inBytes bool) *textIndex {
+	t := &textIndex{s: s, starts: []int{0}, utf8: inBytes}
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\n' || s[i] == '\r' && (i+1 == len(s) || s[i+1] != '\n') {
 			t.starts = append(t.starts, i+1)
@@ -29,7 +29,7 @@ func newText(s string, inBytes bool) *textOf {
 
 // offset returns the byte offset of a position. Positions after a line's end
 // become its end, those within a character its start.
-func (t *textOf) offset(p position) int {
+func (t *textIndex) offset(p position) int {
 	if p.Line < 0 {
 		return 0
 	}
@@ -48,7 +48,7 @@ func (t *textOf) offset(p position) int {
 }
 
 // units returns how many units of a position a character takes.
-func (t *textOf) units(r rune, n int) int {
+func (t *textIndex) units(r rune, n int) int {
 	switch {
 	case t.utf8:
 		return n
@@ -59,7 +59,7 @@ func (t *textOf) units(r rune, n int) int {
 }
 
 // lineEnd returns the offset of a line's end, without its line break.
-func (t *textOf) lineEnd(line int) int {
+func (t *textIndex) lineEnd(line int) int {
 	end := len(t.s)
 	if line+1 < len(t.starts) {
 		end = t.starts[line+1]
@@ -68,7 +68,7 @@ func (t *textOf) lineEnd(line int) int {
 }
 
 // position returns the position of a byte.
-func (t *textOf) position(offset int) position {
+func (t *textIndex) position(offset int) position {
 	offset = max(0, min(offset, len(t.s)))
 	line := t.lineOf(offset)
 	p := position{Line: line}
@@ -81,21 +81,21 @@ func (t *textOf) position(offset int) position {
 }
 
 // lineOf returns the number of the line that contains a byte, from 0.
-func (t *textOf) lineOf(offset int) int {
+func (t *textIndex) lineOf(offset int) int {
 	return sort.SearchInts(t.starts, offset+1) - 1
 }
 
-func (t *textOf) span(from, to int) span { return span{t.position(from), t.position(to)} }
+func (t *textIndex) span(from, to int) span { return span{t.position(from), t.position(to)} }
 
 // line returns the text of the line that contains a byte.
-func (t *textOf) line(offset int) (from int, line string) {
+func (t *textIndex) line(offset int) (from int, line string) {
 	n := t.lineOf(offset)
 	return t.starts[n], t.s[t.starts[n]:t.lineEnd(n)]
 }
 
 // at returns the byte of a place in a diagnostic: lines end in \n and columns are
 // characters, both from 1.
-func (t *textOf) at(line, column int) int {
+func (t *textIndex) at(line, column int) int {
 	at := 0
 	for range line - 1 {
 		i := strings.IndexByte(t.s[at:], '\n')
@@ -112,7 +112,7 @@ func (t *textOf) at(line, column int) int {
 }
 
 // changed returns the text with a part replaced; a nil range is the whole text.
-func (t *textOf) changed(where *span, with string) *textOf {
+func (t *textIndex) changed(where *span, with string) *textIndex {
 	if where == nil {
 		return newText(with, t.utf8)
 	}
@@ -150,9 +150,9 @@ func uriOf(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// real resolves links in a path's folder, in the form in which the compiler reads
+// resolveLinks resolves links in a path's folder, in the form in which the compiler reads
 // it.
-func real(path string) string {
+func resolveLinks(path string) string {
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		return filepath.Join(dir, filepath.Base(path))
 	}

@@ -14,18 +14,18 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 )
 
-// vetted is the result of vetting a file.
-type vetted struct {
+// vetResult is the result of vetting a file.
+type vetResult struct {
 	path    string
 	hidden  bool // not open: report only diagnostics in open files
-	gone    bool // no longer a file of the language
+	removed bool // no longer a file of the language
 	reads   map[string]bool
 	origins map[string]config.Origin
 	found   diag.List
 }
 
 // files returns the files with diagnostics.
-func (r *vetted) files() []string {
+func (r *vetResult) files() []string {
 	seen := map[string]bool{}
 	for _, d := range r.found {
 		seen[r.fileOf(d)] = true
@@ -34,7 +34,7 @@ func (r *vetted) files() []string {
 }
 
 // fileOf returns the file of a diagnostic; without one it is the root's.
-func (r *vetted) fileOf(d diag.Diagnostic) string {
+func (r *vetResult) fileOf(d diag.Diagnostic) string {
 	if !filepath.IsAbs(d.File) {
 		return r.path
 	}
@@ -70,27 +70,27 @@ func (s *server) vetNext(ctx context.Context) bool {
 		s.mu.Unlock()
 		return true
 	}
-	gone, seen := r.gone, maps.Clone(s.paths)
+	gone, seen := r.removed, maps.Clone(s.paths)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s.running, s.stop = path, stop
 	s.mu.Unlock()
-	next := &vetted{path: path}
+	next := &vetResult{path: path}
 	if !gone {
 		next = s.vet(ctx, path, seen)
 	}
 	if ctx.Err() != nil {
 		return true // scheduled again, or the client disconnected
 	}
-	if affected, current := s.keep(r, next, seen); current {
+	if affected, current := s.storeResult(r, next, seen); current {
 		s.publish(affected)
 	}
 	return true
 }
 
-// keep replaces a result and returns the files that either result has diagnostics
+// storeResult replaces a result and returns the files that either result has diagnostics
 // for. current is false if there is a newer text.
-func (s *server) keep(r, next *vetted, seen map[string]*buffer) (affected []string, current bool) {
+func (s *server) storeResult(r, next *vetResult, seen map[string]*buffer) (affected []string, current bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running, s.stop = "", nil
@@ -100,7 +100,7 @@ func (s *server) keep(r, next *vetted, seen map[string]*buffer) (affected []stri
 	for path := range next.reads {
 		if s.paths[path] != seen[path] {
 			r.reads = next.reads
-			s.mark(r.path)
+			s.schedule(r.path)
 			return nil, false
 		}
 	}
@@ -111,15 +111,15 @@ func (s *server) keep(r, next *vetted, seen map[string]*buffer) (affected []stri
 		}
 	}
 	r.reads, r.origins, r.found = next.reads, next.origins, next.found
-	if r.gone || r.hidden && !slices.ContainsFunc(slices.Collect(maps.Keys(s.paths)), func(p string) bool { return r.reads[p] }) {
+	if r.removed || r.hidden && !slices.ContainsFunc(slices.Collect(maps.Keys(s.paths)), func(p string) bool { return r.reads[p] }) {
 		delete(s.roots, r.path)
 	}
 	return affected, true
 }
 
 // vet compiles a file with open buffers in place of files.
-func (s *server) vet(ctx context.Context, path string, open map[string]*buffer) (r *vetted) {
-	r = &vetted{path: path, reads: map[string]bool{path: true}, origins: map[string]config.Origin{}}
+func (s *server) vet(ctx context.Context, path string, open map[string]*buffer) (r *vetResult) {
+	r = &vetResult{path: path, reads: map[string]bool{path: true}, origins: map[string]config.Origin{}}
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(s.options.Log, "pexctl lsp: vet %s: %v\n%s", path, p, debug.Stack())

@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 )
 
-// saved is a file that is not open, as last read.
-type saved struct {
+// diskFile is a file that is not open, as last read.
+type diskFile struct {
 	buffer *buffer
 	size   int64
 	time   time.Time
@@ -46,7 +46,7 @@ func (s *server) file(path string) *buffer {
 	}
 	b := newBuffer(uriOf(path), path, 0, newText(string(text), s.inBytes))
 	b.open = false
-	s.disk[path] = &saved{b, info.Size(), info.ModTime()}
+	s.disk[path] = &diskFile{b, info.Size(), info.ModTime()}
 	return b
 }
 
@@ -114,16 +114,16 @@ func (s *server) relatives(b *buffer) []string {
 	}
 	var out []string
 	for _, name := range names {
-		if path := s.near(b, name); path != "" {
+		if path := s.projectPath(b, name); path != "" {
 			out = append(out, path)
 		}
 	}
 	return out
 }
 
-// near returns the path of a file that a document names, or "" if it does not
+// projectPath returns the path of a file that a document names, or "" if it does not
 // exist or is outside the project.
-func (s *server) near(b *buffer, name string) string {
+func (s *server) projectPath(b *buffer, name string) string {
 	name, _, _ = strings.Cut(name, "#")
 	if name == "" || filepath.IsAbs(name) || strings.ContainsAny(name, "\x00\n") {
 		return ""
@@ -134,7 +134,7 @@ func (s *server) near(b *buffer, name string) string {
 		root = specfs.Root(dir)
 	}
 	path := filepath.Join(dir, filepath.FromSlash(name))
-	if rel, err := filepath.Rel(filepath.Dir(real(filepath.Join(root, "x"))), path); err != nil || strings.HasPrefix(rel, "..") {
+	if rel, err := filepath.Rel(filepath.Dir(resolveLinks(filepath.Join(root, "x"))), path); err != nil || strings.HasPrefix(rel, "..") {
 		return ""
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {

@@ -59,9 +59,9 @@ type claims struct {
 	patterns []claim
 }
 
-// overtaken warns about names that never match, because an entry above has the
+// warnShadowed warns about names that never match, because an entry above has the
 // same name or a matching pattern.
-func (c *parser) overtaken(rows []*syntax.Node, prices []language.PriceKeys) {
+func (c *parser) warnShadowed(rows []*syntax.Node, prices []language.PriceKeys) {
 	above := claims{of: map[claim]int{}}
 	for i, k := range prices {
 		for j, name := range k.Models {

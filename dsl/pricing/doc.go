@@ -3,7 +3,7 @@
 // started.
 //
 //	prices.yaml, a file of kind: Prices --Parse--> Table
-//	engine.ModelSpec --ModelOf--> Model --Table.Of--> model.Cost and its origin
+//	engine.ModelSpec --ModelOf--> Model --Table.PriceOf--> model.Cost and its origin
 //	Table.Used --journal--> Recorded: a resumed run accounts like its first session
 //
 // A Table also knows which models a vendor has, and which it retires.

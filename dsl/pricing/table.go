@@ -70,13 +70,13 @@ func Recorded(of map[string]model.Cost, rest *Table) *Table {
 		if cost, ok := of[p.key()]; ok {
 			return cost, "the run's prices", true
 		}
-		return rest.Of(p)
+		return rest.PriceOf(p)
 	}, ends: rest.RetiredFrom, names: rest.modelNames()}
 }
 
-// ForgetNames marks a price list as incomplete, like those of users: names that
+// MarkIncomplete marks a price list as incomplete, like those of users: names that
 // it does not have are then not misspelled.
-func (p *Table) ForgetNames() { p.names = nil }
+func (p *Table) MarkIncomplete() { p.names = nil }
 
 // Used returns the prices given to specs, including agents within them: what a
 // later session needs for the same accounting.
@@ -96,8 +96,8 @@ func (p *Table) Use(llm Model, cost model.Cost) {
 	p.used[llm.key()] = cost
 }
 
-// Of returns the price of an LLM, and where it is defined.
-func (p *Table) Of(llm Model) (cost model.Cost, origin string, ok bool) {
+// PriceOf returns the price of an LLM, and where it is defined.
+func (p *Table) PriceOf(llm Model) (cost model.Cost, origin string, ok bool) {
 	if p == nil || llm.model == "" {
 		return cost, "", false
 	}
@@ -145,7 +145,7 @@ func Parse(u *config.Unit, tree *syntax.Node, catalog *engine.Catalog) *Table {
 		return nil
 	}
 	rows := tree.Get("prices").Items
-	c.overtaken(rows, k.Prices)
+	c.warnShadowed(rows, k.Prices)
 	row := func(llm Model) int {
 		return slices.IndexFunc(k.Prices, func(row language.PriceKeys) bool { return pricesModel(&row, llm) })
 	}
@@ -256,6 +256,6 @@ func aboveText(a *model.CostAbove) string {
 // Knows reports whether the table has the price of a provider's model, at the
 // provider's own endpoint.
 func (p *Table) Knows(provider, model string) bool {
-	_, _, ok := p.Of(Model{provider: provider, model: model})
+	_, _, ok := p.PriceOf(Model{provider: provider, model: model})
 	return ok
 }

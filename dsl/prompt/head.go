@@ -101,7 +101,7 @@ func wordByte(c byte) bool {
 }
 
 // finish builds the reference of a head, or reports a mistake in it.
-func (p *parser) finish(at int, h head, end int, parts []part) found {
+func (p *parser) finish(at int, h head, end int, parts []part) parseResult {
 	before := len(p.problems)
 	r := &reference{ns: h.ns, hasDefault: h.stop == fallback, fallback: parts}
 	var ok bool
@@ -120,7 +120,7 @@ func (p *parser) finish(at int, h head, end int, parts []part) found {
 		r.filters = append(r.filters, f)
 	}
 	switch {
-	case ok && p.options.Partial != nil && h.ns == partials:
+	case ok && p.options.Partial != nil && h.ns == promptsNamespace:
 		p.include(at, end, r)
 	case ok && !r.hasDefault:
 		p.check(at, end, r)
@@ -128,7 +128,7 @@ func (p *parser) finish(at int, h head, end int, parts []part) found {
 	if len(p.problems) > before {
 		r = nil
 	}
-	return found{ref: r, next: end, closed: true}
+	return parseResult{ref: r, next: end, closed: true}
 }
 
 func filterAdvice(name string) diag.Advice {

@@ -19,17 +19,17 @@ var aliases = map[string]string{
 	"partial": "prompts", "partials": "prompts",
 }
 
-// elsewhere are namespaces that exist in other places of a spec. steps is not
+// otherNamespaces are namespaces that exist in other places of a spec. steps is not
 // among them, because prompts explain that notation to models.
-var elsewhere = []string{"parameters", "env", "args", "case", "prompts"}
+var otherNamespaces = []string{"parameters", "env", "args", "case", "prompts"}
 
-// nearMiss warns about a "${" that stays text and looks like an intended
+// warnNearMiss warns about a "${" that stays text and looks like an intended
 // reference.
-func (p *parser) nearMiss(at int) {
+func (p *parser) warnNearMiss(at int) {
 	i := at + 2
 	if i < len(p.src) && p.src[i] == '{' { // ${{ parameters.x }}
 		if ns, _ := p.namespace(i + 1); ns != "" {
-			p.suggest(at, i+1)
+			p.warnSpelling(at, i+1)
 		}
 		return
 	}
@@ -47,18 +47,18 @@ func (p *parser) nearMiss(at int) {
 		p.report(NearMiss, at, end, asWritten+" is not a reference, so it is sent as it is", fmt.Sprintf("write %s%s.name%c", open, word, c))
 	case p.src[next] == '.' && ns != "":
 		p.report(NearMiss, at, end, asWritten+" is not a reference, so it is sent as it is", fmt.Sprintf("write %s%s%s", open, ns, p.src[next:end]))
-	case p.src[next] == '.' && slices.Contains(elsewhere, word):
+	case p.src[next] == '.' && slices.Contains(otherNamespaces, word):
 		p.report(NearMiss, at, end, fmt.Sprintf("%s is not a reference here, so it is sent as it is", asWritten),
 			"only "+strings.Join(p.namespaces(), ", ")+" can be used here; write $"+asWritten+" if you mean the text")
 	case p.src[next] == c || p.src[next] == ':':
-		p.bare(at, end, word, p.src[next:end])
+		p.warnBareName(at, end, word, p.src[next:end])
 	}
 }
 
-// bare warns about ${x} if x is a declared name. A namespace that has every name,
+// warnBareName warns about ${x} if x is a declared name. A namespace that has every name,
 // like env, implies nothing about x. rest is what follows the name in a reference
 // to it.
-func (p *parser) bare(at, end int, word, rest string) {
+func (p *parser) warnBareName(at, end int, word, rest string) {
 	open := p.src[at : at+2]
 	if open[0] == '{' {
 		open = "${"
@@ -87,7 +87,7 @@ func (p *parser) otherSpelling(at int) {
 		if i++; i < len(p.src) && p.src[i] == '{' {
 			i++
 		}
-		p.braced(at, i)
+		p.warnBraced(at, i)
 	case '$':
 		if i++; i < len(p.src) && (p.src[i] == '(' || p.src[i] == '[') {
 			i++
@@ -95,11 +95,11 @@ func (p *parser) otherSpelling(at int) {
 	default:
 		return
 	}
-	p.suggest(at, i)
+	p.warnSpelling(at, i)
 }
 
-// braced warns about a declared name alone between the braces that end at i.
-func (p *parser) braced(at, i int) {
+// warnBraced warns about a declared name alone between the braces that end at i.
+func (p *parser) warnBraced(at, i int) {
 	closer := strings.Repeat("}", i-at)
 	if i-at == 2 {
 		i = p.blanks(i)
@@ -110,12 +110,12 @@ func (p *parser) braced(at, i int) {
 		end = p.blanks(end)
 	}
 	if word != "" && strings.HasPrefix(p.src[end:], closer) {
-		p.bare(at, end+len(closer), word, "}")
+		p.warnBareName(at, end+len(closer), word, "}")
 	}
 }
 
-// suggest warns if ns.name is at i, in a spelling that starts at at.
-func (p *parser) suggest(at, i int) {
+// warnSpelling warns if ns.name is at i, in a spelling that starts at at.
+func (p *parser) warnSpelling(at, i int) {
 	ns, next := p.namespace(i)
 	if ns == "" {
 		return
@@ -144,7 +144,7 @@ func (p *parser) nearestNamespace(word string) string {
 	if ns := aliases[lower]; slices.Contains(p.namespaces(), ns) {
 		return ns
 	}
-	if slices.Contains(elsewhere, word) {
+	if slices.Contains(otherNamespaces, word) {
 		return ""
 	}
 	return diag.Nearest(lower, p.namespaces())

@@ -7,25 +7,25 @@ import (
 
 // parser parses one source from left to right.
 type parser struct {
-	src      string
-	options  Options
-	problems []Problem
-	names    []string
-	named    map[string]bool // by names
-	deep     bool            // TooDeep was already reported
-	lost     int             // number of unclosed defaults
+	src             string
+	options         Options
+	problems        []Problem
+	names           []string
+	named           map[string]bool // by names
+	tooDeepReported bool            // TooDeep was already reported
+	unclosed        int             // number of unclosed defaults
 }
 
 const (
-	maxDepth = 16   // nested defaults
-	maxLost  = 8    // unclosed defaults: each requires a scan of the rest of the source
-	maxName  = 1000 // bytes to search for the end of a computed name
+	maxDepth    = 16   // nested defaults
+	maxUnclosed = 8    // unclosed defaults: each requires a scan of the rest of the source
+	maxName     = 1000 // bytes to search for the end of a computed name
 )
 
-// found is the result of parsing at a "${" or "$<": a reference, or text up to
+// parseResult is the result of parsing at a "${" or "$<": a reference, or text up to
 // next that contains open unclosed braces. closed is false if the source ended
 // inside a default.
-type found struct {
+type parseResult struct {
 	ref    *reference
 	next   int
 	open   int
@@ -35,7 +35,7 @@ type found struct {
 // parts parses up to the balancing closer, or to the end for closer 0.
 func (p *parser) parts(i int, closer byte, depth int) (out []part, end int, closed bool) {
 	start, nest := i, 0
-	for i < len(p.src) && len(p.problems) < maxProblems && p.lost < maxLost {
+	for i < len(p.src) && len(p.problems) < maxProblems && p.unclosed < maxUnclosed {
 		c := p.src[i]
 		switch {
 		case p.escape(i):
@@ -106,12 +106,12 @@ func closing(opener byte) byte {
 }
 
 // reference parses the reference at "${" or "$<".
-func (p *parser) reference(at, depth int) found {
+func (p *parser) reference(at, depth int) parseResult {
 	h := p.head(at)
 	switch h.stop {
 	case foreign:
-		p.nearMiss(at)
-		return found{next: at + 2, open: 1, closed: true}
+		p.warnNearMiss(at)
+		return parseResult{next: at + 2, open: 1, closed: true}
 	case fallback:
 		return p.withDefault(at, h, depth)
 	case closes:
@@ -125,7 +125,7 @@ func (p *parser) reference(at, depth int) found {
 	default:
 		p.unterminated(at, h)
 	}
-	return found{next: h.end, open: 1, closed: true}
+	return parseResult{next: h.end, open: 1, closed: true}
 }
 
 func (p *parser) unterminated(at int, h head) {
@@ -134,13 +134,13 @@ func (p *parser) unterminated(at int, h head) {
 		fmt.Sprintf("write %s.%s%c, or $%s if you mean the text", p.src[at:at+2]+h.ns, strings.TrimSpace(h.name), closing(p.src[at+1]), p.src[at:at+2]))
 }
 
-func (p *parser) withDefault(at int, h head, depth int) found {
+func (p *parser) withDefault(at int, h head, depth int) parseResult {
 	if depth == maxDepth {
-		if !p.deep {
+		if !p.tooDeepReported {
 			p.report(TooDeep, at, h.end, fmt.Sprintf("defaults are nested more than %d levels deep", maxDepth), "use a separate prompt, or fewer defaults")
 		}
-		p.deep = true
-		return found{next: h.end, open: 1, closed: true}
+		p.tooDeepReported = true
+		return parseResult{next: h.end, open: 1, closed: true}
 	}
 	problems, names := len(p.problems), len(p.names)
 	p.addName(h)
@@ -151,21 +151,21 @@ func (p *parser) withDefault(at int, h head, depth int) found {
 	p.problems = p.problems[:problems]
 	p.dropNames(names)
 	if depth > 0 {
-		return found{}
+		return parseResult{}
 	}
-	p.lost++
+	p.unclosed++
 	p.unterminated(at, h)
-	return found{next: h.end, open: 1, closed: true}
+	return parseResult{next: h.end, open: 1, closed: true}
 }
 
 // computedName skips ${parameters.${...}} completely.
-func (p *parser) computedName(at int, h head) found {
+func (p *parser) computedName(at int, h head) parseResult {
 	end, open := p.balanced(at), 0
 	if end < 0 {
 		end, open = h.end, 1
 	}
 	p.report(ComputedName, at, max(end, at+2), "a name cannot be computed: "+p.src[at:end], "write the name itself; to choose by a value, use a default or two templates")
-	return found{next: end, open: open, closed: true}
+	return parseResult{next: end, open: open, closed: true}
 }
 
 // balanced returns the end of the bracket at a "${", nearby on the same line, or

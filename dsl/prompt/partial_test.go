@@ -9,9 +9,9 @@ import (
 	"github.com/pexctl/pex/dsl/prompt"
 )
 
-// partials returns options with these named prompts, in the form in which the
+// promptsNamespace returns options with these named prompts, in the form in which the
 // compiler passes them.
-func partials(named map[string]string) prompt.Options {
+func promptsNamespace(named map[string]string) prompt.Options {
 	o := prompt.Options{Namespaces: []string{"parameters"}}
 	o.Partial = func(name string, _ int) *prompt.Template {
 		text, ok := named[name]
@@ -25,7 +25,7 @@ func partials(named map[string]string) prompt.Options {
 }
 
 func TestPartialsStandWhereTheyAreNamed(t *testing.T) {
-	o := partials(map[string]string{"tone": "Be ${parameters.how}.", "list": "- one\n- two\n", "outer": "[${prompts.tone}]", "empty": ""})
+	o := promptsNamespace(map[string]string{"tone": "Be ${parameters.how}.", "list": "- one\n- two\n", "outer": "[${prompts.tone}]", "empty": ""})
 	lookup := func(ns, name string) (any, bool) {
 		return map[string]any{"how": "${prompts.tone}", "null": nil}[name], ns == "parameters"
 	}
@@ -52,7 +52,7 @@ func TestPartialsStandWhereTheyAreNamed(t *testing.T) {
 }
 
 func TestNamesOfPartialsAreNamesOfTheTemplate(t *testing.T) {
-	tmpl, _ := prompt.Parse("${parameters.a} ${prompts.x} ${parameters.c}", partials(map[string]string{"x": "${parameters.b} ${parameters.a}"}))
+	tmpl, _ := prompt.Parse("${parameters.a} ${prompts.x} ${parameters.c}", promptsNamespace(map[string]string{"x": "${parameters.b} ${parameters.a}"}))
 	want := []string{"parameters.a", "prompts.x", "parameters.b", "parameters.c"}
 	if d := cmp.Diff(want, tmpl.Names()); d != "" {
 		t.Error(d)

@@ -32,7 +32,7 @@ func (p *parser) check(at, end int, r *reference) {
 	case known.Optional:
 		p.report(OptionalName, at, end, full+" is optional and has no default here", "write "+written(full+":-")+" for an empty text, or "+written(full+":-default"))
 	default:
-		if e := leads(r.ns+"."+from.name, known.Schema, from.rest); e != nil {
+		if e := checkPath(r.ns+"."+from.name, known.Schema, from.rest); e != nil {
 			p.report(NoField, at, end, e.message, "write "+written(e.instead))
 		}
 	}
@@ -41,9 +41,9 @@ func (p *parser) check(at, end int, r *reference) {
 // deadEnd is the reason why a path has no value, and a replacement.
 type deadEnd struct{ message, instead string }
 
-// leads follows a path from a value with a schema. It returns nil if the path may
+// checkPath follows a path from a value with a schema. It returns nil if the path may
 // have a value, also if the schema leaves it open.
-func leads(name string, schema any, path []key) *deadEnd {
+func checkPath(name string, schema any, path []key) *deadEnd {
 	for _, k := range path {
 		s, _ := schema.(map[string]any)
 		kind, _ := s["type"].(string)

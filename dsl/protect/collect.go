@@ -12,22 +12,22 @@ import (
 	"github.com/pexctl/pex/dsl/testspec"
 )
 
-// closed holds the protected files of one spec.
-type closed struct {
-	files    map[string]error // by key
-	known    []fs.FileInfo    // of the files, for hard links
-	tests    []string         // folders, as keys
-	programs []string         // folders with a program that a tool starts, as keys
+// protectedFiles holds the protected files of one spec.
+type protectedFiles struct {
+	files     map[string]error // by key
+	fileInfos []fs.FileInfo    // of the files, for hard links
+	tests     []string         // folders, as keys
+	programs  []string         // folders with a program that a tool starts, as keys
 }
 
 // spec adds the files of a spec, its agents, and the tests and suites beside
 // them.
-func (c *closed) spec(path string, o dsl.Options) {
+func (c *protectedFiles) spec(path string, o dsl.Options) {
 	o.Analyzers = nil
 	s, _ := dsl.Load(path, o)
 	if s == nil {
 		c.add(specfs.FileOf(path), errCompiled)
-		c.beside(filepath.Dir(specfs.FileOf(path)), o)
+		c.addBeside(filepath.Dir(specfs.FileOf(path)), o)
 		return
 	}
 	dirs := []string{s.Dir}
@@ -38,25 +38,25 @@ func (c *closed) spec(path string, o dsl.Options) {
 		}
 	}
 	for _, dir := range dirs {
-		c.beside(dir, o)
+		c.addBeside(dir, o)
 	}
 	c.startedBy(s)
 }
 
 // add protects a file, by its path and by the target of a link in its place.
-func (c *closed) add(path string, why error) {
+func (c *protectedFiles) add(path string, why error) {
 	c.files[key(path)] = why
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		c.files[key(real)] = why
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		c.known = append(c.known, info)
+		c.fileInfos = append(c.fileInfos, info)
 	}
 }
 
-// beside protects the tests of the specs in a folder, and its suites with their
+// addBeside protects the tests of the specs in a folder, and its suites with their
 // data.
-func (c *closed) beside(dir string, o dsl.Options) {
+func (c *protectedFiles) addBeside(dir string, o dsl.Options) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
@@ -70,7 +70,7 @@ func (c *closed) beside(dir string, o dsl.Options) {
 }
 
 // suite protects a suite and what it reads. It ignores other files.
-func (c *closed) suite(path string, o dsl.Options) {
+func (c *protectedFiles) suite(path string, o dsl.Options) {
 	if kind, err := specfs.Kind(path); err != nil || kind != "Suite" {
 		return
 	}
@@ -95,7 +95,7 @@ func (c *closed) suite(path string, o dsl.Options) {
 }
 
 // startedBy protects the programs that tools of a spec and of its agents start.
-func (c *closed) startedBy(s *dsl.Spec) {
+func (c *protectedFiles) startedBy(s *dsl.Spec) {
 	for _, tool := range s.Tree().Get("tools").Entries() {
 		dir := s.Dir
 		if cwd := tool.Value.Get("cwd").Text(); cwd != "" {
@@ -112,7 +112,7 @@ func (c *closed) startedBy(s *dsl.Spec) {
 
 // program protects the files that the words of a command name, and the files of
 // the folder that its program executes.
-func (c *closed) program(dir string, words dsl.Value) {
+func (c *protectedFiles) program(dir string, words dsl.Value) {
 	for i, word := range append(words.Items(), words) {
 		text := word.Text()
 		if !word.IsText() || text == "" || strings.Contains(text, "${") {
@@ -164,9 +164,9 @@ var executedBy = map[string][]string{
 // from the folder of the program that it runs.
 var sourceSuffixes = []string{".py", ".pyc", ".so", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".pm", ".lua", ".sh", ".pth"}
 
-// imported returns an error for a source file in the folder of a program, or for
+// checkImported returns an error for a source file in the folder of a program, or for
 // the main file of a package there, because the program may load it by name.
-func (c *closed) imported(path string) error {
+func (c *protectedFiles) checkImported(path string) error {
 	dir, name := filepath.Split(key(path))
 	dir = strings.TrimSuffix(dir, "/")
 	if name == "__init__.py" || name == "index.js" {

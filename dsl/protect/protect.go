@@ -25,14 +25,14 @@ var (
 
 // Files holds the protected files of one spec. It is safe for concurrent use.
 type Files struct {
-	collect func() *closed
+	collect func() *protectedFiles
 }
 
 // New returns the protected files of a spec, a path as in dsl.Load; "" for only
 // those that every project protects.
 func New(spec string, o dsl.Options) *Files {
-	return &Files{sync.OnceValue(func() *closed {
-		c := &closed{files: map[string]error{}}
+	return &Files{sync.OnceValue(func() *protectedFiles {
+		c := &protectedFiles{files: map[string]error{}}
 		if spec != "" {
 			c.spec(spec, o)
 		}
@@ -55,10 +55,10 @@ func (f *Files) Check(path string, content []byte) error {
 	if specfs.Executable(path, content) || specfs.Executable(path, nil) {
 		return errSpec
 	}
-	if now, err := os.Stat(path); err == nil && slices.ContainsFunc(c.known, func(known fs.FileInfo) bool { return os.SameFile(now, known) }) {
+	if now, err := os.Stat(path); err == nil && slices.ContainsFunc(c.fileInfos, func(known fs.FileInfo) bool { return os.SameFile(now, known) }) {
 		return errCompiled
 	}
-	return c.imported(path)
+	return c.checkImported(path)
 }
 
 // key returns the comparison key of a path: case is ignored, as on some file

@@ -112,7 +112,7 @@ func (a *audit) schema(path string, s any, depth int) {
 
 func (a *audit) keywords(path string, m map[string]any) {
 	if name, ok := m["$schema"].(string); ok {
-		a.misplaced(path, name)
+		a.reportMisplaced(path, name)
 	}
 	id := "$id"
 	if a.draft == jsonschema.Draft4 {

@@ -36,13 +36,13 @@ func (c Change) Types() string { return typeOf(c.To) + " given as " + article(ty
 // TakesText reports whether the schema allows strings: by type, by the values of
 // enum or const, or in an alternative.
 func (s *Schema) TakesText() bool {
-	w := &wanted{audit: s.audit, types: map[string]bool{}}
+	w := &expectedTypes{audit: s.audit, types: map[string]bool{}}
 	return w.add(s.doc, 0) && w.types["string"]
 }
 
 // Typed reports whether the schema restricts the types of a value.
 func (s *Schema) Typed() bool {
-	return (&wanted{audit: s.audit, types: map[string]bool{}}).add(s.doc, 0)
+	return (&expectedTypes{audit: s.audit, types: map[string]bool{}}).add(s.doc, 0)
 }
 
 type coercion struct {
@@ -52,12 +52,12 @@ type coercion struct {
 
 // value coerces v to the schemas that apply to it.
 func (c *coercion) value(path string, v any, schemas []any) any {
-	w := &wanted{audit: c.audit, types: map[string]bool{}}
+	w := &expectedTypes{audit: c.audit, types: map[string]bool{}}
 	typed := false
 	for _, s := range schemas {
 		typed = w.add(s, 0) || typed
 	}
-	if t := typeOf(v); typed && !w.takes(t) {
+	if t := typeOf(v); typed && !w.accepts(t) {
 		if n, ok := convert(v, w.types); ok {
 			c.changed = append(c.changed, Change{path, v, n})
 			v = n
@@ -67,7 +67,7 @@ func (c *coercion) value(path string, v any, schemas []any) any {
 }
 
 // inside coerces the content of an object or a list.
-func (c *coercion) inside(path string, v any, w *wanted) any {
+func (c *coercion) inside(path string, v any, w *expectedTypes) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := v
@@ -99,8 +99,8 @@ func (c *coercion) inside(path string, v any, w *wanted) any {
 	return v
 }
 
-// wanted combines the schemas of one place.
-type wanted struct {
+// expectedTypes combines the schemas of one place.
+type expectedTypes struct {
 	audit   *audit
 	types   map[string]bool
 	objects []map[string]any // the schemas, with each $ref and alternative separate
@@ -110,13 +110,13 @@ type wanted struct {
 // maxSchemas is the maximum number of schemas to consider for one place.
 const maxSchemas = 64
 
-// takes reports whether a value of a type needs no coercion.
-func (w *wanted) takes(t string) bool {
+// accepts reports whether a value of a type needs no coercion.
+func (w *expectedTypes) accepts(t string) bool {
 	return w.types[t] || t == "integer" && w.types["number"] || t == "number" && w.types["integer"]
 }
 
 // add adds a schema. typed reports whether it restricts the types.
-func (w *wanted) add(s any, depth int) (typed bool) {
+func (w *expectedTypes) add(s any, depth int) (typed bool) {
 	m, ok := s.(map[string]any)
 	if !ok || len(w.objects) >= maxSchemas || depth > MaxDepth {
 		return false
@@ -147,7 +147,7 @@ func (w *wanted) add(s any, depth int) (typed bool) {
 	return typed
 }
 
-func (w *wanted) addTypes(m map[string]any) bool {
+func (w *expectedTypes) addTypes(m map[string]any) bool {
 	switch t := m["type"].(type) {
 	case string:
 		w.types[t] = true
@@ -171,7 +171,7 @@ func (w *wanted) addTypes(m map[string]any) bool {
 }
 
 // property returns the schemas of an object's property.
-func (w *wanted) property(name string) (out []any) {
+func (w *expectedTypes) property(name string) (out []any) {
 	for _, m := range w.objects {
 		props, _ := m["properties"].(map[string]any)
 		if s, ok := props[name]; ok {
@@ -184,7 +184,7 @@ func (w *wanted) property(name string) (out []any) {
 }
 
 // item returns the schemas of a list's element.
-func (w *wanted) item(i int) (out []any) {
+func (w *expectedTypes) item(i int) (out []any) {
 	for _, m := range w.objects {
 		prefix, _ := m["prefixItems"].([]any)
 		rest := m["items"]

@@ -103,7 +103,7 @@ func current(raw []byte, draft *jsonschema.Draft) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &adaption{alone: (&audit{draft: draft}).alone()}
+	a := &adaptation{alone: (&audit{draft: draft}).alone()}
 	if err := a.schema("", doc, 0); err != nil {
 		return nil, err
 	}
@@ -126,8 +126,8 @@ func (noValue) Validate(ctx jsonschema.ValidationContext, _ any) error {
 	return ctx.Error("enum", "no value is valid: the enum is empty")
 }
 
-// misplaced reports a $schema inside a schema that names another draft.
-func (a *audit) misplaced(path string, name string) {
+// reportMisplaced reports a $schema inside a schema that names another draft.
+func (a *audit) reportMisplaced(path string, name string) {
 	if path != "" && dialectNamed(name) != a.draft {
 		a.report(path+"/$schema", fmt.Sprintf("%s is not the draft of the whole schema", name), "write the whole schema in one draft")
 	}

@@ -20,7 +20,7 @@ func CompileForeign(raw []byte) (s *Schema, notes []string, err error) {
 	if err != nil {
 		return nil, nil, Problems{{Message: err.Error()}}
 	}
-	a := &adaption{}
+	a := &adaptation{}
 	if m, ok := doc.(map[string]any); ok {
 		name, _ := m["$schema"].(string)
 		a.alone = (&audit{draft: dialectNamed(name)}).alone()
@@ -36,18 +36,18 @@ func CompileForeign(raw []byte) (s *Schema, notes []string, err error) {
 	return s, a.notes, err
 }
 
-// adaption rewrites a decoded schema in place.
-type adaption struct {
+// adaptation rewrites a decoded schema in place.
+type adaptation struct {
 	notes []string
 	alone bool // a $ref replaces the schema around it, as before 2019-09
 }
 
-func (a *adaption) drop(path string, m map[string]any, key, why string) {
+func (a *adaptation) drop(path string, m map[string]any, key, why string) {
 	delete(m, key)
 	a.notes = append(a.notes, fmt.Sprintf("%s/%s: %s, left out", path, key, why))
 }
 
-func (a *adaption) schema(path string, s any, depth int) error {
+func (a *adaptation) schema(path string, s any, depth int) error {
 	m, ok := s.(map[string]any)
 	if !ok {
 		return nil
@@ -79,7 +79,7 @@ func (a *adaption) schema(path string, s any, depth int) error {
 }
 
 // items converts the list form of earlier drafts to prefixItems.
-func (a *adaption) items(m map[string]any) {
+func (a *adaptation) items(m map[string]any) {
 	list, ok := m["items"].([]any)
 	if !ok {
 		return
@@ -93,7 +93,7 @@ func (a *adaption) items(m map[string]any) {
 }
 
 // dependencies converts the keyword of earlier drafts to its two replacements.
-func (a *adaption) dependencies(m map[string]any) {
+func (a *adaptation) dependencies(m map[string]any) {
 	all, ok := m["dependencies"].(map[string]any)
 	if !ok {
 		return
@@ -114,7 +114,7 @@ func (a *adaption) dependencies(m map[string]any) {
 }
 
 // bounds converts Draft 4's exclusiveMinimum: true to a number.
-func (a *adaption) bounds(m map[string]any, exclusive, bound string) {
+func (a *adaptation) bounds(m map[string]any, exclusive, bound string) {
 	on, ok := m[exclusive].(bool)
 	if !ok {
 		return
@@ -126,7 +126,7 @@ func (a *adaption) bounds(m map[string]any, exclusive, bound string) {
 	}
 }
 
-func (a *adaption) references(path string, m map[string]any) {
+func (a *adaptation) references(path string, m map[string]any) {
 	if target, ok := m["$ref"].(string); ok && !strings.HasPrefix(target, "#") {
 		a.drop(path, m, "$ref", "it is outside the schema")
 	}
@@ -137,7 +137,7 @@ func (a *adaption) references(path string, m map[string]any) {
 	}
 }
 
-func (a *adaption) patterns(path string, m map[string]any) {
+func (a *adaptation) patterns(path string, m map[string]any) {
 	if p, ok := m["pattern"].(string); ok {
 		if _, err := regexp.Compile(p); err != nil {
 			a.drop(path, m, "pattern", "it is no RE2 pattern")

@@ -117,7 +117,7 @@ func (s *Schema) validate(v any, found scan) (err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			if _, ok := r.(tooMuch); !ok {
+			if _, ok := r.(tooMuchWork); !ok {
 				panic(r)
 			}
 			err = errTooMuch
@@ -148,8 +148,8 @@ const (
 	maxMeteredDepth = 100
 )
 
-// tooMuch is the panic value that ends a validation.
-type tooMuch struct{}
+// tooMuchWork is the panic value that ends a validation.
+type tooMuchWork struct{}
 
 // Compile adds the meter to every subschema.
 func (m *meter) Compile(jsonschema.CompilerContext, map[string]any) (jsonschema.ExtSchema, error) {
@@ -159,7 +159,7 @@ func (m *meter) Compile(jsonschema.CompilerContext, map[string]any) (jsonschema.
 // Validate counts one evaluation.
 func (m *meter) Validate(jsonschema.ValidationContext, any) error {
 	if m.left--; m.left < 0 {
-		panic(tooMuch{})
+		panic(tooMuchWork{})
 	}
 	return nil
 }

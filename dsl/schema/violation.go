@@ -52,7 +52,7 @@ func violationsOf(ve *jsonschema.ValidationError) Violations {
 
 func leaves(out Violations, ve *jsonschema.ValidationError) Violations {
 	if len(ve.Causes) == 0 {
-		return append(out, Violation{pointer(ve), readable(ve.Message)})
+		return append(out, Violation{pointer(ve), readableMessage(ve.Message)})
 	}
 	if k := ve.KeywordLocation; strings.HasSuffix(k, "/anyOf") || strings.HasSuffix(k, "/oneOf") {
 		return append(out, Violation{pointer(ve), alternatives(ve)})
@@ -99,8 +99,8 @@ func alternatives(ve *jsonschema.ValidationError) string {
 	return b.String()
 }
 
-// readable rewrites the library's messages in plain words and in a fixed order.
-func readable(m string) string {
+// readableMessage rewrites the library's messages in plain words and in a fixed order.
+func readableMessage(m string) string {
 	for _, k := range []string{"additionalProperties ", "unevaluatedProperties "} {
 		if names, ok := strings.CutPrefix(m, k); ok {
 			if names, ok = strings.CutSuffix(names, " not allowed"); ok {

@@ -27,7 +27,7 @@ func FindTests(spec, root string) ([]string, error) {
 	}
 	var out []string
 	for _, path := range all {
-		if path == spec || isOf(path, spec, root) {
+		if path == spec || belongsTo(path, spec, root) {
 			out = append(out, path)
 		}
 	}
@@ -37,12 +37,12 @@ func FindTests(spec, root string) ([]string, error) {
 // TestsBeside is like FindTests, for every spec in the folder of one.
 func TestsBeside(spec string) ([]string, error) {
 	dir := filepath.Dir(InFolder(spec, SpecFile))
-	files, err := listed(dir, filepath.Join(dir, "tests"))
+	files, err := yamlFiles(dir, filepath.Join(dir, "tests"))
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range caseFiles {
-		cases, err := filepath.Glob(filepath.Join(globbed(dir), "tests", "*", name))
+		cases, err := filepath.Glob(filepath.Join(escapeGlob(dir), "tests", "*", name))
 		if err != nil {
 			return nil, err
 		}
@@ -77,8 +77,8 @@ func holdsTests(path string, h header, err error) bool {
 	return h.Kind != "" && h.Tests // an unknown kind
 }
 
-// listed returns the YAML files of folders that exist.
-func listed(dirs ...string) ([]string, error) {
+// yamlFiles returns the YAML files of folders that exist.
+func yamlFiles(dirs ...string) ([]string, error) {
 	var out []string
 	for _, dir := range dirs {
 		entries, err := os.ReadDir(dir)
@@ -99,8 +99,8 @@ func isYAML(name string) bool {
 	return (ext == ".yaml" || ext == ".yml") && !strings.HasPrefix(name, ".")
 }
 
-// globbed escapes a folder for use in a pattern.
-func globbed(dir string) string {
+// escapeGlob escapes a folder for use in a pattern.
+func escapeGlob(dir string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(dir)
 }
 
@@ -113,8 +113,8 @@ func Absolute(path string) string {
 	return path
 }
 
-// isOf reports whether a file of tests belongs to a spec, as far as it is known.
-func isOf(path, spec, root string) bool {
+// belongsTo reports whether a file of tests belongs to a spec, as far as it is known.
+func belongsTo(path, spec, root string) bool {
 	h, err := readHeader(path)
 	switch {
 	case err != nil:
@@ -179,7 +179,7 @@ func Walk(dir string) (specs, tests []string, err error) {
 func Files(dir string) ([]string, error) {
 	var out []string
 	err := walk(dir, func(path string, h header, err error) {
-		if err == nil && (slices.Contains(Kinds, h.Kind) || h.ours()) || holdsTests(path, h, err) {
+		if err == nil && (slices.Contains(Kinds, h.Kind) || h.isLanguageFile()) || holdsTests(path, h, err) {
 			out = append(out, path)
 		}
 	})
@@ -238,10 +238,10 @@ func NearestSpec(f *Reader, dirs []string) string {
 // tests/ there.
 func SuitesBeside(spec, root string) (out []string) {
 	dir := filepath.Dir(spec)
-	all, _ := listed(dir, filepath.Join(dir, "evals"), filepath.Join(dir, "tests"))
+	all, _ := yamlFiles(dir, filepath.Join(dir, "evals"), filepath.Join(dir, "tests"))
 	for _, path := range all {
 		h, err := readHeader(path)
-		if err == nil && h.Kind == KindSuite && isOf(path, spec, root) {
+		if err == nil && h.Kind == KindSuite && belongsTo(path, spec, root) {
 			out = append(out, path)
 		}
 	}

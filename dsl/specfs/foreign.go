@@ -63,9 +63,9 @@ func (f *Foreign) Add(path string, src *syntax.Source) {
 // AllowHint ends the hint of a refusal that --allow-path would avoid.
 const AllowHint = "; allow a directory outside it with --allow-path"
 
-// around returns the Reader of the folder that contains a path: the root, or an
+// readerFor returns the Reader of the folder that contains a path: the root, or an
 // allowed folder outside it, or nil.
-func (f *Reader) around(abs string) (in *Reader, outside bool) {
+func (f *Reader) readerFor(abs string) (in *Reader, outside bool) {
 	if _, no := f.Relative(abs, abs); no == nil {
 		return f, false
 	}
@@ -87,9 +87,9 @@ func (f *Reader) FromRoot(abs string) string {
 	return filepath.ToSlash(abs)
 }
 
-// real returns the absolute paths of folders with links resolved. It omits
+// resolveFolders returns the absolute paths of folders with links resolved. It omits
 // missing folders.
-func real(dirs []string) []string {
+func resolveFolders(dirs []string) []string {
 	var out []string
 	for _, dir := range dirs {
 		if abs, err := filepath.Abs(dir); err == nil {

@@ -49,9 +49,9 @@ type header struct {
 	Tests   bool   // it has tests
 }
 
-// ours reports whether a file has an apiVersion of the language, of any version
+// isLanguageFile reports whether a file has an apiVersion of the language, of any version
 // and kind.
-func (h header) ours() bool { return strings.HasPrefix(h.Version, "pex/") }
+func (h header) isLanguageFile() bool { return strings.HasPrefix(h.Version, "pex/") }
 
 // topKey matches a line that starts with one of the keys.
 var topKey = text.Regexp(`(?m)^(?:"|')?(apiVersion|kind|spec|tests)(?:"|')?[ \t]*:(?:[ \t]+([^\r\n]*?))?[ \t]*\r?$`)
@@ -119,7 +119,7 @@ func Executable(path string, content []byte) bool {
 	} else if read, err := readHeader(path); err == nil {
 		h = read
 	}
-	return slices.Contains(Kinds, h.Kind) || h.ours() || h.Kind != "" && h.Tests
+	return slices.Contains(Kinds, h.Kind) || h.isLanguageFile() || h.Kind != "" && h.Tests
 }
 
 // KindWith is like Kind, for a file that may differ from the one on disk.

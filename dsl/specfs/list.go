@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Listed is a file below a folder.
-type Listed struct {
+// FileEntry is a file below a folder.
+type FileEntry struct {
 	Name string // path relative to the folder, with slashes
 	Size int64  // in bytes
 }
@@ -21,7 +21,7 @@ func IsHidden(name string) bool {
 }
 
 // List walks a folder.
-func (f *Reader) List(rel string, most int) ([]Listed, error) {
+func (f *Reader) List(rel string, most int) ([]FileEntry, error) {
 	if f.access.List != nil {
 		if out, err := f.access.List(filepath.Join(f.Root, rel), most); !errors.Is(err, ErrOnDisk) {
 			return out, err
@@ -32,7 +32,7 @@ func (f *Reader) List(rel string, most int) ([]Listed, error) {
 		return nil, err
 	}
 	defer root.Close()
-	var out []Listed
+	var out []FileEntry
 	from := filepath.ToSlash(rel)
 	err = fs.WalkDir(root.FS(), from, func(at string, e fs.DirEntry, err error) error {
 		switch {
@@ -56,7 +56,7 @@ func (f *Reader) List(rel string, most int) ([]Listed, error) {
 		if from != "." {
 			name = strings.TrimPrefix(at, from+"/")
 		}
-		out = append(out, Listed{name, info.Size()})
+		out = append(out, FileEntry{name, info.Size()})
 		return nil
 	})
 	return out, err

@@ -35,13 +35,13 @@ type Access struct {
 	// List returns the files below a folder, by its absolute path, like Read for
 	// texts: at most most files, and one more if there are more. With the error
 	// ErrOnDisk, or if List is nil, the disk is read.
-	List func(dir string, most int) ([]Listed, error)
+	List func(dir string, most int) ([]FileEntry, error)
 }
 
 // NewReader returns a Reader for a root. spec is the absolute folder of the spec,
 // shown the folder as the user wrote it.
 func NewReader(root, spec, shown string, a Access) *Reader {
-	return &Reader{Root: root, spec: spec, shown: shown, opened: real(a.AllowPaths), Foreign: &Foreign{}, access: a}
+	return &Reader{Root: root, spec: spec, shown: shown, opened: resolveFolders(a.AllowPaths), Foreign: &Foreign{}, access: a}
 }
 
 // ErrOnDisk is the error of Options.Read for a file that equals the one on disk.
@@ -94,7 +94,7 @@ func (f *Reader) Read(from *syntax.Source, name string) (*syntax.Source, *Refusa
 	if no != nil {
 		return nil, no
 	}
-	in, outside := f.around(abs)
+	in, outside := f.readerFor(abs)
 	if in == nil {
 		_, no := f.Relative(abs, name)
 		no.Hint += AllowHint

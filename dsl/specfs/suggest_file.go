@@ -38,7 +38,7 @@ func SpecsHint(dir, shown string) string {
 // filesOfKinds returns the files of the language that match a pattern in a
 // folder, sorted. Those that are not agents include their kind.
 func filesOfKinds(dir, pattern string) (agents, others []string) {
-	found, _ := filepath.Glob(filepath.Join(globbed(dir), pattern)) // the pattern is valid
+	found, _ := filepath.Glob(filepath.Join(escapeGlob(dir), pattern)) // the pattern is valid
 	for _, file := range found {
 		name, err := filepath.Rel(dir, file)
 		if err != nil {

@@ -33,7 +33,7 @@ func Compile(u *config.Unit, env *testspec.Env, src *syntax.Source, tree *syntax
 		suite: &Suite{File: src.Path, Dir: src.Dir(), Root: u.Files.Root, Position: testspec.PositionOf(tree.Position)},
 	}
 	b.compile()
-	b.suite.Files = u.Read
+	b.suite.Files = u.ReadPaths
 	return b.suite, b.defaults
 }
 

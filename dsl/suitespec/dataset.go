@@ -66,7 +66,7 @@ func (b *compiler) file(v, at *syntax.Node, written string) {
 	const head = 64 << 10
 	text, no := b.Files.Head(abs, written, head)
 	if no != nil {
-		b.Refuse(at.Position, no)
+		b.ReportRefusal(at.Position, no)
 		return
 	}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))

@@ -97,7 +97,7 @@ func (c *converter) tag(n *yaml.Node) {
 	d := c.r.Error(diag.CustomTag, c.place(n), "YAML reads %s as a tag, and tags are not supported", n.Tag)
 	d.Hint = "remove the tag"
 	if strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!") {
-		d.Hint = "remove the tag; if the text is an expression, quote all of it: " + requoted(strings.TrimSpace(n.Tag+" "+n.Value))
+		d.Hint = "remove the tag; if the text is an expression, quote all of it: " + requote(strings.TrimSpace(n.Tag+" "+n.Value))
 	}
 }
 

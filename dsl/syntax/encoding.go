@@ -80,15 +80,15 @@ func invalidByte(text []byte) int {
 // oddIndent returns the offset of a key or list item that is indented with other
 // white space than spaces, outside quotes and block scalars, or -1.
 func oddIndent(text []byte) (offset int, blank rune) {
-	if bytes.IndexFunc(text, odd) < 0 {
+	if bytes.IndexFunc(text, isOddSpace) < 0 {
 		return -1, 0
 	}
 	s := scanner{src: text}
 	for s.i < len(text) && s.why == "" {
 		start := s.i
 		line, _, _ := bytes.Cut(text[start:], []byte("\n"))
-		indent := line[:len(line)-len(bytes.TrimLeftFunc(line, func(c rune) bool { return c == ' ' || odd(c) }))]
-		if i := bytes.IndexFunc(indent, odd); i >= 0 && structural(string(line[len(indent):])) {
+		indent := line[:len(line)-len(bytes.TrimLeftFunc(line, func(c rune) bool { return c == ' ' || isOddSpace(c) }))]
+		if i := bytes.IndexFunc(indent, isOddSpace); i >= 0 && structural(string(line[len(indent):])) {
 			blank, _ = utf8.DecodeRune(indent[i:])
 			return start + i, blank
 		}
@@ -97,8 +97,8 @@ func oddIndent(text []byte) (offset int, blank rune) {
 	return -1, 0
 }
 
-// odd reports whether a character looks like a space but is not one.
-func odd(c rune) bool { return c > 0x7f && unicode.Is(unicode.Zs, c) }
+// isOddSpace reports whether a character looks like a space but is not one.
+func isOddSpace(c rune) bool { return c > 0x7f && unicode.Is(unicode.Zs, c) }
 
 // structural reports whether a line has a key or starts a list item.
 func structural(line string) bool {

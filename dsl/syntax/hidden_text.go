@@ -30,7 +30,7 @@ func (r *Report) HiddenText(src *Source) {
 	flush := func() {
 		if len(found) > 0 && lines < maxHidden {
 			before := len(r.List)
-			r.Warn(diag.HiddenText, at, "the line contains %s: %s", counted(len(found)), strings.Join(someOf(found), ", ")).
+			r.Warn(diag.HiddenText, at, "the line contains %s: %s", counted(len(found)), strings.Join(limitWords(found), ", ")).
 				Hint = `remove them; if one is intended, write it as an escape in double quotes: "\u200b"`
 			lines += len(r.List) - before // ignored ones do not count
 		}
@@ -54,8 +54,8 @@ func counted(n int) string {
 	return strconv.Itoa(n) + " invisible characters"
 }
 
-// someOf returns the words without duplicates, up to the maximum.
-func someOf(words []string) []string {
+// limitWords returns the words without duplicates, up to the maximum.
+func limitWords(words []string) []string {
 	var out []string
 	for _, w := range words {
 		if len(out) == maxHidden {

@@ -13,19 +13,19 @@ import (
 // ignored. The zero value is ready to use.
 type Ignores struct {
 	files map[string]*fileIgnores // by absolute path
-	found []ignoredOne
+	found []ignoredWarning
 }
 
 // fileIgnores holds the comments of one file.
 type fileIgnores struct {
-	text   []byte
-	rules  []*ignoring
-	starts map[int]int  // lines within a text, with the line where it starts
-	unseen map[int]bool // lines whose comment has invisible characters
+	text      []byte
+	rules     []*ignoreRule
+	starts    map[int]int  // lines within a text, with the line where it starts
+	invisible map[int]bool // lines whose comment has invisible characters
 }
 
-// ignoring is one code of one comment.
-type ignoring struct {
+// ignoreRule is one code of one comment.
+type ignoreRule struct {
 	code    diag.Code
 	reason  string
 	at      Position // of the code
@@ -34,9 +34,9 @@ type ignoring struct {
 	refused bool // an error has that code
 }
 
-// ignoredOne is a warning that was ignored. It is stored because its hint is
+// ignoredWarning is a warning that was ignored. It is stored because its hint is
 // written later.
-type ignoredOne struct {
+type ignoredWarning struct {
 	warning *diag.Diagnostic
 	reason  string
 }
@@ -53,14 +53,14 @@ func (r *Report) ignoresOf(src *Source) {
 		return
 	}
 	comments, starts := ignoreComments(src)
-	f := &fileIgnores{text: src.Text, starts: starts, unseen: map[int]bool{}}
+	f := &fileIgnores{text: src.Text, starts: starts, invisible: map[int]bool{}}
 	if r.Ignores.files == nil {
 		r.Ignores.files = map[string]*fileIgnores{}
 	}
 	r.Ignores.files[src.Path] = f
 	for _, c := range comments {
 		for range invisible.In(c.text) {
-			f.unseen[c.at.Line] = true
+			f.invisible[c.at.Line] = true
 			break
 		}
 		r.rules(f, c)
@@ -92,7 +92,7 @@ func (r *Report) rules(f *fileIgnores, c ignoreComment) {
 		case word == diag.BadIgnore || word == diag.UnusedIgnore:
 			r.Warn(diag.BadIgnore, code.at, "%s reports ignore comments and cannot be suppressed", word)
 		default:
-			f.rules = append(f.rules, &ignoring{code: word, reason: c.reason, at: code.at, line: c.line})
+			f.rules = append(f.rules, &ignoreRule{code: word, reason: c.reason, at: code.at, line: c.line})
 		}
 	}
 }
@@ -107,16 +107,16 @@ func nearestCode(word string) diag.Advice {
 	return diag.SuggestNear(word, all, ignoreHint)
 }
 
-// take reports whether a comment ignores a diagnostic, which is then not
+// applyIgnore reports whether a comment ignores a diagnostic, which is then not
 // reported. An error cannot be ignored; a comment that tries is reported.
-func (r *Report) take(d *diag.Diagnostic, at Position) bool {
+func (r *Report) applyIgnore(d *diag.Diagnostic, at Position) bool {
 	rule := r.Ignores.rule(d.Code, at)
 	switch {
 	case rule == nil:
 		return false
 	case d.Severity == diag.Warning:
 		if rule.used = true; len(r.Ignores.found) < maxDiagnostics {
-			r.Ignores.found = append(r.Ignores.found, ignoredOne{d, rule.reason})
+			r.Ignores.found = append(r.Ignores.found, ignoredWarning{d, rule.reason})
 		}
 		return true
 	case !rule.refused:
@@ -129,7 +129,7 @@ func (r *Report) take(d *diag.Diagnostic, at Position) bool {
 // rule returns the comment that applies to a code at a place, or nil. A prompt in
 // its own file cannot contain comments, so a comment at the reference to the file
 // applies.
-func (g *Ignores) rule(code diag.Code, at Position) *ignoring {
+func (g *Ignores) rule(code diag.Code, at Position) *ignoreRule {
 	for ; at.Source != nil; at = at.Source.NamedAt {
 		if f := g.files[at.Source.Path]; f != nil && at.Source.Path != "" {
 			if rule := f.rule(code, at); rule != nil {
@@ -140,8 +140,8 @@ func (g *Ignores) rule(code diag.Code, at Position) *ignoring {
 	return nil
 }
 
-func (f *fileIgnores) rule(code diag.Code, at Position) *ignoring {
-	if code == diag.HiddenText && f.unseen[at.Line] {
+func (f *fileIgnores) rule(code diag.Code, at Position) *ignoreRule {
+	if code == diag.HiddenText && f.invisible[at.Line] {
 		return nil
 	}
 	lines := []int{at.Line}
@@ -182,7 +182,7 @@ func (r *Report) UnusedIgnores(path string, asked func(diag.Code) bool) {
 		return
 	}
 	for _, rule := range f.rules {
-		if rule.used || rule.refused || !asked(rule.code) || rule.code == diag.HiddenText && f.unseen[rule.line] {
+		if rule.used || rule.refused || !asked(rule.code) || rule.code == diag.HiddenText && f.invisible[rule.line] {
 			continue
 		}
 		where := "nothing in this file reports"

@@ -7,15 +7,15 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// misindents is the maximum number of lines to check.
-const misindents = 16
+// maxMisindented is the maximum number of lines to check.
+const maxMisindented = 16
 
 // misindented returns the first line whose indentation ends a block but matches
 // none of the blocks around it, so that the parser rejects the text from there
 // on, with the indentations open there, or 0 if there is none. It searches a text
 // that the parser rejected for a mistake that the parser does not name.
 func misindented(text []byte) (line, has, less, more int) {
-	open, n, looks := []int{-1}, 0, misindents
+	open, n, looks := []int{-1}, 0, maxMisindented
 	for rest := text; len(rest) > 0; {
 		from := len(text) - len(rest)
 		var row []byte

@@ -34,12 +34,12 @@ func (v *Node) wholeFile() bool {
 
 // walker walks through the source of a scalar in parallel with its decoded text.
 type walker struct {
-	src    []byte
-	i      int
-	v      *Node
-	indent int  // of a block scalar
-	rest   int  // decoded bytes of the last escape that are still to come
-	folded bool // the last character was a line end
+	src          []byte
+	i            int
+	v            *Node
+	indent       int  // of a block scalar
+	pendingBytes int  // decoded bytes of the last escape that are still to come
+	folded       bool // the last character was a line end
 }
 
 // begin moves to the first character of the text: after a quote, or after the
@@ -101,8 +101,8 @@ func (w *walker) skipIndent() {
 
 // next skips the source of one byte of the text.
 func (w *walker) next(c byte) {
-	if w.rest > 0 {
-		w.rest--
+	if w.pendingBytes > 0 {
+		w.pendingBytes--
 		return
 	}
 	switch w.v.Style {
@@ -159,11 +159,11 @@ func (w *walker) inDouble(c byte) {
 	w.i = min(w.i+max(length, 2), len(w.src))
 	switch {
 	case c >= 0xF0:
-		w.rest = 3
+		w.pendingBytes = 3
 	case c >= 0xE0:
-		w.rest = 2
+		w.pendingBytes = 2
 	case c >= 0xC0:
-		w.rest = 1
+		w.pendingBytes = 1
 	}
 }
 

@@ -99,11 +99,11 @@ func reportSyntax(src *Source, err error, r *Report) {
 	}
 	if at, written := referenceInFlow(src, line); written != "" {
 		r.Error(diag.Syntax, at, "%s", "inside braces, YAML reads the { of "+written+" as a mapping").
-			Hint = `quote the text: "` + written + `...", or write ` + angled(written)
+			Hint = `quote the text: "` + written + `...", or write ` + angleReference(written)
 		return
 	}
 	if at, expression := unquotedBang(src, line, message); expression != "" {
-		r.Error(diag.Syntax, at, "YAML reads the ! at the start of this text as a tag").Hint = "quote all of it: " + requoted(expression)
+		r.Error(diag.Syntax, at, "YAML reads the ! at the start of this text as a tag").Hint = "quote all of it: " + requote(expression)
 		return
 	}
 	if at, found := questionInFlow(src, line); found {
@@ -195,8 +195,8 @@ func questionInFlow(src *Source, line int) (Position, bool) {
 	return Position{}, false
 }
 
-// angled returns a reference in the spelling that needs no quotes in flow style.
-func angled(ref string) string {
+// angleReference returns a reference in the spelling that needs no quotes in flow style.
+func angleReference(ref string) string {
 	return "$<" + strings.TrimSuffix(strings.TrimPrefix(ref, "${"), "}") + ">"
 }
 

@@ -16,25 +16,25 @@ var assigned = text.Regexp(`([A-Za-z0-9_-]+)["']?\s*[:=]\s*["']?([^\s"',{}\[\]]+
 // the diagnostic is about. key is the name of the value if the line is a value.
 func (r *Report) Mask(line, key string) string {
 	for seen := secret.FindWellKnown(line); seen.Kind != ""; seen = secret.FindWellKnown(line) {
-		line = hide(line, seen.Text)
+		line = maskSecret(line, seen.Text)
 	}
 	for _, m := range assigned().FindAllStringSubmatch(line, -1) {
 		if seen := FindSecret(m[2], m[1]); seen.Kind != "" {
-			line = hide(line, seen.Text)
+			line = maskSecret(line, seen.Text)
 		}
 	}
 	if seen := FindSecret(strings.Trim(line, ` "'`), key); seen.Kind != "" {
-		line = hide(line, seen.Text)
+		line = maskSecret(line, seen.Text)
 	}
 	for _, s := range r.secrets {
-		line = hide(line, s)
+		line = maskSecret(line, s)
 	}
 	return line
 }
 
-// hide replaces a secret by stars: as many as it has characters if more text
+// maskSecret replaces a secret by stars: as many as it has characters if more text
 // follows on the line, so that columns stay correct, otherwise at most twelve.
-func hide(line, s string) string {
+func maskSecret(line, s string) string {
 	const most = 12
 	if before, ok := strings.CutSuffix(line, s); ok {
 		line = before + strings.Repeat("*", min(len(s), most))
@@ -61,8 +61,8 @@ func (r *Report) HideSecret(s string) {
 	r.secrets = append(r.secrets, s)
 	for i := range r.List {
 		d := &r.List[i]
-		d.Message, d.Snippet, d.Hint, d.File = hide(d.Message, s), hide(d.Snippet, s), hide(d.Hint, s), hide(d.File, s)
-		d.Fix.Old, d.Fix.New = hide(d.Fix.Old, s), hide(d.Fix.New, s)
+		d.Message, d.Snippet, d.Hint, d.File = maskSecret(d.Message, s), maskSecret(d.Snippet, s), maskSecret(d.Hint, s), maskSecret(d.File, s)
+		d.Fix.Old, d.Fix.New = maskSecret(d.Fix.Old, s), maskSecret(d.Fix.New, s)
 	}
 }
 

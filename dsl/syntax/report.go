@@ -40,8 +40,8 @@ func (r *Report) Add(code diag.Code, s diag.Severity, at Position, format string
 		d.File = at.Source.Name
 	}
 	if len(r.List) >= maxDiagnostics && (s != diag.Error || r.List.Failed()) {
-		if !r.take(&d, at) {
-			r.drop(&d)
+		if !r.applyIgnore(&d, at) {
+			r.countDropped(&d)
 		}
 		return &d
 	}
@@ -54,16 +54,16 @@ func (r *Report) Add(code diag.Code, s diag.Severity, at Position, format string
 		}
 	}
 	r.maskAt(&d, at)
-	if r.take(&d, at) {
+	if r.applyIgnore(&d, at) {
 		return &d
 	}
-	return r.Keep(d)
+	return r.AddDiagnostic(d)
 }
 
-// Keep adds a diagnostic unchanged. Above the limit it is only counted, except
+// AddDiagnostic adds a diagnostic unchanged. Above the limit it is only counted, except
 // that the first error replaces a warning, so that a report with errors contains
 // one.
-func (r *Report) Keep(d diag.Diagnostic) *diag.Diagnostic {
+func (r *Report) AddDiagnostic(d diag.Diagnostic) *diag.Diagnostic {
 	switch {
 	case len(r.List) < maxDiagnostics:
 		r.List = append(r.List, d)
@@ -72,15 +72,15 @@ func (r *Report) Keep(d diag.Diagnostic) *diag.Diagnostic {
 		last := &r.List[maxDiagnostics-1]
 		lost := *last
 		*last = d
-		r.drop(&lost)
+		r.countDropped(&lost)
 		return last
 	}
-	r.drop(&d)
+	r.countDropped(&d)
 	return &d
 }
 
-// drop counts a diagnostic in the last entry of the list.
-func (r *Report) drop(d *diag.Diagnostic) {
+// countDropped counts a diagnostic in the last entry of the list.
+func (r *Report) countDropped(d *diag.Diagnostic) {
 	const most = 10_000 // positions to remember
 	key := droppedPlace{d.Code, d.File, d.Line, d.Column}
 	same := func(kept diag.Diagnostic) bool {

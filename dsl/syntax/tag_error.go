@@ -64,8 +64,8 @@ func flowEnd(s string) int {
 	return len(s)
 }
 
-// requoted returns a text in the quotes that need the fewest escapes.
-func requoted(s string) string {
+// requote returns a text in the quotes that need the fewest escapes.
+func requote(s string) string {
 	if strings.Contains(s, "'") && !strings.ContainsAny(s, `"\`) {
 		return `"` + s + `"`
 	}

@@ -36,7 +36,7 @@ func (t *testsCompiler) compileCase(v *syntax.Node, path string, file *language.
 		return
 	}
 	set := append(slices.Clip(t.set), free.Overrides(v.Get("set"), config.Join(path, "set"))...)
-	s := t.underTest(set)
+	s := t.subjectUnderTest(set)
 	c := t.compiler(s)
 	var k language.CaseKeys
 	if file != nil {
@@ -46,7 +46,7 @@ func (t *testsCompiler) compileCase(v *syntax.Node, path string, file *language.
 	}
 	out := Case{
 		Description: k.Description, Position: PositionOf(v.Position), Dir: t.tests.Dir, Spec: t.spec, Set: TextsOf(set),
-		Render: c.rendered(s, k.Render), Given: c.given(k.Given, config.Join(path, "given")),
+		Render: c.rendered(s, k.Render), Given: c.givenState(k.Given, config.Join(path, "given")),
 	}
 	out.Name = t.caseName(c, v, k.Name, path)
 	out.Parameters = t.parameters(c, s, v, &k, path)
@@ -59,13 +59,13 @@ func (t *testsCompiler) compileCase(v *syntax.Node, path string, file *language.
 	t.tests.Cases = append(t.tests.Cases, out)
 }
 
-// underTest returns the spec under test with the overrides of a case, or nil if
+// subjectUnderTest returns the spec under test with the overrides of a case, or nil if
 // it is unknown or if an error was reported.
-func (t *testsCompiler) underTest(set []Override) *Subject {
+func (t *testsCompiler) subjectUnderTest(set []Override) *Subject {
 	switch {
-	case t.inside && len(set) == 0:
-		return t.fixed
-	case t.inside || t.spec == "":
+	case t.inSpec && len(set) == 0:
+		return t.fixedSubject
+	case t.inSpec || t.spec == "":
 		return nil
 	}
 	return t.load(t.at, t.spec, set)
@@ -78,7 +78,7 @@ func (t *testsCompiler) caseName(c *Compiler, v *syntax.Node, name, path string)
 	if e := v.Find("name"); e != nil {
 		at = e.Value.Position
 	}
-	if name == "" && t.own {
+	if name == "" && t.isFolderCase {
 		name = filepath.Base(t.tests.Dir)
 	}
 	slug := Slug(name)
@@ -186,7 +186,7 @@ func (t *testsCompiler) golden(c *Compiler, v *syntax.Node, k *Case, written str
 		return abs
 	}
 	switch {
-	case t.own:
+	case t.isFolderCase:
 		return filepath.Join(t.tests.Dir, "golden")
 	case len(k.Render) == 0:
 		return ""
@@ -197,7 +197,7 @@ func (t *testsCompiler) golden(c *Compiler, v *syntax.Node, k *Case, written str
 	}
 	name := Slug(k.Name)
 	if _, agent := specfs.SplitAgent(t.spec); agent != "" { // the file's own cases may have the same names
-		k.GoldenOnce = filepath.Join(dir, name, "golden")
+		k.FormerGolden = filepath.Join(dir, name, "golden")
 		name = agent + "." + name
 	}
 	return filepath.Join(dir, name, "golden")

@@ -101,8 +101,8 @@ func jsonKeys(t reflect.Type) (out []string) {
 	return out
 }
 
-// given returns a state as JSON: inline, or from a file.
-func (c *Compiler) given(v *syntax.Node, path string) json.RawMessage {
+// givenState returns a state as JSON: inline, or from a file.
+func (c *Compiler) givenState(v *syntax.Node, path string) json.RawMessage {
 	if v == nil {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (t *testsCompiler) run(c *Compiler, s *Subject, at *syntax.Entry, k *langua
 		t.Report.Error(diag.Exclusive, e.Position, "run has both cassette and replies").Hint = "remove one of them"
 	case e != nil && k.Cassette != "":
 		out.Cassette, _ = c.Path(e, k.Cassette)
-	case t.own && k.Replies == nil:
+	case t.isFolderCase && k.Replies == nil:
 		if path := filepath.Join(t.tests.Dir, "cassette.jsonl"); t.Files.Exists(path) {
 			out.Cassette = path
 		}

@@ -14,19 +14,19 @@ import (
 // testsCompiler compiles the cases of one file.
 type testsCompiler struct {
 	*config.Unit
-	env       *Env
-	tests     *Tests
-	own       bool            // the file is one case, in its own folder
-	fixed     *Subject        // the only spec, if the cases are in a spec that is being compiled
-	inside    bool            // the same, also if the spec does not compile
-	spec      string          // absolute path of the spec under test; "" if not found
-	at        syntax.Position // the place that names it
-	set       []Override      // of the file, for all cases
-	params    *syntax.Node    // of the file, for all cases
-	names     map[string]syntax.Position
-	slugs     map[string]string
-	compilers map[*Subject]*Compiler
-	tree      *syntax.Node
+	env          *Env
+	tests        *Tests
+	isFolderCase bool            // the file is one case, in its own folder
+	fixedSubject *Subject        // the only spec, if the cases are in a spec that is being compiled
+	inSpec       bool            // the same, also if the spec does not compile
+	spec         string          // absolute path of the spec under test; "" if not found
+	at           syntax.Position // the place that names it
+	set          []Override      // of the file, for all cases
+	params       *syntax.Node    // of the file, for all cases
+	names        map[string]syntax.Position
+	slugs        map[string]string
+	compilers    map[*Subject]*Compiler
+	tree         *syntax.Node
 }
 
 func newTester(u *config.Unit, env *Env, src *syntax.Source, tree *syntax.Node) *testsCompiler {
@@ -79,7 +79,7 @@ func (t *testsCompiler) ofFile(tree *syntax.Node) {
 	var k language.TestsKeys
 	c.Decode(tree, "", &k)
 	t.set, t.params = c.Overrides(k.Set, "set"), k.Parameters
-	t.find(c, tree, k.Spec)
+	t.findSpec(c, tree, k.Spec)
 	if k.Tests != nil {
 		t.list(tree.Get("tests"))
 	}
@@ -87,14 +87,14 @@ func (t *testsCompiler) ofFile(tree *syntax.Node) {
 
 // ofFolder decodes a case.yaml.
 func (t *testsCompiler) ofFolder(tree *syntax.Node) {
-	t.own = true
-	t.find(t.compiler(nil), tree, syntax.TextOf(tree, "spec"))
+	t.isFolderCase = true
+	t.findSpec(t.compiler(nil), tree, syntax.TextOf(tree, "spec"))
 	t.compileCase(tree, "", &language.CaseFileKeys{})
 }
 
-// find finds the spec under test: the one that is written, or else spec.yaml in
+// findSpec finds the spec under test: the one that is written, or else spec.yaml in
 // the first of the folders that has one.
-func (t *testsCompiler) find(c *Compiler, tree *syntax.Node, written string) {
+func (t *testsCompiler) findSpec(c *Compiler, tree *syntax.Node, written string) {
 	if v := tree.Get("spec"); v != nil {
 		t.at, t.spec = v.Position, ""
 		if written != "" {
@@ -102,7 +102,7 @@ func (t *testsCompiler) find(c *Compiler, tree *syntax.Node, written string) {
 		}
 		return
 	}
-	t.spec = specfs.NearestSpec(t.Files, specfs.SpecFolders(t.tests.Dir, t.tests.Root, t.own))
+	t.spec = specfs.NearestSpec(t.Files, specfs.SpecFolders(t.tests.Dir, t.tests.Root, t.isFolderCase))
 	if t.spec == "" {
 		t.Report.Error(diag.MissingKey, tree.Position, "the tests have no spec, and there is no %s near them", specfs.SpecFile).Hint = "write spec: PATH"
 	}
@@ -155,7 +155,7 @@ func Compile(u *config.Unit, env *Env, src *syntax.Source, tree *syntax.Node) *T
 	default:
 		language.WrongKind(u.Report, tree, specfs.KindTests)
 	}
-	t.tests.Files = u.Read
+	t.tests.Files = u.ReadPaths
 	return t.tests
 }
 
@@ -163,7 +163,7 @@ func Compile(u *config.Unit, env *Env, src *syntax.Source, tree *syntax.Node) *T
 // as that needs no other program. s is that spec, or nil if it does not compile.
 func CheckInline(u *config.Unit, env *Env, file string, s *Subject, tree, tests, evals *syntax.Node) {
 	t := newTester(u, env, &syntax.Source{Path: file}, tree)
-	t.inside, t.spec, t.fixed = true, file, s
+	t.inSpec, t.spec, t.fixedSubject = true, file, s
 	t.list(tests)
 	t.evals(evals)
 }

@@ -65,7 +65,7 @@ func (e *Env) LoadSubject(u *config.Unit, at syntax.Position, path string, set [
 			u.Report.Error(d.Code, set[i].Position, "%s", strings.ReplaceAll(d.Message, d.File, set[i].path())).Hint = d.Hint
 			continue
 		}
-		u.Report.Keep(d)
+		u.Report.AddDiagnostic(d)
 	}
 	if s == nil && kind != "" && !found.Failed() {
 		u.Report.Error(diag.WrongKind, at, "%s has kind: %s; an agent must have kind: Agent", u.Files.Shown(specfs.FileOf(path)), kind)

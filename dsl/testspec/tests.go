@@ -30,21 +30,21 @@ type Tests struct {
 // Case is one test of a spec. Numbers in values of any type have the form of
 // jsonvalue.Plain.
 type Case struct {
-	Name        string
-	Description string
-	Position    Position
-	Dir         string         // absolute: the folder of its relative paths
-	Spec        string         // absolute path of the spec under test
-	Set         []string       // overrides of the spec, "path=yaml"
-	Parameters  map[string]any // checked against the spec's declarations, without its defaults
-	Render      []string       // nodes whose prompts are compared, with "all" expanded; empty if none
-	Given       []byte         // JSON: the state for rendering, in the form of a result; nil if none
-	Golden      string         // absolute: a folder, or the file of the only prompt; "" if nothing is compared
-	GoldenOnce  string         // absolute: the former folder of the golden files; "" if it is the same
-	Run         *CaseRun       // nil if the case runs nothing
-	Inject      []Inject
-	Checks      []Check // expect and trajectory become checks of the types expr and trajectory
-	Redact      []Redact
+	Name         string
+	Description  string
+	Position     Position
+	Dir          string         // absolute: the folder of its relative paths
+	Spec         string         // absolute path of the spec under test
+	Set          []string       // overrides of the spec, "path=yaml"
+	Parameters   map[string]any // checked against the spec's declarations, without its defaults
+	Render       []string       // nodes whose prompts are compared, with "all" expanded; empty if none
+	Given        []byte         // JSON: the state for rendering, in the form of a result; nil if none
+	Golden       string         // absolute: a folder, or the file of the only prompt; "" if nothing is compared
+	FormerGolden string         // absolute: the former folder of the golden files; "" if it is the same
+	Run          *CaseRun       // nil if the case runs nothing
+	Inject       []Inject
+	Checks       []Check // expect and trajectory become checks of the types expr and trajectory
+	Redact       []Redact
 }
 
 // CaseRun defines the simulated models, tools and answers of a run.

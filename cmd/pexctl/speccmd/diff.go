@@ -260,19 +260,21 @@ func (s *diffSide) name() string {
 
 // ShownSpecDiff is the difference of two specs in the form for output.
 type ShownSpecDiff struct {
-	Old      string          `json:"old"`
-	New      string          `json:"new"`
-	State    string          `json:"state"` // same, changed, new, gone
-	Renamed  *specRename     `json:"renamed,omitempty"`
-	Effects  []diff.Change   `json:"effects"`
-	Sections []diff.Section  `json:"sections"`
-	Agents   []diff.Agent    `json:"agents"`
-	Worst    *diff.WorstCase `json:"worst_case,omitempty"`
-	Unread   []diff.Unread   `json:"not_compared,omitempty"`
+	Old      string               `json:"old"`
+	New      string               `json:"new"`
+	State    string               `json:"state"` // same, changed, new, gone
+	Renamed  *specRename          `json:"renamed,omitempty"`
+	Effects  []diff.Change        `json:"effects"`
+	Sections []diff.Section       `json:"sections"`
+	Agents   []diff.Agent         `json:"agents"`
+	Worst    *diff.WorstCase      `json:"worst_case,omitempty"`
+	Unread   []diff.SkippedFolder `json:"not_compared,omitempty"`
 }
 
 // folders returns those that were not compared, each once.
-func (d *ShownSpecDiff) folders() []diff.Unread { return (&diff.Report{Unread: d.Unread}).Folders() }
+func (d *ShownSpecDiff) folders() []diff.SkippedFolder {
+	return (&diff.Report{Skipped: d.Unread}).Folders()
+}
 
 func specDiffOf(old, now *diffSide, context int) *ShownSpecDiff {
 	r := diff.Compare(old.spec, now.spec, diff.Options{Context: context, Unified: func(before, after string) string {
@@ -280,7 +282,7 @@ func specDiffOf(old, now *diffSide, context int) *ShownSpecDiff {
 	}})
 	d := &ShownSpecDiff{
 		Old: old.name(), New: now.name(), State: "changed",
-		Effects: append([]diff.Change{}, r.Effects()...), Sections: r.Sections, Agents: r.Agents, Worst: r.Worst, Unread: r.Unread,
+		Effects: append([]diff.Change{}, r.Effects()...), Sections: r.Sections, Agents: r.Agents, Worst: r.WorstCase, Unread: r.Skipped,
 	}
 	switch {
 	case old.missing:

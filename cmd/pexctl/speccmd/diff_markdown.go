@@ -174,9 +174,9 @@ func (m *comment) section(within string, s diff.Section) {
 			fmt.Fprintf(&b, "- … %d more\n", len(s.Changes)-i)
 			break
 		}
-		fmt.Fprintf(&b, "- %s %s", x.What, changeLine(x))
-		if len(x.Reaches) > 0 {
-			fmt.Fprintf(&b, ", used by %s", markdown.Prose(strings.Join(x.Reaches, ", "), 200))
+		fmt.Fprintf(&b, "- %s %s", x.Kind, changeLine(x))
+		if len(x.Users) > 0 {
+			fmt.Fprintf(&b, ", used by %s", markdown.Prose(strings.Join(x.Users, ", "), 200))
 		}
 		b.WriteString("\n")
 		fileList(&b, x.Files)
@@ -197,7 +197,7 @@ func fileList(b *strings.Builder, files []diff.File) {
 			fmt.Fprintf(b, "  - … %d more\n", len(files)-i)
 			return
 		}
-		fmt.Fprintf(b, "  - %s %s\n", f.What, markdown.Code(f.Path, 120))
+		fmt.Fprintf(b, "  - %s %s\n", f.Kind, markdown.Code(f.Path, 120))
 	}
 }
 

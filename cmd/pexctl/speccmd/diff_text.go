@@ -82,9 +82,9 @@ func effectText(x diff.Change) string {
 func wayOf(x diff.Change) string {
 	old, now := tty.OneLine(x.Old, 160), tty.OneLine(x.New, 160)
 	switch {
-	case x.What == diff.Added:
+	case x.Kind == diff.Added:
 		return strings.TrimSpace("+ " + now)
-	case x.What == diff.Removed:
+	case x.Kind == diff.Removed:
 		return strings.TrimSpace("- " + old)
 	case old == now: // the diff of long texts has the details
 		return now
@@ -100,8 +100,8 @@ func whereOf(x diff.Change) string {
 	switch {
 	case x.At != "":
 		return "  (" + x.At + ")"
-	case x.Was != "":
-		return "  (was at " + x.Was + ")"
+	case x.OldAt != "":
+		return "  (was at " + x.OldAt + ")"
 	}
 	return ""
 }
@@ -110,9 +110,9 @@ func printSections(w io.Writer, indent string, sections []diff.Section, agents [
 	for _, s := range sections {
 		fmt.Fprintf(w, "\n%s%s\n", indent, s.Title)
 		for i, x := range s.Changes {
-			fmt.Fprintf(w, "%s  %s %s\n", indent, signs[x.What], ui.Safe(w, changeText(x)))
-			if len(x.Reaches) > 0 && (i+1 == len(s.Changes) || !slices.Equal(x.Reaches, s.Changes[i+1].Reaches)) {
-				fmt.Fprintf(w, "%s      used by %s\n", indent, strings.Join(x.Reaches, ", "))
+			fmt.Fprintf(w, "%s  %s %s\n", indent, signs[x.Kind], ui.Safe(w, changeText(x)))
+			if len(x.Users) > 0 && (i+1 == len(s.Changes) || !slices.Equal(x.Users, s.Changes[i+1].Users)) {
+				fmt.Fprintf(w, "%s      used by %s\n", indent, strings.Join(x.Users, ", "))
 			}
 			printFiles(w, indent+"      ", x.Files)
 			printTextDiff(w, indent+"      ", x)
@@ -125,7 +125,7 @@ func printSections(w io.Writer, indent string, sections []diff.Section, agents [
 }
 
 // signs are the signs of changes.
-var signs = map[diff.What]string{diff.Added: "+", diff.Removed: "-", diff.Changed: "~", diff.Reordered: "↕"}
+var signs = map[diff.ChangeKind]string{diff.Added: "+", diff.Removed: "-", diff.Changed: "~", diff.Reordered: "↕"}
 
 // changeText formats a change on one line, without its sign.
 func changeText(x diff.Change) string {
@@ -149,7 +149,7 @@ func printFiles(w io.Writer, indent string, files []diff.File) {
 			fmt.Fprintf(w, "%s… %d more\n", indent, len(files)-i)
 			return
 		}
-		fmt.Fprintf(w, "%s%s %s\n", indent, signs[f.What], plainName(f.Path))
+		fmt.Fprintf(w, "%s%s %s\n", indent, signs[f.Kind], plainName(f.Path))
 	}
 }
 

@@ -25,7 +25,7 @@ var reasons = map[string]string{
 
 // agent converts one config.
 func (c *project) agent(a *draft.Agent, file string, it *tree.Value, inherited model) {
-	a.ID = tree.UniqueName(tree.Identifier(it.Get("name").UseText(), "agent"), c.taken)
+	a.ID = tree.UniqueName(tree.Identifier(it.Get("name").UseText(), "agent"), c.usedNames)
 	a.Description = tree.Sentence(c.UseRedacted(it.Get("description")))
 	class := it.Get("agent_class").UseText()
 	switch class = class[strings.LastIndexByte(class, '.')+1:]; class {
@@ -129,7 +129,7 @@ func (c *project) llm(it *tree.Value, inherited model) string {
 		entry = tree.Map{{Key: "provider", Value: "googleai"}, {Key: "model", Value: draft.Placeholder}}
 		id = "main"
 	default:
-		id, entry = c.Named(at, name)
+		id, entry = c.ParseModel(at, name)
 	}
 	c.Settings(&entry, config, map[string]string{"temperature": "temperature", "top_p": "top_p", "max_output_tokens": "max_output_tokens", "seed": "seed"})
 	if config != nil {

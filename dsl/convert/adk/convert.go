@@ -20,7 +20,7 @@ func Convert(in convert.Input, others ...convert.Input) (convert.Result, error) 
 	if err != nil {
 		return convert.Result{}, err
 	}
-	c := &project{dir: path.Dir(in.Name), open: in.Open, ids: map[string]*draft.Agent{}, taken: map[string]bool{}}
+	c := &project{dir: path.Dir(in.Name), open: in.Open, ids: map[string]*draft.Agent{}, usedNames: map[string]bool{}}
 	root, err := c.read(in)
 	if err != nil {
 		return convert.Result{}, err
@@ -65,11 +65,11 @@ func rootOf(all []convert.Input) (convert.Input, error) {
 // project is one conversion.
 type project struct {
 	draft.Spec
-	dir   string // of the root agent's file
-	open  func(string) ([]byte, error)
-	ids   map[string]*draft.Agent // by file; nil while being converted
-	taken map[string]bool         // names of agents
-	roots []*tree.Value
+	dir       string // of the root agent's file
+	open      func(string) ([]byte, error)
+	ids       map[string]*draft.Agent // by file; nil while being converted
+	usedNames map[string]bool         // names of agents
+	roots     []*tree.Value
 }
 
 // model is what an agent inherits from the one above it.

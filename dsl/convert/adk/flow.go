@@ -15,10 +15,10 @@ const defaultRounds = 3
 // flow converts a workflow agent to a graph of agent nodes.
 func (c *project) flow(a *draft.Agent, class, file string, it *tree.Value, inherited model) {
 	nodes := map[string]bool{"end": true}
-	var subs []called
+	var subs []workflowNode
 	for _, sub := range list(it.Get("sub_agents")) {
 		if agent := c.sub(file, sub, inherited); agent != nil {
-			subs = append(subs, called{tree.UniqueName(agent.ID, nodes), agent, c.outputKey(file, sub)})
+			subs = append(subs, workflowNode{tree.UniqueName(agent.ID, nodes), agent, c.outputKey(file, sub)})
 		}
 	}
 	var order []string
@@ -57,9 +57,9 @@ func (c *project) flow(a *draft.Agent, class, file string, it *tree.Value, inher
 	}
 }
 
-// called is a node of a workflow: the agent that it runs, and the key of the
+// workflowNode is a node of a workflow: the agent that it runs, and the key of the
 // state that the agent writes; "" if none.
-type called struct {
+type workflowNode struct {
 	node  string
 	agent *draft.Agent
 	key   string
@@ -68,7 +68,7 @@ type called struct {
 // state returns a template for the value of a state key at a node: the result of
 // the last node that writes it (in a loop possibly a later node), or else a
 // parameter of the workflow.
-func state(class string, subs []called, at int, key string) (template string, own bool) {
+func state(class string, subs []workflowNode, at int, key string) (template string, own bool) {
 	template = "${parameters." + key + ":-}"
 	if class == "ParallelAgent" {
 		return template, true

@@ -12,8 +12,8 @@ import (
 
 func join(from, ref string) string { return path.Join(path.Dir(from), ref) }
 
-// hosted are tools that run inside Gemini or ADK, and what to do instead.
-var hosted = map[string]string{
+// hostedTools are tools that run inside Gemini or ADK, and what to do instead.
+var hostedTools = map[string]string{
 	"google_search":           "the search runs inside Gemini: add the tool web_search, with a search service",
 	"enterprise_web_search":   "the search runs inside Gemini: add the tool web_search, with a search service",
 	"VertexAiSearchTool":      "add a tool of type http that calls the search service",
@@ -45,7 +45,7 @@ func (c *project) tool(file string, it *tree.Value, inherited model) string {
 	case "McpToolset", "MCPToolset", "MCPTool":
 		return c.server(it)
 	}
-	if why := hosted[name]; why != "" {
+	if why := hostedTools[name]; why != "" {
 		c.Note(it, convert.Todo, "%s", why)
 		return ""
 	}

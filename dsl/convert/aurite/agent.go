@@ -86,7 +86,7 @@ func (m *project) serversOf(c *component) (out []*component) {
 		at := c.it.Get(key)
 		if at == nil {
 			if slices.Contains(c.it.Keys, key) { // null means any server
-				out = append(out, m.of(kindServer)...)
+				out = append(out, m.byKind(kindServer)...)
 			}
 			continue
 		}

@@ -28,10 +28,10 @@ func Convert(config convert.Input, others ...convert.Input) (convert.Result, err
 			return convert.Result{}, err
 		}
 	}
-	if len(m.parts) > mostParts {
-		return convert.Result{}, fmt.Errorf("%s: the project has more than %d components; import its parts by themselves", config.Name, mostParts)
+	if len(m.parts) > maxComponents {
+		return convert.Result{}, fmt.Errorf("%s: the project has more than %d components; import its parts by themselves", config.Name, maxComponents)
 	}
-	if len(m.of(kindAgent)) == 0 {
+	if len(m.byKind(kindAgent)) == 0 {
 		return convert.Result{}, fmt.Errorf("%s: there is no agent of Aurite in it: an agent has a name and a system_prompt or a llm_config_id, "+
 			"and stands under agents or has type: agent; give all files of the project that hold components", config.Name)
 	}
@@ -57,8 +57,8 @@ func (m *project) projectName() string {
 	return m.main.id
 }
 
-// mostParts is the maximum number of components of a project.
-const mostParts = 500
+// maxComponents is the maximum number of components of a project.
+const maxComponents = 500
 
 // project is one conversion.
 type project struct {
@@ -95,8 +95,8 @@ func (m *project) path(c *component) string {
 	return c.id + ".yaml"
 }
 
-// of returns the components of a kind, in the order of the source.
-func (m *project) of(kind string) (out []*component) {
+// byKind returns the components of a kind, in the order of the source.
+func (m *project) byKind(kind string) (out []*component) {
 	for _, c := range m.parts {
 		if c.kind == kind {
 			out = append(out, c)
@@ -128,7 +128,7 @@ func (m *project) resolve() {
 // isSingleAgent reports whether the project is a single agent, which becomes a
 // single file.
 func (m *project) isSingleAgent() bool {
-	return len(m.of(kindAgent)) == 1 && len(m.of(kindLinear))+len(m.of(kindGraph)) == 0
+	return len(m.byKind(kindAgent)) == 1 && len(m.byKind(kindLinear))+len(m.byKind(kindGraph)) == 0
 }
 
 // write creates the files. The file to run is the first.
@@ -180,11 +180,11 @@ func (m *project) write() error {
 // chooseMain chooses the component for spec.yaml: the first workflow that no
 // other workflow runs, or else the first agent.
 func (m *project) chooseMain() {
-	flows := append(m.of(kindLinear), m.of(kindGraph)...)
+	flows := append(m.byKind(kindLinear), m.byKind(kindGraph)...)
 	top := slices.DeleteFunc(slices.Clone(flows), func(c *component) bool {
 		return m.problemOf(c) != "" || slices.ContainsFunc(flows, func(o *component) bool { return o != c && m.runs(o, c) })
 	})
-	m.main = append(top, m.of(kindAgent)...)[0]
+	m.main = append(top, m.byKind(kindAgent)...)[0]
 	if !m.isSingleAgent() {
 		m.NoteAt(m.main.it.File, m.main.it.Path, convert.Changed, "it is spec.yaml: what pexctl runs of the folder")
 	}

@@ -16,7 +16,7 @@ func (m *project) graphWorkflow(c *component) tree.Map {
 		m.Note(c.it, convert.Dropped, "%s: the workflow was left out", why)
 		return nil
 	}
-	order, before := ordered(c)
+	order, before := topologicalOrder(c)
 	ids, taken := map[string]string{}, map[string]bool{"end": true, "answers": true}
 	var nodes []any
 	for _, at := range order {
@@ -67,7 +67,7 @@ func (m *project) graphProblem(c *component) string {
 			return "an edge names a node that is not there"
 		}
 	}
-	if order, _ := ordered(c); len(order) < len(at.Items) || len(at.Items) > mostSteps {
+	if order, _ := topologicalOrder(c); len(order) < len(at.Items) || len(at.Items) > maxSteps {
 		return "its edges go round in a circle, or it is too large"
 	}
 	return ""
@@ -83,9 +83,9 @@ func edgesOf(c *component) (out [][2]string) {
 	return out
 }
 
-// ordered returns the nodes in topological order, and the predecessors of each.
+// topologicalOrder returns the nodes in topological order, and the predecessors of each.
 // It leaves out the nodes of a cycle.
-func ordered(c *component) (order []*tree.Value, before map[string][]string) {
+func topologicalOrder(c *component) (order []*tree.Value, before map[string][]string) {
 	before = map[string][]string{}
 	for _, e := range edgesOf(c) {
 		if !slices.Contains(before[e[1]], e[0]) {

@@ -10,12 +10,12 @@ import (
 // writeLibraries writes what several agents share: the LLMs, and the servers that
 // any agent uses.
 func (m *project) writeLibraries() error {
-	for _, c := range m.of(kindLLM) {
+	for _, c := range m.byKind(kindLLM) {
 		if m.isSingleAgent() && !c.used {
 			m.Note(c.it, convert.Dropped, "no agent uses it")
 		}
 	}
-	for _, c := range m.of(kindServer) {
+	for _, c := range m.byKind(kindServer) {
 		switch {
 		case !hasTools(c):
 			m.Note(c.it, convert.Dropped, "it has no tools, and a model is shown nothing else of a server")
@@ -27,11 +27,11 @@ func (m *project) writeLibraries() error {
 			}
 		}
 	}
-	if m.isSingleAgent() || len(m.of(kindLLM)) == 0 {
+	if m.isSingleAgent() || len(m.byKind(kindLLM)) == 0 {
 		return nil
 	}
 	var llms tree.Map
-	for _, c := range m.of(kindLLM) {
+	for _, c := range m.byKind(kindLLM) {
 		llms.Put(m.llm(c), m.llms[c.id])
 	}
 	return m.library("lib.yaml", fmt.Sprintf("The llms of an Aurite project, imported from %s by pexctl.", tree.OneLine(m.from[0])), tree.Map{{Key: "llms", Value: llms}})

@@ -75,8 +75,8 @@ func (m *project) workflowProblem(c *component) string {
 	if len(names) == 0 {
 		return "it has no steps"
 	}
-	if len(names) > mostSteps {
-		return fmt.Sprintf("it has more than %d steps", mostSteps)
+	if len(names) > maxSteps {
+		return fmt.Sprintf("it has more than %d steps", maxSteps)
 	}
 	for i, name := range names {
 		s := m.step(name, kinds[i])
@@ -94,8 +94,8 @@ func (m *project) workflowProblem(c *component) string {
 	return ""
 }
 
-// mostSteps is the maximum number of steps of a workflow.
-const mostSteps = 200
+// maxSteps is the maximum number of steps of a workflow.
+const maxSteps = 200
 
 // linearWorkflow converts a linear workflow to a graph in which each node runs a
 // spec on the answer of the node before it.
@@ -131,7 +131,7 @@ func (m *project) node(id string, s *component) tree.Map {
 // firstAgent returns the first agent that a workflow runs. Its LLM writes the
 // answer if a limit ends the run.
 func (m *project) firstAgent(c *component) *component {
-	for range mostSteps {
+	for range maxSteps {
 		if c.kind == kindAgent {
 			break
 		}

@@ -23,7 +23,7 @@ func (m *project) name() {
 		}
 		c.id = tree.UniqueName(identifier(c.name, c.kind), taken[space])
 	}
-	if agents := m.of(kindAgent); m.as != "" && m.isSingleAgent() {
+	if agents := m.byKind(kindAgent); m.as != "" && m.isSingleAgent() {
 		agents[0].id = identifier(m.as, kindAgent)
 	}
 	for _, c := range m.parts {

@@ -71,7 +71,7 @@ func holdsComponents(root *tree.Value) bool {
 	case tree.List:
 		return slices.ContainsFunc(root.Items, holdsComponents)
 	case tree.Object:
-		return kindsByType[root.Get("type").Peek()] != "" || isProject(root) || likely(root) == kindAgent || root.Get("llm_id") != nil || root.Get("client_id") != nil
+		return kindsByType[root.Get("type").Peek()] != "" || isProject(root) || guessKind(root) == kindAgent || root.Get("llm_id") != nil || root.Get("client_id") != nil
 	default:
 		return false
 	}
@@ -92,7 +92,7 @@ func (m *project) collect(root *tree.Value) {
 	case isProject(root):
 		m.project(root)
 	default:
-		if kind := likely(root); kind != kindOther {
+		if kind := guessKind(root); kind != kindOther {
 			m.add(kind, "", root)
 		} else if root.Get("type") != nil {
 			m.add(kindOther, "", root)
@@ -139,8 +139,8 @@ func (m *project) project(root *tree.Value) {
 	}
 }
 
-// likely returns the kind of a component without a type, judged by its keys.
-func likely(it *tree.Value) string {
+// guessKind returns the kind of a component without a type, judged by its keys.
+func guessKind(it *tree.Value) string {
 	for _, sign := range []struct{ key, kind string }{
 		{"llm_id", kindLLM},
 		{"provider", kindLLM},
@@ -166,7 +166,7 @@ func likely(it *tree.Value) string {
 
 // add adds a component unless there is one with its kind and name.
 func (m *project) add(kind, key string, it *tree.Value) {
-	if len(m.parts) > mostParts {
+	if len(m.parts) > maxComponents {
 		return // reported as an error at the end
 	}
 	name := key
@@ -179,7 +179,7 @@ func (m *project) add(kind, key string, it *tree.Value) {
 		t.Use()
 	}
 	if name == "" {
-		name = fmt.Sprintf("%s-%d", strings.ReplaceAll(kind, "_", "-"), len(m.of(kind))+1)
+		name = fmt.Sprintf("%s-%d", strings.ReplaceAll(kind, "_", "-"), len(m.byKind(kind))+1)
 		if kind != kindOther {
 			m.NoteAt(it.File, it.Path, convert.Changed, "it has no name and is called %s here", name)
 		}

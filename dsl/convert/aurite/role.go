@@ -14,7 +14,7 @@ func (m *project) baseOf(c *component) *component {
 	if id := c.it.Get("llm_config_id").Peek(); id != "" {
 		return m.find(id, kindLLM)
 	}
-	all := m.of(kindLLM)
+	all := m.byKind(kindLLM)
 	if len(all) == 0 || c.it.Get("model") != nil || c.it.Get("llm", "model") != nil && c.it.Get("llm", "provider") != nil {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (m *project) putLLM(out *tree.Map, c *component) {
 
 // putPlannerLLM writes the LLM of the planner if there are several.
 func (m *project) putPlannerLLM(out *tree.Map, llm *component) {
-	if len(m.of(kindLLM)) > 1 {
+	if len(m.byKind(kindLLM)) > 1 {
 		out.PutCommented("planner", tree.Map{{Key: "llm", Value: m.llm(llm)}}, "There is no planning; the other roles use the planner's LLM.")
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // suites writes the evaluations whose agents or workflows exist.
 func (m *project) suites() error {
-	for _, c := range m.of(kindEval) {
+	for _, c := range m.byKind(kindEval) {
 		if cases := c.it.Get("test_cases"); cases == nil || len(cases.Items) == 0 {
 			m.Note(c.it, convert.Dropped, "it has no cases to ask")
 			continue
@@ -132,8 +132,8 @@ func (m *project) expectations(at *tree.Value) string {
 func (m *project) judge(c *component) tree.Map {
 	at := c.it.Get("review_llm")
 	llm := m.find(at.Peek(), kindLLM)
-	if llm == nil && len(m.of(kindLLM)) > 0 {
-		llm = m.of(kindLLM)[0]
+	if llm == nil && len(m.byKind(kindLLM)) > 0 {
+		llm = m.byKind(kindLLM)[0]
 		m.NoteAt(c.it.File, c.it.Path, convert.Todo, "it names no review_llm that is there: %s is the judge", llm.id)
 	}
 	if llm == nil {

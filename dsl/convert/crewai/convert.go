@@ -21,7 +21,7 @@ func Convert(in convert.Input, others ...convert.Input) (convert.Result, error) 
 			return convert.Result{}, err
 		}
 	}
-	c.beside(all[0])
+	c.readBeside(all[0])
 	if len(c.agents) == 0 {
 		return convert.Result{}, fmt.Errorf("%s: not a CrewAI crew: no agent with a role and a goal", in.Name)
 	}
@@ -103,8 +103,8 @@ func (c *crew) collect(at *tree.Value) {
 	}
 }
 
-// beside reads the tasks of agents, or the agents of tasks, from the same folder.
-func (c *crew) beside(in convert.Input) {
+// readBeside reads the tasks of agents, or the agents of tasks, from the same folder.
+func (c *crew) readBeside(in convert.Input) {
 	name := ""
 	switch {
 	case in.Open == nil || in.Found:

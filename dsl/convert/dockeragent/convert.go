@@ -27,7 +27,7 @@ func Convert(in convert.Input, others ...convert.Input) (convert.Result, error) 
 	c.readAgents(agents)
 	c.spec(in)
 	c.root.Get("version").Use()
-	c.dropped(c.root, topReasons)
+	c.noteDropped(c.root, topReasons)
 	c.NoteUnused(c.root, "a spec has nothing like it")
 	file, err := c.File("spec.yaml")
 	if err != nil {
@@ -117,17 +117,17 @@ func (c *config) agent(name string, it *tree.Value) *draft.Agent {
 	if at := it.Get("commands"); at != nil {
 		c.Note(at, convert.Dropped, "pex has no named commands: pass the text as the question of pexctl run")
 	}
-	c.dropped(it, agentReasons)
+	c.noteDropped(it, agentReasons)
 	c.NoteUnused(it, "an agent has nothing like it")
 	return a
 }
 
-// calls are the keys of an agent that name agents which it calls.
-var calls = []string{"sub_agents", "handoffs"}
+// callKeys are the keys of an agent that name agents which it calls.
+var callKeys = []string{"sub_agents", "handoffs"}
 
 // callees returns the tools of sub-agents and handoffs.
 func (c *config) callees(it *tree.Value) (out []any) {
-	for _, key := range calls {
+	for _, key := range callKeys {
 		at := it.Get(key)
 		if at == nil {
 			continue
@@ -159,7 +159,7 @@ func (c *config) callees(it *tree.Value) (out []any) {
 // agent meets them. open are the agents on the way there.
 func (c *config) cutCycles(from int, open []int, done map[int]bool) {
 	open = append(open, from)
-	for _, key := range calls {
+	for _, key := range callKeys {
 		at := c.its[from].Get(key)
 		if at == nil {
 			continue
@@ -178,8 +178,8 @@ func (c *config) cutCycles(from int, open []int, done map[int]bool) {
 	done[from] = true
 }
 
-// dropped notes keys without a counterpart, each with its reason.
-func (c *config) dropped(it *tree.Value, reasons []reason) {
+// noteDropped notes keys without a counterpart, each with its reason.
+func (c *config) noteDropped(it *tree.Value, reasons []reason) {
 	for _, r := range reasons {
 		c.Note(it.Get(r.key), r.outcome, "%s", r.why)
 	}

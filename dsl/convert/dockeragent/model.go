@@ -61,11 +61,11 @@ func (c *config) modelOf(at, agent *tree.Value, name string) string {
 		c.llms[name] = c.AddLLM("main", tree.Map{{Key: "provider", Value: "openai"}, {Key: "model", Value: draft.Placeholder}})
 	case def == nil:
 		provider, model, _ := strings.Cut(name, "/")
-		entry := c.served(at, provider, model)
+		entry := c.servedModel(at, provider, model)
 		c.llms[name] = c.AddLLM(draft.ShortName(model), entry)
 	default:
 		provider := def.Get("provider")
-		entry := c.served(provider, provider.UseText(), def.Get("model").UseText())
+		entry := c.servedModel(provider, provider.UseText(), def.Get("model").UseText())
 		c.Settings(&entry, def, settings)
 		if base := def.Get("base_url"); base != nil {
 			entry.Put("base_url", c.Setting(base, "", tree.Variable(name, "BASE_URL"), placeholder()))
@@ -73,16 +73,16 @@ func (c *config) modelOf(at, agent *tree.Value, name string) string {
 		if key := def.Get("token_key").UseText(); key != "" {
 			entry.Put("api_key_env", tree.Variable(key))
 		}
-		c.dropped(def, modelReasons)
+		c.noteDropped(def, modelReasons)
 		c.NoteUnused(def, "an llm has nothing like it")
 		c.llms[name] = c.AddLLM(name, entry)
 	}
 	return c.llms[name]
 }
 
-// served returns an entry of llms, for a model of an entry of providers or of a
+// servedModel returns an entry of llms, for a model of an entry of providers or of a
 // known provider.
-func (c *config) served(at *tree.Value, provider, model string) tree.Map {
+func (c *config) servedModel(at *tree.Value, provider, model string) tree.Map {
 	own := c.root.Get("providers", provider)
 	if own == nil {
 		return c.Model(at, provider, model)

@@ -48,10 +48,10 @@ func (c *config) server(it *tree.Value) []any {
 	}
 	def.Get("tools").Use()
 	out.Put("approval", "always")
-	c.dropped(def, toolsetKeys)
+	c.noteDropped(def, toolsetKeys)
 	c.NoteUnused(def, "a tool server has nothing like it")
 	id := c.AddTool(name, out)
-	c.once("calls of MCP tools ask for approval, as docker agent does by default: approval: never, or an expression, changes that", it)
+	c.noteOnce("calls of MCP tools ask for approval, as docker agent does by default: approval: never, or an expression, changes that", it)
 	return []any{id + "__*"}
 }
 
@@ -114,8 +114,8 @@ func texts(list *tree.Value) (out []string) {
 	return out
 }
 
-// once notes something at the first place only.
-func (c *config) once(what string, it *tree.Value) {
+// noteOnce notes something at the first place only.
+func (c *config) noteOnce(what string, it *tree.Value) {
 	for _, n := range c.Notes {
 		if n.What == what {
 			return

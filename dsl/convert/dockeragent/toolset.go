@@ -28,7 +28,7 @@ func (c *config) toolsets(agent *tree.Value, system string) (names []any, prompt
 			text = strings.TrimSpace(strings.ReplaceAll(text, "{ORIGINAL_INSTRUCTIONS}", ""))
 			system = strings.TrimSpace(system + "\n\n" + text)
 		}
-		c.dropped(it, toolsetKeys)
+		c.noteDropped(it, toolsetKeys)
 		c.NoteUnused(it, "a tool has nothing like it")
 	}
 	return names, system

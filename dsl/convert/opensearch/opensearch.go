@@ -63,19 +63,19 @@ type importer struct {
 	others        []*tree.Value // further agents, and unknown bodies
 	connectors    []*connector
 
-	iface      string // _llm_interface
-	injected   bool   // prompts contain the time
-	format     string // the format of that time
-	meta       tree.Map
-	parameters tree.Map
-	llms       tree.Map
-	tools      tree.Map
-	planner    tree.Map
-	executor   tree.Map
-	reflector  tree.Map
-	limits     tree.Map
-	memory     tree.Map
-	files      []convert.File
+	iface       string // _llm_interface
+	injectsTime bool   // prompts contain the time
+	format      string // the format of that time
+	meta        tree.Map
+	parameters  tree.Map
+	llms        tree.Map
+	tools       tree.Map
+	planner     tree.Map
+	executor    tree.Map
+	reflector   tree.Map
+	limits      tree.Map
+	memory      tree.Map
+	files       []convert.File
 }
 
 // read sorts the bodies of a file by their kind.
@@ -140,7 +140,7 @@ func rank(it *tree.Value) int {
 // documents returns the bodies in a search response or a template, with their
 // ids. Any other body is returned as is.
 func (m *importer) documents(body *tree.Value) (out []*tree.Value) {
-	if all := m.provisioned(body); all != nil {
+	if all := m.registeredBodies(body); all != nil {
 		return all
 	}
 	all := []*tree.Value{body}
@@ -290,7 +290,7 @@ func (m *importer) document() ([]byte, error) {
 
 func (m *importer) sections(out *tree.Map) {
 	out.Put("parameters", m.parameters)
-	if m.injected {
+	if m.injectsTime {
 		out.Put("inject_datetime", true)
 		out.Put("datetime_format", m.format)
 	}

@@ -205,7 +205,7 @@ func (m *importer) datetime() {
 	case inject != nil && !ok:
 		m.Note(inject, convert.Todo, "is neither true nor false: write inject_datetime")
 	case yes:
-		m.injected = true
+		m.injectsTime = true
 		m.Note(inject, convert.Changed, "both the planner's and the executor's prompt have the time; there it depends on the version: earlier ones put it only into the executor's")
 	}
 	if pattern != nil && !yes {

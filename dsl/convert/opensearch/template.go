@@ -19,13 +19,13 @@ type template struct {
 // fromNode matches a reference to the output of another node.
 var fromNode = text.Regexp(`^\s*\$\{\{\s*([^.{}\s]+)\.\w+\s*\}\}\s*$`)
 
-// provisioned returns the bodies that a template registers, assembled as the
+// registeredBodies returns the bodies that a template registers, assembled as the
 // cluster would, with the ids of their nodes. Agents that no tool calls come
 // first. It returns nil if root is not a template.
-func (m *importer) provisioned(root *tree.Value) []*tree.Value {
+func (m *importer) registeredBodies(root *tree.Value) []*tree.Value {
 	var t template
-	for _, flow := range inside(root.Get("workflows")) {
-		t.nodes = append(t.nodes, inside(flow.Get("nodes"))...)
+	for _, flow := range valuesIn(root.Get("workflows")) {
+		t.nodes = append(t.nodes, valuesIn(flow.Get("nodes"))...)
 	}
 	if len(t.nodes) == 0 {
 		return nil
@@ -39,11 +39,11 @@ func (m *importer) provisioned(root *tree.Value) []*tree.Value {
 	for _, node := range t.nodes {
 		switch body := node.Get("user_inputs"); {
 		case body != nil && body.Kind == tree.Object && node.Get("type").Peek() == "register_agent":
-			t.equip(node, body)
+			t.completeAgent(node, body)
 			m.ids[body] = node.Get("id").Peek()
 			agents = append(agents, body)
 		case body != nil && body.Kind == tree.Object && node.Get("type").Peek() == "create_connector":
-			body.Set("connector_id", found(node, node.Get("id").Peek()))
+			body.Set("connector_id", usedText(node, node.Get("id").Peek()))
 			connectors = append(connectors, body)
 		case node.Get("type").Peek() != "create_tool":
 			m.Note(node, convert.Dropped, "sets up the cluster, and is no part of an agent")
@@ -53,9 +53,9 @@ func (m *importer) provisioned(root *tree.Value) []*tree.Value {
 	return append(agents, connectors...)
 }
 
-// equip adds to an agent's body what its node takes from others: the id of its
+// completeAgent adds to an agent's body what its node takes from others: the id of its
 // model, or of the connector behind it, and its tools.
-func (t *template) equip(node, body *tree.Value) {
+func (t *template) completeAgent(node, body *tree.Value) {
 	llm := body.Get("llm").Decode()
 	if llm == nil || llm.Kind != tree.Object {
 		llm = &tree.Value{File: node.File, Path: tree.Join(body.Path, "llm"), Kind: tree.Object}
@@ -66,7 +66,7 @@ func (t *template) equip(node, body *tree.Value) {
 		}
 	}
 	from := node.Get("previous_node_inputs")
-	for i, it := range inside(from) {
+	for i, it := range valuesIn(from) {
 		switch id := from.Keys[i]; it.Peek() {
 		case "model_id", "llm.model_id":
 			llm.Set("model_id", &tree.Value{File: it.File, Path: it.Path, Kind: tree.Text, Text: t.model(id)})
@@ -87,7 +87,7 @@ func (t *template) tool(body *tree.Value, id string) {
 		return
 	}
 	from := node.Get("previous_node_inputs")
-	for i, it := range inside(from) {
+	for i, it := range valuesIn(from) {
 		if it.Peek() == "agent_id" {
 			t.called = append(t.called, from.Keys[i])
 		}
@@ -105,7 +105,7 @@ func (t *template) tool(body *tree.Value, id string) {
 func (t *template) model(id string) string {
 	for range t.nodes {
 		from := t.node(id).Get("previous_node_inputs")
-		i := slices.IndexFunc(inside(from), func(it *tree.Value) bool { return it.Peek() == "model_id" || it.Peek() == "connector_id" })
+		i := slices.IndexFunc(valuesIn(from), func(it *tree.Value) bool { return it.Peek() == "model_id" || it.Peek() == "connector_id" })
 		if i < 0 {
 			break
 		}
@@ -129,13 +129,13 @@ func (t *template) calls(id string) int {
 	return 0
 }
 
-// found returns a text that a node adds to a body, already marked as used.
-func found(node *tree.Value, s string) *tree.Value {
+// usedText returns a text that a node adds to a body, already marked as used.
+func usedText(node *tree.Value, s string) *tree.Value {
 	return &tree.Value{File: node.File, Path: node.Path, Kind: tree.Text, Text: s, Used: true}
 }
 
-// inside returns the values in an object or list.
-func inside(it *tree.Value) []*tree.Value {
+// valuesIn returns the values in an object or list.
+func valuesIn(it *tree.Value) []*tree.Value {
 	if it == nil {
 		return nil
 	}

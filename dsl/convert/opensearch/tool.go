@@ -52,15 +52,15 @@ func (m *importer) toolSection() {
 		}
 		m.tool(t)
 	}
-	if needed := m.asksCluster(); needed != "" {
+	if needed := m.clusterVariables(); needed != "" {
 		m.NoteAt(m.from, "tools", convert.Todo, "set %s: the tools call the cluster from outside, as that user and not as the user of the agent; "+
 			"allow_private: true lets a tool reach a cluster in a private network", needed)
 	}
 }
 
-// asksCluster describes the variables that the tools need to call the cluster; it
+// clusterVariables describes the variables that the tools need to call the cluster; it
 // returns "" if none does.
-func (m *importer) asksCluster() string {
+func (m *importer) clusterVariables() string {
 	builtin, http := false, false
 	for _, e := range m.tools {
 		t, _ := e.Value.(tree.Map)

@@ -87,7 +87,7 @@ func (c *config) provider(it *tree.Value) (llm, label string) {
 // split splits the id of a provider. ok is false if it is not a chat model.
 func split(id string) (name, model string, ok bool) {
 	name, model, ok = strings.Cut(id, ":")
-	if !ok || !draft.Known(name) {
+	if !ok || !draft.IsKnownProvider(name) {
 		return "", "", false
 	}
 	for {

@@ -57,7 +57,7 @@ func (c *config) readTests() (out []testcase) {
 		t.id = tree.UniqueName(t.id, taken)
 		c.variables(&t, standard.Get("vars"))
 		c.variables(&t, it.Get("vars"))
-		c.nested(&t, it)
+		c.expandNested(&t, it)
 		t.checks = append(c.asserts(standard.Get("assert")), c.asserts(it.Get("assert"))...)
 		c.testRest(it)
 		out = append(out, t)
@@ -110,8 +110,8 @@ func (c *config) variables(t *testcase, vars *tree.Value) {
 	}
 }
 
-// nested replaces the variables in the values of variables.
-func (c *config) nested(t *testcase, it *tree.Value) {
+// expandNested replaces the variables in the values of variables.
+func (c *config) expandNested(t *testcase, it *tree.Value) {
 	for i, e := range t.row {
 		text, ok := e.Value.(string)
 		if !ok || !strings.Contains(text, "{{") {

@@ -122,7 +122,7 @@ var functionNames = strings.Join(slices.Sorted(maps.Keys(arithmeticFunctions)), 
 var arithmeticFunctions = map[string]arithmeticFunction{
 	"sqrt": {1, 1, root}, "abs": {1, 1, func(_ *calculation, _ int, a []num) num { return num{new(big.Rat).Abs(a[0].r), a[0].exact} }},
 	"round": {1, 2, rounded}, "floor": {1, 1, floor}, "ceil": {1, 1, ceil},
-	"min": {1, maxSource, least(-1)}, "max": {1, maxSource, least(1)},
+	"min": {1, maxSource, extreme(-1)}, "max": {1, maxSource, extreme(1)},
 	"pow": {2, 2, func(c *calculation, at int, a []num) num { return c.power(at, a[0], a[1]) }},
 	"ln":  {1, 1, ofFloat("ln", math.Log)}, "log": {1, 2, logarithm}, "log10": {1, 1, ofFloat("log10", math.Log10)},
 	"exp": {1, 1, ofFloat("exp", math.Exp)}, "sin": {1, 1, ofFloat("sin", math.Sin)},
@@ -188,8 +188,8 @@ func ceil(c *calculation, at int, a []num) num {
 	return num{v.r.Neg(v.r), true}
 }
 
-// least returns the minimum for sign -1, the maximum for 1.
-func least(sign int) func(*calculation, int, []num) num {
+// extreme returns the minimum for sign -1, the maximum for 1.
+func extreme(sign int) func(*calculation, int, []num) num {
 	return func(_ *calculation, _ int, a []num) num {
 		out := a[0]
 		for _, v := range a[1:] {

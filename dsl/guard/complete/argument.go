@@ -7,9 +7,9 @@ import (
 	"github.com/pexctl/pex/dsl/guard"
 )
 
-// namedIn returns the tools whose names occur in quotes in an expression, or all
+// toolsNamedIn returns the tools whose names occur in quotes in an expression, or all
 // tools if none does.
-func namedIn(src string, tools []guard.Tool) []guard.Tool {
+func toolsNamedIn(src string, tools []guard.Tool) []guard.Tool {
 	var out []guard.Tool
 	for i := range tools {
 		if name := tools[i].Name; strings.Contains(src, `"`+name+`"`) || strings.Contains(src, "'"+name+"'") {

@@ -11,9 +11,9 @@ import (
 type Cursor struct {
 	From, To int    // byte range of the name, the operator, or the inside of a text; empty if nothing is written yet
 	Path     string // path of the field as written: run.tokens, .status
-	// Is describes the word at the place. Known is set if the word has a meaning.
-	Is    guard.Member
-	Known bool
+	// Current describes the word at the place. Known is set if the word has a meaning.
+	Current guard.Member
+	Known   bool
 	// Choices are the possible words: names and functions, or fields after a dot.
 	Choices []guard.Member
 	// Owner is the value before the dot that precedes the place.
@@ -31,21 +31,21 @@ func At(e guard.Env, src string, at int) Cursor {
 	if len(src) > guard.MaxSource {
 		return Cursor{From: at, To: at}
 	}
-	e = e.WithTools(namedIn(src, e.Tools()))
+	e = e.WithTools(toolsNamedIn(src, e.Tools()))
 	c := cursor{env: e, src: src, tokens: lexemes(src)}
 	i := slices.IndexFunc(c.tokens, func(t lexeme) bool { return t.kind != isSign && t.from <= at && at <= t.to })
 	if i >= 0 && c.tokens[i].kind == isQuoted && (at == c.tokens[i].from || at == c.tokens[i].to && c.tokens[i].closed) {
 		return Cursor{From: at, To: at} // next to it
 	}
 	if i >= 0 {
-		return c.written(i, at)
+		return c.describeToken(i, at)
 	}
-	return c.before(at)
+	return c.atGap(at)
 }
 
-// written describes a token. A text without a closing quote ends at the place,
+// describeToken describes a token. A text without a closing quote ends at the place,
 // because what follows may not belong to it.
-func (c *cursor) written(i, at int) Cursor {
+func (c *cursor) describeToken(i, at int) Cursor {
 	t := c.tokens[i]
 	out := Cursor{From: t.from, To: t.to}
 	switch t.kind {
@@ -64,14 +64,14 @@ func (c *cursor) written(i, at int) Cursor {
 	}
 	word := c.src[t.from:t.to]
 	if doc, ok := operators[word]; ok && !c.symbol(i-1, ".", "?.") {
-		out.Is, out.Known = guard.Member{Name: word, Type: "operator", Doc: doc}, true
+		out.Current, out.Known = guard.Member{Name: word, Type: "operator", Doc: doc}, true
 		return out
 	}
 	if f, ok := guard.Function(word); ok && c.symbol(i+1, "(") && !c.symbol(i-1, ".", "?.") {
-		out.Is, out.Known = f, true
+		out.Current, out.Known = f, true
 	} else {
 		from, of := c.operand(i)
-		out.Is, out.Known, out.Path = of.member, of.member.Type != "", c.src[c.tokens[from].from:t.to]
+		out.Current, out.Known, out.Path = of.member, of.member.Type != "", c.src[c.tokens[from].from:t.to]
 	}
 	out.Choices, out.Owner = c.choices(i)
 	return out
@@ -82,15 +82,15 @@ func (c *cursor) key(i int, out *Cursor) {
 	from, of := c.operand(i - 2)
 	out.Owner, out.Choices = of.member, of.members()
 	if field := of.field(c.src[out.From:max(out.To, out.From)]); field.member.Type != "" && c.tokens[i].closed {
-		out.Is, out.Known, out.Path = field.member, true, c.src[c.tokens[from].from:c.tokens[i].to]
+		out.Current, out.Known, out.Path = field.member, true, c.src[c.tokens[from].from:c.tokens[i].to]
 		if c.symbol(i+1, "]") {
 			out.Path += "]"
 		}
 	}
 }
 
-// before describes a place without a name, after a dot or anywhere else.
-func (c *cursor) before(at int) Cursor {
+// atGap describes a place without a name, after a dot or anywhere else.
+func (c *cursor) atGap(at int) Cursor {
 	i := slices.IndexFunc(c.tokens, func(t lexeme) bool { return t.from >= at })
 	if i < 0 {
 		i = len(c.tokens)
@@ -133,14 +133,14 @@ func (c *cursor) compared(i int) guard.Member {
 			return guard.Member{}
 		}
 	} else if at != i-1 || !c.symbol(at, "==", "!=") {
-		return c.behind(i)
+		return c.rightOperand(i)
 	}
 	_, of := c.operand(at - 1)
 	return of.member
 }
 
-// behind returns the right operand of a text on the left: "x" == a.b.
-func (c *cursor) behind(i int) guard.Member {
+// rightOperand returns the right operand of a text on the left: "x" == a.b.
+func (c *cursor) rightOperand(i int) guard.Member {
 	if !c.symbol(i+1, "==", "!=") {
 		return guard.Member{}
 	}

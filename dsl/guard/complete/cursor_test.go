@@ -66,8 +66,8 @@ func TestCursorKnowsWhatIsWritten(t *testing.T) {
 			case got.Text && !got.Known:
 				said = "text beside " + got.Compared.Name
 			case got.Known:
-				said = fmt.Sprintf("%s: %s, %s", got.Is.Name, got.Path, got.Is.Type)
-				if got.Is.Doc == "" && !strings.Contains(got.Path, "parameters") {
+				said = fmt.Sprintf("%s: %s, %s", got.Current.Name, got.Path, got.Current.Type)
+				if got.Current.Doc == "" && !strings.Contains(got.Path, "parameters") {
 					t.Error("nothing is said of it")
 				}
 			}

@@ -78,7 +78,7 @@ func (c *cursor) called(i int) (from int, of typed) {
 // argument returns the type of the first argument of the call whose parenthesis
 // is open. A piped argument is before the call.
 func (c *cursor) argument(open int) typed {
-	last := c.behindArgument(open) - 1
+	last := c.afterFirstArgument(open) - 1
 	if last == open {
 		return typed{}
 	}
@@ -89,9 +89,9 @@ func (c *cursor) argument(open int) typed {
 	return of
 }
 
-// behindArgument returns the token after the first argument of a call, or the
+// afterFirstArgument returns the token after the first argument of a call, or the
 // parenthesis itself if the argument is piped.
-func (c *cursor) behindArgument(open int) int {
+func (c *cursor) afterFirstArgument(open int) int {
 	if c.symbol(open-2, "|") {
 		return open
 	}
@@ -117,7 +117,7 @@ func (c *cursor) element(i int) typed {
 	for open := c.around(i); open > 0; open = c.around(open) {
 		f := c.tokens[open-1]
 		if c.symbol(open, "(") && f.kind == isName && slices.Contains(loops, c.src[f.from:f.to]) {
-			if c.behindArgument(open) < i {
+			if c.afterFirstArgument(open) < i {
 				return c.argument(open).elem()
 			}
 		}

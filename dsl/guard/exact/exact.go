@@ -122,7 +122,7 @@ func Compare(a, b Number) (sign int, ok bool) {
 			return Sign(x < y, x > y), true
 		}
 	}
-	if !machine(a) || !machine(b) {
+	if !exactAsFloat(a) || !exactAsFloat(b) {
 		if IsFinite(a) && IsFinite(b) {
 			return Rat(a).Cmp(Rat(b)), true
 		}
@@ -142,8 +142,8 @@ func Sign(less, more bool) int {
 	return 0
 }
 
-// machine reports whether a Number compares exactly as a float64.
-func machine(q Number) bool {
+// exactAsFloat reports whether a Number compares exactly as a float64.
+func exactAsFloat(q Number) bool {
 	switch q := q.(type) {
 	case int:
 		return q > -MaxInt && q < MaxInt

@@ -34,26 +34,26 @@ func mayEqual(l, r Range) bool {
 }
 
 // fraction reports whether a range is one number with a fraction.
-func fraction(r Range) bool { return r.only(isNumber) && r.lo == r.hi && r.lo != math.Trunc(r.lo) }
+func fraction(r Range) bool { return r.hasOnly(isNumber) && r.lo == r.hi && r.lo != math.Trunc(r.lo) }
 
 // less is < or <= of numbers or texts. Other values fail.
 func less(l, r Range, orEqual bool) Range {
 	switch {
-	case l.only(isNumber) && r.only(isNumber):
+	case l.hasOnly(isNumber) && r.hasOnly(isNumber):
 		yes, no := l.hi < r.lo, l.lo >= r.hi
 		if orEqual {
 			yes, no = l.hi <= r.lo, l.lo > r.hi
 		}
 		return boolean(!no, !yes)
-	case l.only(isText) && r.only(isText):
-		return pairs(l, r, func(a, b string) bool { return a < b || orEqual && a == b })
+	case l.hasOnly(isText) && r.hasOnly(isText):
+		return comparePairs(l, r, func(a, b string) bool { return a < b || orEqual && a == b })
 	}
 	return Truth().failing()
 }
 
-// pairs compares all pairs of words. Texts with unknown words can compare either
+// comparePairs compares all pairs of words. Texts with unknown words can compare either
 // way.
-func pairs(l, r Range, holds func(a, b string) bool) Range {
+func comparePairs(l, r Range, holds func(a, b string) bool) Range {
 	if l.words == nil || r.words == nil || len(l.words)*len(r.words) > maxWords*4 {
 		return Truth()
 	}
@@ -75,18 +75,18 @@ func (o *evaluator) in(right ast.Node, l, r Range) Range {
 	switch {
 	case isWritten:
 		return o.oneOf(l, list.Nodes)
-	case r.only(isList):
+	case r.hasOnly(isList):
 		found := r.most > 0 && (r.elem == nil || mayEqual(l, *r.elem))
 		return boolean(found, true).failingIf(fails)
-	case r.only(isNil):
+	case r.hasOnly(isNil):
 		return boolean(false, true)
 	}
-	return Truth().failingIf(fails || !r.only(isObject) || !l.only(isText) || r.fields == nil)
+	return Truth().failingIf(fails || !r.hasOnly(isObject) || !l.hasOnly(isText) || r.fields == nil)
 }
 
 // oneOf evaluates whether a value is in a literal list.
 func (o *evaluator) oneOf(v Range, list []ast.Node) Range {
-	if v.only(isText) && len(v.words) > 1 {
+	if v.hasOnly(isText) && len(v.words) > 1 {
 		out := o.oneOf(Words(v.words[0]), list)
 		for _, w := range v.words[1:] {
 			out = out.Or(o.oneOf(Words(w), list))
@@ -98,25 +98,25 @@ func (o *evaluator) oneOf(v Range, list []ast.Node) Range {
 		r := o.eval(e)
 		same := equal(v, r)
 		yes, no = yes || same.kinds == isTrue, no && same.kinds == isFalse
-		fails, texts = fails || r.fails, texts && r.only(isText)
+		fails, texts = fails || r.fails, texts && r.hasOnly(isText)
 	}
-	return boolean(!no, !yes).failingIf(fails || texts && !v.only(isText)) // a list of texts is searched by text
+	return boolean(!no, !yes).failingIf(fails || texts && !v.hasOnly(isText)) // a list of texts is searched by text
 }
 
 // texts evaluates an operator on texts. In a loop it is charged to the budget.
 func (o *evaluator) texts(n *ast.BinaryNode, l, r Range) Range {
-	if !l.only(isText) || !r.only(isText) {
+	if !l.hasOnly(isText) || !r.hasOnly(isText) {
 		return Truth().failing()
 	}
 	fails := len(o.loops) > 0
 	var out Range
 	switch n.Operator {
 	case "contains":
-		out = pairs(l, r, strings.Contains)
+		out = comparePairs(l, r, strings.Contains)
 	case "startsWith":
-		out = pairs(l, r, strings.HasPrefix)
+		out = comparePairs(l, r, strings.HasPrefix)
 	case "endsWith":
-		out = pairs(l, r, strings.HasSuffix)
+		out = comparePairs(l, r, strings.HasSuffix)
 	default:
 		if r.words == nil || len(r.words) != 1 {
 			return Truth().failing()
@@ -125,7 +125,7 @@ func (o *evaluator) texts(n *ast.BinaryNode, l, r Range) Range {
 		if err != nil {
 			return Truth().failing()
 		}
-		return pairs(l, r, func(a, _ string) bool { return pattern.MatchString(a) }).failingIf(fails)
+		return comparePairs(l, r, func(a, _ string) bool { return pattern.MatchString(a) }).failingIf(fails)
 	}
 	if r.single() && r.words[0] == "" {
 		out = boolean(true, false)

@@ -145,7 +145,7 @@ func (o *evaluator) declaration(n *ast.VariableDeclaratorNode) Range {
 func (o *evaluator) conditional(n *ast.ConditionalNode) Range {
 	when := o.eval(n.Cond)
 	o.require(n.Cond, n.Cond, when, isBool, "a condition must be a boolean")
-	fails := when.fails || !when.only(isBool)
+	fails := when.fails || !when.hasOnly(isBool)
 	switch {
 	case !fails && when.kinds == isTrue:
 		return o.eval(n.Exp1)
@@ -214,7 +214,7 @@ func (o *evaluator) member(n *ast.MemberNode) Range {
 	switch {
 	case from.kinds == 0:
 		return missing.failingIf(fails)
-	case from.origin != nil && from.kinds&isObject != 0 && key.only(isText) && key.single():
+	case from.origin != nil && from.kinds&isObject != 0 && key.hasOnly(isText) && key.single():
 		f := from.field(key.words[0])
 		if from.named && f.fails {
 			return f
@@ -225,10 +225,10 @@ func (o *evaluator) member(n *ast.MemberNode) Range {
 		if slices.Contains(o.present, guard.Path(n)) {
 			f.kinds &^= isNil
 		}
-		return f.failingIf(fails || !from.only(isObject))
-	case from.only(isObject) && key.only(isText) && key.single():
+		return f.failingIf(fails || !from.hasOnly(isObject))
+	case from.hasOnly(isObject) && key.hasOnly(isText) && key.single():
 		return missing.Or(from.field(key.words[0])).Because(from.field(key.words[0]).why).failingIf(fails)
-	case from.only(isList) && key.only(isNumber) && key.single() && key.whole && from.elem != nil:
+	case from.hasOnly(isList) && key.hasOnly(isNumber) && key.single() && key.whole && from.elem != nil:
 		at := key.lo
 		beyond := at >= float64(from.least) || at < -float64(from.least)
 		return missing.Or(*from.elem).failingIf(fails || beyond)

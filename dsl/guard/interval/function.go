@@ -33,11 +33,11 @@ func (o *evaluator) function(name string, r Range) Range {
 	case "first", "last":
 		return end(r)
 	case "count":
-		if r.only(isList) && r.elem != nil && r.elem.only(isBool) {
+		if r.hasOnly(isList) && r.elem != nil && r.elem.hasOnly(isBool) {
 			return counted(r, *r.elem)
 		}
 	case "lower", "upper", "trim":
-		return Text().failingIf(!r.only(isText) || len(o.loops) > 0)
+		return Text().failingIf(!r.hasOnly(isText) || len(o.loops) > 0)
 	case "string":
 		return Text().failingIf(len(o.loops) > 0)
 	}
@@ -47,11 +47,11 @@ func (o *evaluator) function(name string, r Range) Range {
 // multiArgument evaluates a call with several arguments, none of them a
 // predicate.
 func (o *evaluator) multiArgument(n *ast.BuiltinNode, first Range) Range {
-	fails, texts := first.fails || len(o.loops) > 0, first.only(isText)
+	fails, texts := first.fails || len(o.loops) > 0, first.hasOnly(isText)
 	for _, a := range n.Arguments[1:] {
 		r := o.eval(a)
 		o.checkArgument(n, a, r)
-		fails, texts = fails || r.fails, texts && r.only(isText)
+		fails, texts = fails || r.fails, texts && r.hasOnly(isText)
 	}
 	switch n.Name {
 	case "trim", "trimPrefix", "trimSuffix":
@@ -66,7 +66,7 @@ func (o *evaluator) multiArgument(n *ast.BuiltinNode, first Range) Range {
 
 // loop evaluates a function that applies a predicate to a list.
 func (o *evaluator) loop(name string, list Range, body ast.Node) Range {
-	if !list.only(isList) {
+	if !list.hasOnly(isList) {
 		return Anything().failing()
 	}
 	if list.most == 0 {
@@ -74,9 +74,9 @@ func (o *evaluator) loop(name string, list Range, body ast.Node) Range {
 		return empty(name).failingIf(list.fails)
 	}
 	each := o.evalBody(list, body)
-	out := o.looped(name, list, each)
+	out := o.loopOver(name, list, each)
 	truths := name != "map" && name != "sum"
-	return out.failingIf(list.fails || each.fails || truths && !each.only(isBool))
+	return out.failingIf(list.fails || each.fails || truths && !each.hasOnly(isBool))
 }
 
 // empty returns the result of a loop over an empty list.
@@ -96,8 +96,8 @@ func empty(name string) Range {
 	return Anything().failing()
 }
 
-// looped returns the result of a loop over a list with a predicate of range each.
-func (o *evaluator) looped(name string, list, each Range) Range {
+// loopOver returns the result of a loop over a list with a predicate of range each.
+func (o *evaluator) loopOver(name string, list, each Range) Range {
 	never, always := each.kinds&isTrue == 0, each.kinds&isFalse == 0
 	some := list.least > 0
 	big := list.most > guard.MaxWork
@@ -162,16 +162,16 @@ func lengthOf(f float64) int {
 func length(r Range) Range {
 	out := Whole(0, math.Inf(1))
 	switch {
-	case r.only(isList):
+	case r.hasOnly(isList):
 		if out.lo = float64(r.least); r.most != endless {
 			out.hi = float64(r.most)
 		}
-	case r.only(isText) && len(r.words) > 0:
+	case r.hasOnly(isText) && len(r.words) > 0:
 		out.lo, out.hi = math.Inf(1), 0
 		for _, w := range r.words {
 			out.lo, out.hi = min(out.lo, float64(utf8.RuneCountInString(w))), max(out.hi, float64(len(w)))
 		}
-	case !r.only(isText) && !r.only(isObject):
+	case !r.hasOnly(isText) && !r.hasOnly(isObject):
 		out.fails = true
 	}
 	return out
@@ -180,7 +180,7 @@ func length(r Range) Range {
 // end returns the first or the last element, or nil of an empty list.
 func end(r Range) Range {
 	switch {
-	case !r.only(isList) || r.elem == nil && r.most > 0:
+	case !r.hasOnly(isList) || r.elem == nil && r.most > 0:
 		return Anything().failing()
 	case r.most == 0:
 		return Nothing()

@@ -108,25 +108,25 @@ func (k *known) Visit(node *ast.Node) {
 // describe describes the bounds of a range; it returns "" if there are none.
 func (r Range) describe() string {
 	switch {
-	case r.only(isNumber) && r.lo == r.hi:
+	case r.hasOnly(isNumber) && r.lo == r.hi:
 		return "always " + decimal(r.lo)
-	case r.only(isNumber) && !math.IsInf(r.hi, 1) && !math.IsInf(r.lo, -1) && (r.lo != 0 || r.why == ""):
+	case r.hasOnly(isNumber) && !math.IsInf(r.hi, 1) && !math.IsInf(r.lo, -1) && (r.lo != 0 || r.why == ""):
 		return "from " + decimal(r.lo) + " to " + decimal(r.hi)
-	case r.only(isNumber) && !math.IsInf(r.hi, 1):
+	case r.hasOnly(isNumber) && !math.IsInf(r.hi, 1):
 		return "at most " + decimal(r.hi)
-	case r.only(isNumber) && !math.IsInf(r.lo, -1):
+	case r.hasOnly(isNumber) && !math.IsInf(r.lo, -1):
 		return "at least " + decimal(r.lo)
-	case r.only(isText) && len(r.words) == 1 && r.words[0] == "":
+	case r.hasOnly(isText) && len(r.words) == 1 && r.words[0] == "":
 		return "always empty"
-	case r.only(isText) && len(r.words) == 1:
+	case r.hasOnly(isText) && len(r.words) == 1:
 		return "always " + strconv.Quote(r.words[0])
-	case r.only(isText) && len(r.words) > 0:
+	case r.hasOnly(isText) && len(r.words) > 0:
 		return "one of " + joinWords(r.words)
 	case r.kinds == isNil:
 		return "never set"
 	case r.kinds == isTrue, r.kinds == isFalse:
 		return "always " + strconv.FormatBool(r.kinds == isTrue)
-	case r.only(isList) && r.most == 0:
+	case r.hasOnly(isList) && r.most == 0:
 		return "always empty"
 	}
 	return ""

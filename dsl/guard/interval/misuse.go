@@ -220,9 +220,9 @@ func (o *evaluator) checkMembership(n *ast.BinaryNode, l, r Range) {
 	switch {
 	case ok:
 		o.amongWritten(n, l, written)
-	case l.origin != nil && r.only(isList) && r.elem != nil:
+	case l.origin != nil && r.hasOnly(isList) && r.elem != nil:
 		o.require(n.Left, n, l, widened(r.elem.kinds), "the list contains "+kindsInWords(r.elem.kinds))
-	case r.origin != nil && r.only(isList) && r.elem != nil && widened(r.elem.kinds)&widened(l.kinds) == 0:
+	case r.origin != nil && r.hasOnly(isList) && r.elem != nil && widened(r.elem.kinds)&widened(l.kinds) == 0:
 		o.misuses.add(n, false, diag.Advice{Hint: guard.HintConvert}, "%s is a list of %s, which never contains %s", o.argument(n.Right, r), kindsInWords(r.elem.kinds), kindsInWords(l.kinds))
 	case l.origin != nil && l.kinds&isNil != 0:
 		o.optional(n.Left, l)

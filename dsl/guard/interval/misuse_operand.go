@@ -99,16 +99,16 @@ func (o *evaluator) checkMember(n *ast.MemberNode, from, key Range) {
 	if from.origin == nil {
 		return
 	}
-	if key.only(isText) && key.single() {
+	if key.hasOnly(isText) && key.single() {
 		o.misuses.named(n.Property, n.Node, from, key.words[0])
 	}
 	if n.Optional {
 		from.kinds &^= isNil
 	}
 	switch {
-	case key.only(isText):
+	case key.hasOnly(isText):
 		o.require(n.Node, n, from, isObject, "only objects have fields")
-	case key.only(isNumber):
+	case key.hasOnly(isNumber):
 		o.require(n.Node, n, from, isList, "only lists have elements")
 	}
 }
@@ -119,14 +119,14 @@ func (o *evaluator) operand(n *ast.UnaryNode, r Range) {
 	if n.Operator == "!" || n.Operator == "not" {
 		want = isBool
 	}
-	o.require(n.Node, n, r, want, taking(n.Operator, want))
+	o.require(n.Node, n, r, want, acceptsText(n.Operator, want))
 }
 
 // operands checks both operands of an operator.
 func (o *evaluator) operands(n *ast.BinaryNode, l, r Range) {
 	both := func(want kinds) {
-		o.require(n.Left, n, l, want, taking(n.Operator, want))
-		o.require(n.Right, n, r, want, taking(n.Operator, want))
+		o.require(n.Left, n, l, want, acceptsText(n.Operator, want))
+		o.require(n.Right, n, r, want, acceptsText(n.Operator, want))
 	}
 	switch n.Operator {
 	case "==", "!=":
@@ -142,8 +142,8 @@ func (o *evaluator) operands(n *ast.BinaryNode, l, r Range) {
 	}
 }
 
-// taking describes what an operator or a function accepts.
-func taking(what string, want kinds) string {
+// acceptsText describes what an operator or a function accepts.
+func acceptsText(what string, want kinds) string {
 	switch what {
 	case "and", "or", "&&", "||":
 		return what + " needs booleans"
@@ -156,8 +156,8 @@ func (o *evaluator) ordered(n *ast.BinaryNode, l, r Range) {
 	left, right := l.kinds&(isNumber|isText), r.kinds&(isNumber|isText)
 	switch {
 	case left&right != 0 || left == 0 || right == 0:
-		o.require(n.Left, n, l, isNumber|isText, taking(n.Operator, isNumber|isText))
-		o.require(n.Right, n, r, isNumber|isText, taking(n.Operator, isNumber|isText))
+		o.require(n.Left, n, l, isNumber|isText, acceptsText(n.Operator, isNumber|isText))
+		o.require(n.Right, n, r, isNumber|isText, acceptsText(n.Operator, isNumber|isText))
 	case l.origin != nil:
 		o.require(n.Left, n, l, right, "the other side of "+n.Operator+" is "+kindsInWords(right))
 	default:
@@ -165,9 +165,9 @@ func (o *evaluator) ordered(n *ast.BinaryNode, l, r Range) {
 	}
 }
 
-// takes maps functions to the kinds that they accept. Functions not listed accept
+// acceptedKinds maps functions to the kinds that they accept. Functions not listed accept
 // any value.
-var takes = map[string]kinds{
+var acceptedKinds = map[string]kinds{
 	"all": isList, "any": isList, "none": isList, "one": isList, "filter": isList, "map": isList, "count": isList, "sum": isList, "find": isList, "findIndex": isList,
 	"first": isList, "last": isList, "len": isList | isObject | isText, "min": isNumber | isList, "max": isNumber | isList, "mean": isNumber | isList, "median": isNumber | isList,
 	"lower": isText, "upper": isText, "trim": isText, "trimPrefix": isText, "trimSuffix": isText, "hasPrefix": isText, "hasSuffix": isText, "indexOf": isText,
@@ -176,8 +176,8 @@ var takes = map[string]kinds{
 
 // checkArgument checks an argument of a function.
 func (o *evaluator) checkArgument(n *ast.BuiltinNode, argument ast.Node, r Range) {
-	if want, ok := takes[n.Name]; ok {
-		o.require(argument, n, r, want, taking(n.Name, want))
+	if want, ok := acceptedKinds[n.Name]; ok {
+		o.require(argument, n, r, want, acceptsText(n.Name, want))
 	} else if n.Name == "string" && r.kinds&isNil != 0 {
 		o.require(argument, n, r, isAny, "")
 	}

@@ -12,14 +12,14 @@ func unary(operator string, r Range) Range {
 	switch operator {
 	case "!", "not":
 		out := boolean(r.kinds&isFalse != 0, r.kinds&isTrue != 0)
-		return out.failingIf(r.fails || !r.only(isBool)).withKind()
+		return out.failingIf(r.fails || !r.hasOnly(isBool)).withKind()
 	case "-":
-		if r.only(isNumber) {
+		if r.hasOnly(isNumber) {
 			r.lo, r.hi, r.why = -r.hi, -r.lo, ""
 			return r
 		}
 	case "+":
-		if r.only(isNumber) {
+		if r.hasOnly(isNumber) {
 			return r
 		}
 	}
@@ -87,18 +87,18 @@ func (o *evaluator) operation(n *ast.BinaryNode, l, r Range) Range {
 func (o *evaluator) logical(n *ast.BinaryNode, decides kinds) Range {
 	l := o.eval(n.Left)
 	goesOn := isBool &^ decides
-	o.require(n.Left, n, l, isBool, taking(n.Operator, isBool))
+	o.require(n.Left, n, l, isBool, acceptsText(n.Operator, isBool))
 	if !l.fails && l.kinds == decides {
 		o.visitUnreached(n.Right)
 		return l
 	}
 	r := o.evalGiven(n.Left, decides == isFalse, n.Right)
-	o.require(n.Right, n, r, isBool, taking(n.Operator, isBool))
+	o.require(n.Right, n, r, isBool, acceptsText(n.Operator, isBool))
 	out := Range{kinds: l.kinds&decides | r.kinds&decides}
-	if l.kinds&goesOn != 0 || !l.only(isBool) {
+	if l.kinds&goesOn != 0 || !l.hasOnly(isBool) {
 		out.kinds |= r.kinds & goesOn
 	}
-	return out.failingIf(l.fails || r.fails || !l.only(isBool) || !r.only(isBool)).withKind()
+	return out.failingIf(l.fails || r.fails || !l.hasOnly(isBool) || !r.hasOnly(isBool)).withKind()
 }
 
 // visitUnreached visits a part that is never reached, for the collectors.
@@ -111,7 +111,7 @@ func (o *evaluator) visitUnreached(n ast.Node) {
 // coalesce is ??. A list or an object may be missing.
 func (o *evaluator) coalesce(n *ast.BinaryNode) Range {
 	l := o.eval(n.Left)
-	if l.only(isBool|isNumber|isText) && !l.fails {
+	if l.hasOnly(isBool|isNumber|isText) && !l.fails {
 		o.visitUnreached(n.Right)
 		return l
 	}
@@ -125,15 +125,15 @@ func (o *evaluator) coalesce(n *ast.BinaryNode) Range {
 
 // sequence is a..b of number literals.
 func sequence(n *ast.BinaryNode, l, r Range) Range {
-	if !written(n.Left) || !written(n.Right) || !l.single() || !r.single() {
+	if !isWholeLiteral(n.Left) || !isWholeLiteral(n.Right) || !l.single() || !r.single() {
 		return List(0, -1, Whole(math.Inf(-1), math.Inf(1))).failing()
 	}
 	size := max(0, int(r.hi)-int(l.lo)+1)
 	return List(size, size, Whole(l.lo, r.hi)).failingIf(size > guard.MaxWork)
 }
 
-// written reports whether a node is a whole number literal, with its sign.
-func written(n ast.Node) bool {
+// isWholeLiteral reports whether a node is a whole number literal, with its sign.
+func isWholeLiteral(n ast.Node) bool {
 	if u, ok := n.(*ast.UnaryNode); ok && (u.Operator == "-" || u.Operator == "+") {
 		n = u.Node
 	}
@@ -145,9 +145,9 @@ func written(n ast.Node) bool {
 // bounds.
 func arithmetic(operator string, l, r Range) Range {
 	switch {
-	case l.only(isNumber) && r.only(isNumber):
+	case l.hasOnly(isNumber) && r.hasOnly(isNumber):
 		return Number(math.Inf(-1), math.Inf(1)).failing()
-	case operator == "+" && l.only(isText) && r.only(isText):
+	case operator == "+" && l.hasOnly(isText) && r.hasOnly(isText):
 		return Text().failing() // long texts are charged to the budget
 	}
 	return Anything().failing()

@@ -193,15 +193,15 @@ func (r Range) With(fields map[string]Range) Range {
 func (r Range) failing() Range           { r.fails = true; return r }
 func (r Range) failingIf(yes bool) Range { r.fails = r.fails || yes; return r }
 
-// only reports whether the value has one of these kinds.
-func (r Range) only(k kinds) bool { return r.kinds != 0 && r.kinds&^k == 0 }
+// hasOnly reports whether the value has one of these kinds.
+func (r Range) hasOnly(k kinds) bool { return r.kinds != 0 && r.kinds&^k == 0 }
 
 // single reports whether a number or a text can have one value only.
 func (r Range) single() bool {
 	switch {
-	case r.only(isNumber):
+	case r.hasOnly(isNumber):
 		return r.lo == r.hi && math.Abs(r.lo) < exact.MaxInt
-	case r.only(isText):
+	case r.hasOnly(isText):
 		return len(r.words) == 1
 	}
 	return r.kinds == isNil || r.kinds == isTrue || r.kinds == isFalse

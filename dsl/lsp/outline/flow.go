@@ -7,7 +7,7 @@ import "strings"
 type flow struct {
 	*outliner
 	parent int
-	over   bool // it ended before it was closed
+	ended  bool // it ended before it was closed
 }
 
 func (f *flow) value(n *Node, depth int) {
@@ -15,7 +15,7 @@ func (f *flow) value(n *Node, depth int) {
 	n.From = f.at
 	switch {
 	case depth > MaxDepth || f.nodes > maxNodes:
-		f.at, f.over = len(f.s), true
+		f.at, f.ended = len(f.s), true
 	case f.s[f.at] == '{':
 		n.Kind, n.Style = Mapping, '{'
 		f.inside(n, '}', depth)
@@ -32,7 +32,7 @@ func (f *flow) value(n *Node, depth int) {
 // inside parses up to the closing bracket.
 func (f *flow) inside(n *Node, closer byte, depth int) {
 	f.at++
-	for f.space(); f.at < len(f.s) && !f.over; f.space() {
+	for f.space(); f.at < len(f.s) && !f.ended; f.space() {
 		switch c := f.s[f.at]; {
 		case c == closer:
 			f.at++
@@ -62,14 +62,14 @@ func (f *flow) entry(n *Node, depth int) {
 	k.Text, k.Style = "", 0
 	f.space()
 	k.From, k.To = f.at, f.at
-	if f.over || f.at >= len(f.s) || f.s[f.at] != ':' {
+	if f.ended || f.at >= len(f.s) || f.s[f.at] != ':' {
 		k.From, k.To = k.KeyTo, k.KeyTo
 		return
 	}
 	f.at++
 	k.From, k.To = f.at, f.at
 	f.space()
-	if f.at < len(f.s) && !f.over && strings.IndexByte(",}]", f.s[f.at]) < 0 {
+	if f.at < len(f.s) && !f.ended && strings.IndexByte(",}]", f.s[f.at]) < 0 {
 		f.value(k, depth+1)
 	}
 }
@@ -107,7 +107,7 @@ func (f *flow) unclosed(n *Node, quote byte) {
 
 // space skips blanks, comments and lines that belong to the flow.
 func (f *flow) space() {
-	for f.at < len(f.s) && !f.over {
+	for f.at < len(f.s) && !f.ended {
 		switch c := f.s[f.at]; {
 		case c == ' ' || c == '\t' || c == '\r':
 			f.at++
@@ -117,7 +117,7 @@ func (f *flow) space() {
 			line := f.s[f.at+1 : f.lineEnd(f.at+1)]
 			rest := strings.TrimLeft(line, " ")
 			if rest != "" && len(line)-len(rest) <= f.parent && strings.IndexByte("}]#", rest[0]) < 0 {
-				f.over = true
+				f.ended = true
 				return
 			}
 			f.at++

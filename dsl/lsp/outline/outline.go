@@ -177,7 +177,7 @@ func (o *outliner) mapping(n *Node, column, depth int) {
 		k := &Node{Parent: n, Key: strings.Trim(raw, `"'`), KeyFrom: o.at, KeyTo: o.at + len(raw)}
 		n.Children = append(n.Children, k)
 		o.at = colon + 1
-		o.behind(k, column, depth)
+		o.valueAfterColon(k, column, depth)
 		n.To = max(n.To, k.To)
 		o.next()
 		for o.at < len(o.s) && o.column(o.at) > column { // lines that belong to nothing
@@ -204,9 +204,9 @@ func (o *outliner) skip(column int) int {
 	return o.at
 }
 
-// behind parses the value after a colon: on the same line, or deeper below it. A
+// valueAfterColon parses the value after a colon: on the same line, or deeper below it. A
 // list may be at the column of its key.
-func (o *outliner) behind(k *Node, column, depth int) {
+func (o *outliner) valueAfterColon(k *Node, column, depth int) {
 	o.blanks()
 	o.property()
 	if at := o.at; at < len(o.s) && o.s[at] != '\n' && o.s[at] != '\r' && o.s[at] != '#' {

@@ -23,7 +23,7 @@ const mostFetched = 64 << 20
 var errLink = errors.New("it is a link")
 
 // List implements dsl.Options.List: the files that the commit has below a folder.
-func (g *GitTree) List(dir string, most int) ([]specfs.Listed, error) {
+func (g *GitTree) List(dir string, most int) ([]specfs.FileEntry, error) {
 	rel, inside := g.place(dir)
 	if !inside {
 		return nil, specfs.ErrOnDisk
@@ -42,7 +42,7 @@ func (g *GitTree) List(dir string, most int) ([]specfs.Listed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("git ls-tree: %w", err)
 	}
-	var files []specfs.Listed
+	var files []specfs.FileEntry
 	for entry := range strings.SplitSeq(string(out), "\x00") {
 		head, name, _ := strings.Cut(entry, "\t")
 		f := strings.Fields(head) // mode, kind, id, size
@@ -56,7 +56,7 @@ func (g *GitTree) List(dir string, most int) ([]specfs.Listed, error) {
 		if err != nil {
 			return nil, fmt.Errorf("git ls-tree: %w", err)
 		}
-		if files = append(files, specfs.Listed{Name: strings.TrimPrefix(strings.TrimPrefix(name, rel), "/"), Size: size}); len(files) > most {
+		if files = append(files, specfs.FileEntry{Name: strings.TrimPrefix(strings.TrimPrefix(name, rel), "/"), Size: size}); len(files) > most {
 			return files, nil
 		}
 	}
@@ -64,7 +64,7 @@ func (g *GitTree) List(dir string, most int) ([]specfs.Listed, error) {
 }
 
 // fetch reads files below a folder in one go, so that nobody asks git for each.
-func (g *GitTree) fetch(rel string, files []specfs.Listed) error {
+func (g *GitTree) fetch(rel string, files []specfs.FileEntry) error {
 	var asked strings.Builder
 	var names []string
 	total := int64(0)
@@ -104,7 +104,7 @@ func (g *GitTree) fetch(rel string, files []specfs.Listed) error {
 
 // ListOnDisk implements dsl.Options.List for a spec on disk that is held against
 // a commit: what git ignores can be in none, and is left out.
-func (g *GitTree) ListOnDisk(dir string, most int) ([]specfs.Listed, error) {
+func (g *GitTree) ListOnDisk(dir string, most int) ([]specfs.FileEntry, error) {
 	if g == nil {
 		return nil, specfs.ErrOnDisk
 	}
@@ -127,13 +127,13 @@ func (g *GitTree) ListOnDisk(dir string, most int) ([]specfs.Listed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("git ls-files: %w", err)
 	}
-	var files []specfs.Listed
+	var files []specfs.FileEntry
 	for name := range strings.SplitSeq(string(out), "\x00") {
 		info, err := os.Lstat(filepath.Join(g.Repo.Top(), filepath.FromSlash(name)))
 		if name == "" || err != nil || !info.Mode().IsRegular() {
 			continue // it is gone, or a link
 		}
-		if files = append(files, specfs.Listed{Name: strings.TrimPrefix(strings.TrimPrefix(name, rel), "/"), Size: info.Size()}); len(files) > most {
+		if files = append(files, specfs.FileEntry{Name: strings.TrimPrefix(strings.TrimPrefix(name, rel), "/"), Size: info.Size()}); len(files) > most {
 			break
 		}
 	}

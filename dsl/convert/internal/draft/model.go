@@ -16,8 +16,8 @@ const Placeholder = "to-be-filled-in"
 // providers are the providers whose names other tools share.
 var providers = []string{"openai", "azure_openai", "anthropic", "bedrock", "googleai", "mistral", "ollama"}
 
-// makers maps prefixes of model names to providers.
-var makers = []struct{ prefix, provider string }{
+// modelPrefixes maps prefixes of model names to providers.
+var modelPrefixes = []struct{ prefix, provider string }{
 	{"gpt-", "openai"},
 	{"chatgpt", "openai"},
 	{"o1", "openai"},
@@ -30,9 +30,9 @@ var makers = []struct{ prefix, provider string }{
 	{"codestral", "mistral"},
 }
 
-// Maker returns the provider of a model by its name, or "" if unknown.
-func Maker(model string) string {
-	for _, m := range makers {
+// ProviderOf returns the provider of a model by its name, or "" if unknown.
+func ProviderOf(model string) string {
+	for _, m := range modelPrefixes {
 		if strings.HasPrefix(strings.ToLower(model), m.prefix) {
 			return m.provider
 		}
@@ -40,8 +40,8 @@ func Maker(model string) string {
 	return ""
 }
 
-// Known reports whether a provider has a counterpart.
-func Known(provider string) bool {
+// IsKnownProvider reports whether a provider has a counterpart.
+func IsKnownProvider(provider string) bool {
 	_, ok := language.FindEndpoint(provider)
 	return ok || slices.Contains(providers, strings.ToLower(provider))
 }
@@ -62,7 +62,7 @@ func (s *Spec) Model(at *tree.Value, provider, model string) (out tree.Map) {
 			s.NoteAt(at.File, at.Path, convert.Todo, "pex has no provider %q: if it has an OpenAI-compatible endpoint, set %s to its URL", tree.Clip(provider), base)
 		}
 	}
-	if e.Provider == "googleai" && Maker(model) == "anthropic" {
+	if e.Provider == "googleai" && ProviderOf(model) == "anthropic" {
 		e.Provider = "anthropic" // of Vertex AI
 		if at != nil {
 			s.NoteAt(at.File, at.Path, convert.Changed, "pex calls Claude models at Anthropic, not at Vertex AI; base_url leads elsewhere")
@@ -84,12 +84,12 @@ func (s *Spec) Model(at *tree.Value, provider, model string) (out tree.Map) {
 	return out
 }
 
-// Named returns the LLM of a model in the notation of other tools, such as
+// ParseModel returns the LLM of a model in the notation of other tools, such as
 // openai/gpt-5-mini, and a name for it.
-func (s *Spec) Named(at *tree.Value, text string) (name string, entry tree.Map) {
+func (s *Spec) ParseModel(at *tree.Value, text string) (name string, entry tree.Map) {
 	provider, model, ok := strings.Cut(text, "/")
-	if !ok || !Known(provider) && Maker(text) != "" {
-		provider, model = Maker(text), text
+	if !ok || !IsKnownProvider(provider) && ProviderOf(text) != "" {
+		provider, model = ProviderOf(text), text
 	}
 	if provider == "" {
 		s.Note(at, convert.Todo, "the source names no provider of the model %q: check provider under llms", tree.Clip(text))
@@ -101,7 +101,7 @@ func (s *Spec) Named(at *tree.Value, text string) (name string, entry tree.Map) 
 // ModelName adds the LLM of a model in the notation of other tools, and returns
 // its name.
 func (s *Spec) ModelName(at *tree.Value, text string) string {
-	return s.AddLLM(s.Named(at, text))
+	return s.AddLLM(s.ParseModel(at, text))
 }
 
 // ShortName returns the name of an LLM for its model.

@@ -20,8 +20,8 @@ type Spec struct {
 	Agents     []*Agent // others, which Root calls
 	Evals      []any    // paths of suites
 
-	taken map[string]bool // names of tools
-	llms  map[string]bool
+	toolNames map[string]bool // names of tools
+	llms      map[string]bool
 }
 
 // AddLLM adds an LLM and returns its name: the given one, or a similar one if
@@ -36,14 +36,14 @@ func (s *Spec) AddLLM(name string, entry tree.Map) string {
 // AddTool adds a tool and returns its name: the given one, or a similar one if
 // that names another tool.
 func (s *Spec) AddTool(name string, entry tree.Map) string {
-	if s.taken == nil {
-		s.taken = map[string]bool{}
+	if s.toolNames == nil {
+		s.toolNames = map[string]bool{}
 	}
 	name = tree.Identifier(name, "tool")
 	if entry.Has("type") && slices.Contains(builtins, name) {
 		name += "-" + entry.Get("type").(string) // the name of a builtin would be misleading
 	}
-	return add(&s.Tools, s.taken, name, entry)
+	return add(&s.Tools, s.toolNames, name, entry)
 }
 
 // builtins are names of builtin tools that agents and servers also use.

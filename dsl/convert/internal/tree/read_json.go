@@ -71,18 +71,18 @@ func (r *Reader) skip() {
 		case strings.IndexByte(" \t\r\n", rest[0]) >= 0:
 			r.pos++
 		case strings.HasPrefix(rest, "//"), rest[0] == '#':
-			r.pos += end(rest, "\n")
+			r.pos += lengthThrough(rest, "\n")
 		case strings.HasPrefix(rest, "/*"):
-			r.pos += end(rest, "*/")
+			r.pos += lengthThrough(rest, "*/")
 		default:
 			return
 		}
 	}
 }
 
-// end returns the length of a text up to and including a mark, or of the whole
+// lengthThrough returns the length of a text up to and including a mark, or of the whole
 // text if it has none.
-func end(s, mark string) int {
+func lengthThrough(s, mark string) int {
 	if i := strings.Index(s, mark); i >= 0 {
 		return i + len(mark)
 	}
