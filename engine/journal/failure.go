@@ -3,7 +3,6 @@ package journal
 import (
 	"encoding/json"
 	"errors"
-	"strings"
 
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
@@ -30,10 +29,10 @@ func AsFailure(err error) *Failure {
 // Encode returns the failure as the body of a record. Data that is not JSON becomes a
 // string.
 func (f *Failure) Encode() []byte {
-	c := Failure{Code: valid(f.Code), Message: valid(f.Message)}
+	c := Failure{Code: jsonvalue.ValidString(f.Code), Message: jsonvalue.ValidString(f.Message)}
 	if len(f.Data) > 0 {
 		if c.Data = f.Data; !json.Valid(c.Data) {
-			c.Data, _ = jsonvalue.Marshal(valid(string(f.Data)))
+			c.Data, _ = jsonvalue.Marshal(jsonvalue.ValidString(string(f.Data)))
 		}
 	}
 	b, _ := jsonvalue.Marshal(&c) // strings and valid JSON always encode
@@ -49,5 +48,3 @@ func DecodeFailure(body []byte) *Failure {
 	}
 	return f
 }
-
-func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // Message is a message of a model request: its text in the segments it was composed of,
@@ -96,7 +98,7 @@ func (s *Segments) textID(t string) int {
 	if id, ok := s.texts[t]; ok {
 		return id
 	}
-	t = valid(t)
+	t = jsonvalue.ValidString(t)
 	id, fresh := s.texts.id(t)
 	if fresh {
 		s.packing.text(id, t)
@@ -150,7 +152,7 @@ func plainString(b []byte) (string, bool) {
 	if b[0] != '"' || json.Unmarshal(b, &t) != nil {
 		return "", false
 	}
-	return t, string(quote(nil, t)) == string(b)
+	return t, string(jsonvalue.AppendString(nil, t)) == string(b)
 }
 
 func fieldKey(f Field) string { return f.Name + "\x00" + string(f.JSON) }

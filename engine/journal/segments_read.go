@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 // AddRecorded adds the body of a recorded intent, which later requests may refer to. It
@@ -100,7 +102,7 @@ func (s *Segments) resolve(f packedField) (Field, error) {
 	case f.Text > 0:
 		f.JSON = json.RawMessage(s.text[id-1])
 	case f.String > 0:
-		f.JSON = quote(nil, s.text[id-1])
+		f.JSON = jsonvalue.AppendString(nil, s.text[id-1])
 	}
 	return Field{f.Name, f.JSON}, nil
 }

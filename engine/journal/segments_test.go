@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
 var tools = journal.Field{Name: "tools", JSON: json.RawMessage(`[{"name":"THE TOOL","description":"` + strings.Repeat("adds. ", 50) + `"}]`)}
@@ -90,7 +91,7 @@ func TestALongFieldSharesTheTextOfAPrompt(t *testing.T) {
 	goal := "Find the item \"A\" and\nadd it to the running total."
 	q := journal.Request{
 		Messages: []journal.Message{{Text: []string{"Your step: ", goal}}},
-		Fields:   []journal.Field{{Name: "step", JSON: journal.AppendString(nil, goal)}, {Name: "like", JSON: json.RawMessage(`"` + strings.Repeat(`\u0041`, 9) + `"`)}},
+		Fields:   []journal.Field{{Name: "step", JSON: jsonvalue.AppendString(nil, goal)}, {Name: "like", JSON: json.RawMessage(`"` + strings.Repeat(`\u0041`, 9) + `"`)}},
 	}
 	bodies, _ := encodeAll(t, &journal.Segments{}, []journal.Request{q})
 	if n := strings.Count(string(bodies[0]), "running total"); n != 1 {

@@ -69,7 +69,9 @@ func members(b []byte, open string, all []byte) []byte {
 	return append(append(append(b, open...), all...), "},"...)
 }
 
-func (p *requestWriter) text(id int, t string) { p.texts = quote(member(p.texts, id), t) }
+func (p *requestWriter) text(id int, t string) {
+	p.texts = jsonvalue.AppendString(member(p.texts, id), t)
+}
 
 func (p *requestWriter) message(id int, head json.RawMessage, segs *sequence) {
 	b := append(member(p.defs, id), '{')
@@ -82,7 +84,7 @@ func (p *requestWriter) message(id int, head json.RawMessage, segs *sequence) {
 
 // field writes a field with its JSON or, if text is not 0, a reference to that text.
 func (p *requestWriter) field(id int, f Field, ref string, text int) {
-	b := quote(append(member(p.sets, id), `{"name":`...), valid(f.Name))
+	b := jsonvalue.AppendString(append(member(p.sets, id), `{"name":`...), jsonvalue.ValidString(f.Name))
 	switch {
 	case text != 0:
 		b = append(append(append(b, `,"`...), ref...), `":`...)

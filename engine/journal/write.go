@@ -51,7 +51,7 @@ func AppendLine(b []byte, r *Record, c Chain) ([]byte, Chain, error) {
 	if len(r.By) > 0 {
 		b = append(append(b, `,"by":`...), r.By...)
 	}
-	b = quote(append(b, `,"path":`...), r.Path)
+	b = jsonvalue.AppendString(append(b, `,"path":`...), r.Path)
 	if r.Digest != ([32]byte{}) {
 		b = append(hex.AppendEncode(append(b, `,"digest":"`...), r.Digest[:]), '"')
 	}
@@ -75,7 +75,7 @@ func appendBody(b []byte, r *Record) []byte {
 		return b
 	}
 	if !r.Encoded && !json.Valid(r.Body) {
-		return quote(append(b, `,"text":`...), string(r.Body))
+		return jsonvalue.AppendString(append(b, `,"text":`...), string(r.Body))
 	}
 	key := `,"result":`
 	switch r.Kind {
@@ -106,35 +106,3 @@ func appendWord(b []byte, key, v string) []byte {
 	}
 	return append(append(append(b, key...), v...), '"')
 }
-
-// quote appends s, which must be valid UTF-8, as a JSON string, encoded as Encode does.
-func quote(b []byte, s string) []byte {
-	b = append(b, '"')
-	from := 0
-	for i := range len(s) {
-		short := byte(0)
-		switch c := s[i]; c {
-		case '"', '\\':
-			short = c
-		case '\n':
-			short = 'n'
-		case '\t':
-			short = 't'
-		case '\r':
-			short = 'r'
-		default:
-			if c < ' ' || c == 0xE2 { // rare: other control characters, and lead bytes like that of U+2028
-				q, _ := jsonvalue.Marshal(s[from:]) // a string always encodes
-				return append(b, q[1:]...)
-			}
-			continue
-		}
-		b = append(append(b, s[from:i]...), '\\', short)
-		from = i + 1
-	}
-	return append(append(b, s[from:]...), '"')
-}
-
-// AppendString appends s to b as a JSON string, encoded as Encode does. Invalid UTF-8 is
-// replaced.
-func AppendString(b []byte, s string) []byte { return quote(b, valid(s)) }

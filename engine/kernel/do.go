@@ -91,15 +91,31 @@ func (c *call[T]) perform(ctx context.Context, key string) outcome {
 	if c.run.keepsValues {
 		return outcome{value: v}
 	}
-	body, err := jsonvalue.Marshal(v)
+	out := outcome{encoded: true}
+	if known, ok := any(v).(Canonical[T]); ok {
+		v = known.Canonical()
+		known, _ = any(v).(Canonical[T])
+		out.body, err = known.AppendJSON(nil)
+		out.value = v
+	} else {
+		out.body, err = jsonvalue.Marshal(v)
+	}
 	if err != nil {
 		return outcome{fatal: fmt.Errorf("result of %s has no JSON form: %w", c.path, err)}
 	}
-	return outcome{body: body, encoded: true}
+	return out
 }
 
-// take returns the value. It decodes what the journal stores, so that node code sees the
-// same value in a replay.
+// Canonical is a result that needs no decoding in the session that performed it: Canonical
+// returns it as decoding its JSON returns it, so that node code sees the same value in a
+// replay. AppendJSON appends the JSON of a canonical value to b.
+type Canonical[T any] interface {
+	Canonical() T
+	AppendJSON(b []byte) ([]byte, error)
+}
+
+// take returns the value. It decodes what the journal stores unless the value is Canonical,
+// so that node code sees the same value in a replay.
 func (c *call[T]) take() (T, error) {
 	if kept, ok := c.out.value.(T); ok {
 		return kept, nil

@@ -2,8 +2,6 @@ package kernel
 
 import (
 	"context"
-	"errors"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -42,8 +40,7 @@ type effect struct {
 	fire   func()    // set for timers of Timeouts
 	bounds *Scope    // the scope that fire cuts
 	timer  *time.Timer
-	ctx    context.Context
-	cancel context.CancelFunc
+	ctx    effectContext
 	ticket *journal.Ticket // commit of the intent
 
 	out outcome
@@ -126,8 +123,8 @@ func (e *effect) abandon() {
 	if e.timer != nil {
 		e.timer.Stop()
 	}
-	if e.cancel != nil {
-		e.cancel()
+	if e.ctx.e != nil {
+		e.ctx.cancel()
 	}
 }
 
@@ -147,11 +144,8 @@ func (r *run) start(e *effect, t *journal.Ticket) {
 		return
 	}
 	r.stats.Performed++
-	e.ctx, e.cancel = context.WithCancel(r.ctx)
-	if e.class == journal.Write {
-		e.ctx = context.WithValue(e.ctx, writeKey{}, e)
-	}
-	go e.run.perform(e)
+	e.ctx.Context, e.ctx.e = r.ctx, e
+	r.dispatch(e)
 }
 
 func (r *run) startTimer(e *effect) {
@@ -160,22 +154,6 @@ func (r *run) startTimer(e *effect) {
 		return
 	}
 	e.timer = time.AfterFunc(e.due-r.active(), func() { r.report(e) })
-}
-
-// perform runs on the goroutine of an effect.
-func (r *run) perform(e *effect) {
-	whole := false
-	defer func() {
-		if p := recover(); p != nil || !whole {
-			if p == nil {
-				p = errors.New("the effect ended its goroutine")
-			}
-			e.out = outcome{fatal: &PanicError{e.path, p, debug.Stack()}}
-		}
-		r.report(e)
-	}()
-	e.out = e.runWork()
-	whole = true
 }
 
 func (e *effect) runWork() outcome {
@@ -194,7 +172,7 @@ func (e *effect) runWork() outcome {
 		}
 	}
 	failpoint.At(failpoint.EffectBefore)
-	out := e.work.perform(e.ctx, e.key)
+	out := e.work.perform(&e.ctx, e.key)
 	failpoint.At(failpoint.EffectAfter)
 	return out
 }
@@ -204,12 +182,7 @@ func failed(err error) outcome {
 }
 
 // report passes an ended effect to the scheduler; it never blocks.
-func (r *run) report(e *effect) {
-	r.mu.Lock()
-	r.endedQueue = append(r.endedQueue, e)
-	r.mu.Unlock()
-	r.signal()
-}
+func (r *run) report(e *effect) { r.reportFrom(nil, e) }
 
 // signal wakes the scheduler.
 func (r *run) signal() {

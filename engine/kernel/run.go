@@ -64,6 +64,8 @@ type run struct {
 	head       int
 	mu         sync.Mutex
 	endedQueue []*effect    // ended effects in order
+	idle       *worker      // waits for the next effect; nil = none
+	ended      bool         // no effect follows
 	midAnswers []*midAnswer // answers given during writes, to be journaled
 	wake       chan struct{}
 }
@@ -200,4 +202,5 @@ func (r *run) end() {
 	for e := r.open.first; e != nil; e = e.next {
 		e.abandon()
 	}
+	r.endWorkers()
 }

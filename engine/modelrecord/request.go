@@ -39,10 +39,10 @@ func (w Request) Record(tools *Tools) journal.Request {
 		q.Messages[i] = journal.Message{Head: w.heads[i], Text: w.Messages[i].Text}
 	}
 	field := func(name string, b []byte) { q.Fields = append(q.Fields, journal.Field{Name: name, JSON: b}) }
-	field("role", journal.AppendString(nil, w.Role))
+	field("role", jsonvalue.AppendString(nil, w.Role))
 	field("call", strconv.AppendInt(nil, int64(w.Call), 10))
 	if w.Step != "" {
-		field("step", journal.AppendString(nil, w.Step))
+		field("step", jsonvalue.AppendString(nil, w.Step))
 	}
 	if len(w.Tools) > 0 {
 		field("tools", tools.of(w.Tools))

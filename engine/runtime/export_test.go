@@ -18,3 +18,6 @@ func (e *Emitter) Send(ev engine.Event) { e.e.send(ev) }
 
 // Transient sends an event that no journal holds.
 func (e *Emitter) Transient(after int, ev engine.Event) { e.e.sendTransient(after, ev) }
+
+// SegmentResult is the output of a tool call as the journal stores it.
+type SegmentResult = segmentResult

@@ -1,12 +1,10 @@
-package journal_test
+package jsonvalue_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/pexctl/pex/engine/jsonvalue"
-
-	"github.com/pexctl/pex/engine/journal"
 )
 
 func FuzzAppendStringIsWhatEncodeWrites(f *testing.F) {
@@ -15,7 +13,7 @@ func FuzzAppendStringIsWhatEncodeWrites(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		want, err := jsonvalue.Marshal(strings.ToValidUTF8(s, "\uFFFD"))
-		if got := journal.AppendString([]byte("x"), s); err != nil || string(got) != "x"+string(want) {
+		if got := jsonvalue.AppendString([]byte("x"), s); err != nil || string(got) != "x"+string(want) {
 			t.Fatalf("%q: got %s, want x%s (%v)", s, got, want, err)
 		}
 	})

@@ -1,0 +1,154 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"sync"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// worker is a goroutine that performs effects, one after another. A session in which one
+// effect follows another needs only one.
+type worker struct{ next chan *effect }
+
+// dispatch performs e on the idle worker, or on a new one.
+func (r *run) dispatch(e *effect) {
+	r.mu.Lock()
+	w := r.idle
+	r.idle = nil
+	r.mu.Unlock()
+	if w != nil {
+		w.next <- e // buffered: the worker may still be on its way to receive
+		return
+	}
+	w = &worker{make(chan *effect, 1)}
+	go r.work(w, e)
+}
+
+// work performs effects until the session ends or another worker is idle.
+func (r *run) work(w *worker, e *effect) {
+	for e != nil && r.perform(w, e) {
+		e = <-w.next
+	}
+}
+
+// perform performs one effect and reports whether the worker is idle afterwards.
+func (r *run) perform(w *worker, e *effect) (idle bool) {
+	whole := false
+	defer func() {
+		if p := recover(); p != nil || !whole {
+			if p == nil {
+				p = errors.New("the effect ended its goroutine")
+			}
+			e.out = outcome{fatal: &PanicError{e.path, p, debug.Stack()}}
+			w = nil
+		}
+		idle = r.reportFrom(w, e)
+	}()
+	e.out = e.runWork()
+	whole = true
+	return
+}
+
+// reportFrom passes an ended effect to the scheduler and keeps its worker, if not nil, for
+// the next one. It returns false if the worker is not needed any more.
+func (r *run) reportFrom(w *worker, e *effect) (idle bool) {
+	r.mu.Lock()
+	r.endedQueue = append(r.endedQueue, e)
+	if idle = w != nil && r.idle == nil && !r.ended; idle {
+		r.idle = w
+	}
+	r.mu.Unlock()
+	r.signal()
+	return idle
+}
+
+// endWorkers lets the idle worker end, and busy ones after their effect.
+func (r *run) endWorkers() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended = true; r.idle != nil {
+		close(r.idle.next)
+		r.idle = nil
+	}
+}
+
+// effectContext is the context in which an effect is performed. It has the values of the
+// session's context and ends when nothing waits for the effect any more; every effect is
+// closed before the session's context ends. Other contexts made from it need no goroutine,
+// since it has AfterFunc.
+type effectContext struct {
+	context.Context
+	e     *effect
+	mu    sync.Mutex
+	done  chan struct{} // made when first asked for
+	err   error
+	after map[*func()]struct{}
+}
+
+// Done returns a channel that is closed when the context ends.
+func (c *effectContext) Done() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done == nil {
+		c.done = make(chan struct{})
+		if c.err != nil {
+			close(c.done)
+		}
+	}
+	return c.done
+}
+
+// Err returns context.Canceled once the context has ended.
+func (c *effectContext) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Value returns a value of the session's context, or the write that is performed.
+func (c *effectContext) Value(key any) any {
+	if _, ok := key.(writeKey); ok && c.e.class == journal.Write {
+		return c.e
+	}
+	return c.Context.Value(key)
+}
+
+// AfterFunc calls f on its own goroutine when the context ends; stop prevents that, and
+// returns false if it is too late.
+func (c *effectContext) AfterFunc(f func()) (stop func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		go f()
+		return func() bool { return false }
+	}
+	if c.after == nil {
+		c.after = map[*func()]struct{}{}
+	}
+	c.after[&f] = struct{}{}
+	return func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		_, waits := c.after[&f]
+		delete(c.after, &f)
+		return waits
+	}
+}
+
+func (c *effectContext) cancel() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return
+	}
+	if c.err = context.Canceled; c.done != nil {
+		close(c.done)
+	}
+	for f := range c.after {
+		go (*f)()
+	}
+	c.after = nil
+}
