@@ -62,37 +62,75 @@ func (l *lineBuffer) release() {
 // pendingGroup returns the group that waits to be written. The caller holds mu.
 func (a *appender) pendingGroup() *group {
 	if a.next == nil {
-		a.next = &group{ticket: Ticket{done: make(chan struct{})}, lines: newLines()}
+		a.next = &group{ticket: Ticket{done: make(chan struct{}), appender: a}, lines: newLines()}
 	}
 	return a.next
 }
 
-// startCommit starts a commit of the pending group unless one is running. The caller
-// holds mu.
-func (a *appender) startCommit(durable bool) *Ticket {
+// idle reports whether what is appended now can be written at once. The caller holds mu.
+func (a *appender) idle() bool { return !a.busy && a.next == nil }
+
+// writeNow writes lines and schedules their sync. The caller holds mu and has checked
+// idle.
+func (a *appender) writeNow(lines []byte) error {
+	failpoint.At(failpoint.CommitBefore)
+	if err := writeAll(a.disk, lines); err != nil {
+		_ = a.disk.Truncate(a.good)
+		a.err = a.owner.wrapError(err)
+		return a.err
+	}
+	failpoint.At(failpoint.CommitWritten)
+	a.good += int64(len(lines))
+	a.scheduleSync()
+	return nil
+}
+
+// commitSoon returns the ticket of the pending group. Its commit follows the running one,
+// or is left to whoever waits for the ticket. The caller holds mu.
+func (a *appender) commitSoon(durable bool) *Ticket {
 	a.next.durable = a.next.durable || durable
 	a.last = &a.next.ticket
+	return a.last
+}
+
+// startCommit commits the pending group in the background. The caller holds mu.
+func (a *appender) startCommit() {
+	a.commitSoon(false)
 	if !a.busy {
 		a.busy = true
 		go a.commitLoop()
 	}
-	return a.last
 }
 
-// commitLoop commits groups until none is pending. A group is written at once; what is
-// appended until a sync slot is free shares its sync.
-func (a *appender) commitLoop() {
-	for more := true; more; {
-		c := commit{a: a}
-		c.write()
-		if c.durable {
-			a.syncSlots <- struct{}{}
-			c.write()
-			c.sync()
-			<-a.syncSlots
-		}
-		more = c.end()
+// claim reports whether the caller must commit the group of t. It then counts as running.
+func (a *appender) claim(t *Ticket) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.busy || a.next == nil || &a.next.ticket != t {
+		return false
 	}
+	a.busy = true
+	return true
+}
+
+// commitLoop commits groups until none is pending.
+func (a *appender) commitLoop() {
+	for a.commitOnce() {
+	}
+}
+
+// commitOnce commits the pending group and reports whether there is another one. A group
+// is written at once; what is appended until a sync slot is free shares its sync.
+func (a *appender) commitOnce() (more bool) {
+	c := commit{a: a}
+	c.write()
+	if c.durable {
+		a.syncSlots <- struct{}{}
+		c.write()
+		c.sync()
+		<-a.syncSlots
+	}
+	return c.end()
 }
 
 // settle waits for the last commit. Its error was reported by its ticket.
@@ -160,6 +198,7 @@ func (c *commit) end() (more bool) {
 		a.good += c.size
 		if c.durable {
 			a.isNew = false
+			a.unscheduleSync()
 			if a.saveExtent != nil && c.extent.seq > 0 {
 				c.extent.bytes = a.good
 				a.saveExtent(c.extent)
@@ -203,6 +242,14 @@ func (a *appender) scheduleSync() {
 	}
 }
 
+// unscheduleSync drops the scheduled sync after one of the whole file. The caller holds mu.
+func (a *appender) unscheduleSync() {
+	if a.syncTimer != nil {
+		a.syncTimer.Stop()
+		a.syncTimer = nil
+	}
+}
+
 // syncPending syncs what was written but not synced, unless the file has failed.
 func (a *appender) syncPending() error {
 	a.syncSlots <- struct{}{}
@@ -226,16 +273,29 @@ func (a *appender) syncPending() error {
 	return a.err
 }
 
-// end writes and syncs what is left and closes the file. It returns the first error.
-func (a *appender) end() error {
-	a.settle()
+// stopSyncing syncs what is left to sync before the file is closed. It does not repeat an
+// earlier error.
+func (a *appender) stopSyncing() error {
 	a.mu.Lock()
 	a.closed = true
+	failed := a.err != nil
 	if a.syncTimer != nil {
 		a.syncTimer.Stop()
 	}
 	a.mu.Unlock()
-	return errors.Join(a.syncPending(), a.disk.Close())
+	if failed {
+		return nil
+	}
+	return a.syncPending()
+}
+
+// end writes and syncs what is left and closes the file. It returns the first error.
+func (a *appender) end() error {
+	a.settle()
+	a.mu.Lock()
+	err := a.err
+	a.mu.Unlock()
+	return errors.Join(err, a.stopSyncing(), a.disk.Close())
 }
 
 // writeAll writes b in one call, except in tests that crash halfway.

@@ -37,7 +37,7 @@ func BenchmarkAppendLine(b *testing.B) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	file := lineBuffer(b, thousand(), &journal.Chain{})
+	file := encodeLines(b, thousand(), &journal.Chain{})
 	b.SetBytes(int64(len(file)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -2,24 +2,29 @@ package journal
 
 import (
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// Append encodes one tick on the caller's goroutine. With durability Sync it starts a
-// commit unless one is running; otherwise it writes the tick at once.
+// Append encodes one tick on the caller's goroutine and writes it at once, unless it must
+// be synced or follows one that must.
 func (f *File) Append(recs []Record) (*Ticket, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.err != nil {
 		return nil, f.err
 	}
-	if f.home.durability != Sync {
+	durable := f.home.durability == Sync && slices.ContainsFunc(recs, func(r Record) bool { return r.syncs() })
+	if !durable && f.idle() {
 		l := newLines()
 		defer l.release()
 		if err := f.encode(l, recs); err != nil {
 			return nil, err
+		}
+		if f.home.durability == Sync {
+			return nil, f.writeNow(l.b)
 		}
 		return nil, f.write(l.b)
 	}
@@ -28,7 +33,7 @@ func (f *File) Append(recs []Record) (*Ticket, error) {
 		return nil, err
 	}
 	g.extent = extent{seq: f.seq, chain: f.tail}
-	return f.startCommit(true), nil
+	return f.commitSoon(durable), nil
 }
 
 // encode appends all of the records to l, or none.

@@ -110,7 +110,7 @@ func TestCutAtEveryByteIsAPrefix(t *testing.T) {
 func TestEveryFlipIsSeen(t *testing.T) {
 	_, want := sample(t)
 	want = want[:6]
-	b := lineBuffer(t, want, &journal.Chain{})
+	b := encodeLines(t, want, &journal.Chain{})
 	lastLine := bytes.LastIndexByte(b[:len(b)-1], '\n') + 1
 	for name, whole := range map[string][]byte{
 		"whole": b, "torn": b[:len(b)-9], "hardly begun": b[:lastLine+3], "zeros behind": append(bytes.Clone(b), 0, 0, 0),

@@ -177,7 +177,7 @@ func (f *File) currentExtent() extent {
 func (f *File) Close() error {
 	f.settle()
 	failpoint.At(failpoint.CloseBefore)
-	err := f.syncOnExit()
+	err := errors.Join(f.syncOnExit(), f.stopSyncing())
 	if cerr := f.disk.Close(); err == nil {
 		err = cerr
 	}

@@ -69,7 +69,7 @@ func (f *File) saveHead() error {
 	if needless {
 		return nil
 	}
-	if err := f.home.writeHead(&head, f.home.durability != Async); err != nil {
+	if err := f.home.writeHead(&head, false); err != nil {
 		return fmt.Errorf("write the head of run %s (its journal is whole): %w", f.run, err)
 	}
 	return nil
@@ -135,6 +135,9 @@ func sealHead(b []byte) []byte {
 func readHead(dir, run string) (*Head, []byte, error) {
 	path := filepath.Join(dir, headName)
 	b, err := regular.ReadFile(path)
+	if err == nil && len(b) == 0 { // not synced before a power loss
+		err = fs.ErrNotExist
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}

@@ -18,8 +18,8 @@ type Durability string
 
 // The durabilities.
 const (
-	Sync  Durability = "sync"  // each commit is synced before its ticket is fulfilled; the default
-	Async Durability = "async" // synced in the background; only Home.Close waits
+	Sync  Durability = "sync"  // records that must not be lost are synced before their ticket is fulfilled, others within 100 ms; the default
+	Async Durability = "async" // synced in the background; only closing waits
 	Exit  Durability = "exit"  // synced once, when the run's file is closed
 )
 

@@ -15,20 +15,35 @@ type ValueKeeper interface {
 	KeepsValues() bool
 }
 
-// Ticket is fulfilled when the records of an Append are durable. A nil Ticket is
-// fulfilled.
+// Ticket is fulfilled when the records of an Append are as durable as they must be. A nil
+// Ticket is fulfilled. The commit of the records may be left to whoever waits for it: Wait
+// performs it, Start and Done perform it in the background.
 type Ticket struct {
-	done chan struct{}
-	err  error
+	done     chan struct{}
+	err      error
+	appender *appender // performs the commit; nil = it is performed anyway
+}
+
+// Start makes sure that the ticket will be fulfilled without a Wait.
+func (t *Ticket) Start() {
+	if t != nil && t.appender != nil && t.appender.claim(t) {
+		go t.appender.commitLoop()
+	}
 }
 
 // Done returns a channel that is closed when the ticket is fulfilled or has failed.
-func (t *Ticket) Done() <-chan struct{} { return t.done }
+func (t *Ticket) Done() <-chan struct{} {
+	t.Start()
+	return t.done
+}
 
 // Wait blocks until the ticket is fulfilled, or returns why it failed.
 func (t *Ticket) Wait() error {
 	if t == nil {
 		return nil
+	}
+	if t.appender != nil && t.appender.claim(t) && t.appender.commitOnce() {
+		go t.appender.commitLoop()
 	}
 	<-t.done
 	return t.err

@@ -109,7 +109,7 @@ func (l *Log) Append(object []byte) (at int64, err error) {
 	g.lines.b = append(g.lines.b[:from], sealed...)
 	at = l.size
 	l.tail, l.size, l.lines = tail, l.size+int64(len(sealed)), l.lines+1
-	l.startCommit(false)
+	l.startCommit()
 	return at, nil
 }
 

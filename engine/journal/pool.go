@@ -15,10 +15,7 @@ import (
 // that of a run's own journal with the run id before it, and each run has its own chain.
 // All runs share writes and syncs.
 //
-// With durability Sync, tickets are fulfilled by a sync. With Async they are fulfilled by
-// the write, which is synced shortly after; but an append with the intent of a write, or
-// with a question, is synced before its ticket is fulfilled, so that no run forgets after
-// a power loss what it was about to do.
+// Its durability is that of a Home: Sync or Async.
 type Pool struct {
 	appender
 	o       PoolOptions

@@ -72,7 +72,7 @@ func cutRun(line []byte) (run, rest []byte, ok bool) {
 func (r *pooledRun) Append(recs []Record) (*Ticket, error) {
 	l := newLines()
 	defer l.release()
-	b, tail, durable := l.b, r.tail, r.pool.o.Durability != Async
+	b, tail, durable := l.b, r.tail, false
 	for i := range recs {
 		b = append(b, r.head...)
 		at := len(b)
@@ -81,10 +81,10 @@ func (r *pooledRun) Append(recs []Record) (*Ticket, error) {
 			return nil, err
 		}
 		b[at] = ',' // the run is before it
-		durable = durable || needsSync(&recs[i])
+		durable = durable || recs[i].syncs()
 	}
 	l.b = b
-	t, err := r.pool.append(r, b, durable)
+	t, err := r.pool.append(r, b, durable && r.pool.o.Durability != Async)
 	if err != nil {
 		return nil, err
 	}
@@ -93,22 +93,20 @@ func (r *pooledRun) Append(recs []Record) (*Ticket, error) {
 	return t, nil
 }
 
-// needsSync reports whether something waits for the record to be durable.
-func needsSync(r *Record) bool {
-	return r.Kind == Intent && (r.Class == Write || r.Class == Question)
-}
-
 func (p *Pool) append(r *pooledRun, b []byte, durable bool) (*Ticket, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err != nil {
 		return nil, p.err
 	}
-	g := p.pendingGroup()
-	g.lines.b = append(g.lines.b, b...)
 	r.addSpan(p.size, len(b))
 	p.size += int64(len(b))
-	return p.startCommit(durable), nil
+	if !durable && p.idle() {
+		return nil, p.writeNow(b)
+	}
+	g := p.pendingGroup()
+	g.lines.b = append(g.lines.b, b...)
+	return p.commitSoon(durable), nil
 }
 
 // addSpan records where lines of the run are.

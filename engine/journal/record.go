@@ -50,6 +50,7 @@ type Record struct {
 	Status   Status
 	Deferred bool // journaled while the session stopped; delivered by the next one together with adjacent held records
 	Encoded  bool // Body was written by Encode and needs no validation
+	Sync     bool // must be durable before it counts, whatever its kind; not stored
 	Attempt  uint16
 	At       int64  // active nanoseconds since the run started, the only clock of node code
 	WallTime int64  // start record and human decisions: wall time in Unix nanoseconds; 0 = unknown
@@ -59,6 +60,20 @@ type Record struct {
 	By       []byte // human decisions: who decided, a JSON object; nil = unknown
 	Body     []byte // request, result, failure or input: JSON, or other UTF-8 text
 	Value    any    // a result not encoded yet; only in-memory journals store it
+}
+
+// syncs reports whether a record must be durable before it counts: what must not happen
+// twice, what a human decided, and where a session ends. A power loss may take any other
+// record of the last 100 ms, and then reads are performed again (ADR 0032).
+func (r *Record) syncs() bool {
+	switch r.Kind {
+	case Intent:
+		return r.Sync || r.Class == Write || r.Class == Question
+	case Cancel, Marker, End, Change, UnknownOutcome, Answer:
+		return true
+	case Start, Result, Redo:
+	}
+	return r.Sync || len(r.By) > 0
 }
 
 // EnsureBody encodes Value into Body if Body is not set.

@@ -33,11 +33,11 @@ func sample(t testing.TB) ([]byte, []journal.Record) {
 		{Kind: journal.End, Path: "done"},
 	}
 	var c journal.Chain
-	return lineBuffer(t, recs, &c), recs
+	return encodeLines(t, recs, &c), recs
 }
 
-// lines numbers records from 1 and writes them behind chain c.
-func lineBuffer(t testing.TB, recs []journal.Record, c *journal.Chain) []byte {
+// encodeLines numbers records from 1 and encodes them after chain c.
+func encodeLines(t testing.TB, recs []journal.Record, c *journal.Chain) []byte {
 	t.Helper()
 	var b []byte
 	for i := range recs {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/regular"
@@ -68,16 +70,16 @@ func TestWhatIsSyncedBeforeATicketIsFulfilled(t *testing.T) {
 		t.Errorf("a run without a record syncs %q", got)
 	}
 	all := records(t)
-	got = syncsOf(t, dir, func() { appended(t, f, all[:1]...) })
-	slices.Sort(got) // the file and the names are synced side by side
+	got = syncsOf(t, dir, func() { appended(t, f, all[:4]...) }) // to the intent of a write
+	slices.Sort(got)                                             // the file and the names are synced side by side
 	if want := []string{"runs", "runs/r", "runs/r/journal.jsonl"}; !slices.Equal(got, want) {
-		t.Errorf("the first record syncs %q, want %q", got, want)
+		t.Errorf("the first write syncs %q, want %q", got, want)
 	}
-	if got := syncsOf(t, dir, func() { appended(t, f, all[1:2]...) }); !slices.Equal(got, []string{"runs/r/journal.jsonl"}) {
-		t.Errorf("a later record syncs %q", got)
+	if got := syncsOf(t, dir, func() { appended(t, f, all[4:6]...) }); !slices.Equal(got, []string{"runs/r/journal.jsonl"}) {
+		t.Errorf("a question syncs %q", got)
 	}
-	if got := syncsOf(t, dir, func() { ended(t, f) }); !slices.Equal(got, []string{"runs/r/run.json.new"}) {
-		t.Errorf("the head is replaced after the syncs %q", got)
+	if got := syncsOf(t, dir, func() { ended(t, f) }); len(got) > 0 {
+		t.Errorf("closing after a synced record syncs %q", got)
 	}
 	var s journal.Snapshot
 	if got := syncsOf(t, dir, func() { s, _ = h.Snapshot("r") }); len(got) > 0 {
@@ -98,6 +100,82 @@ func TestWhatIsSyncedBeforeATicketIsFulfilled(t *testing.T) {
 	})
 	if want := []string{"runs/r/journal.jsonl.new", "runs/r/run.json.new", "runs/r", "runs"}; !slices.Equal(got, want) {
 		t.Errorf("a restored run syncs %q, want %q", got, want)
+	}
+}
+
+// A power loss may take the results of reads of the last 100 ms.
+func TestARecordThatMayBeLostIsSyncedSoon(t *testing.T) {
+	all, file := records(t), []string{"runs", "runs/r", "runs/r/journal.jsonl"}
+	t.Run("while the run goes on", func(t *testing.T) {
+		dir := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			f := created(t, home(t, dir, journal.Sync))
+			got := syncsOf(t, dir, func() {
+				appended(t, f, all[:3]...)
+				time.Sleep(99 * time.Millisecond)
+			})
+			if len(got) > 0 {
+				t.Errorf("a read syncs %q", got)
+			}
+			got = syncsOf(t, dir, func() {
+				time.Sleep(2 * time.Millisecond)
+				synctest.Wait()
+			})
+			if slices.Sort(got); !slices.Equal(got, file) {
+				t.Errorf("after 100 ms it syncs %q, want %q", got, file)
+			}
+			ended(t, f)
+		})
+	})
+	t.Run("when the file is closed", func(t *testing.T) {
+		dir := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			f := created(t, home(t, dir, journal.Sync))
+			got := syncsOf(t, dir, func() {
+				appended(t, f, all[:3]...)
+				ended(t, f)
+			})
+			if slices.Sort(got); !slices.Equal(got, file) {
+				t.Errorf("synced %q, want %q", got, file)
+			}
+		})
+	})
+}
+
+func TestEveryRecordThatMustNotBeLostIsSynced(t *testing.T) {
+	by := []byte(`{"user":"ann"}`)
+	for _, row := range []struct {
+		rec  journal.Record
+		want bool
+	}{
+		{journal.Record{Kind: journal.Start, Path: "r"}, false},
+		{journal.Record{Kind: journal.Intent, Class: journal.Read, Path: "x"}, false},
+		{journal.Record{Kind: journal.Intent, Class: journal.Idempotent, Path: "x"}, false},
+		{journal.Record{Kind: journal.Intent, Class: journal.Timer, Path: "x"}, false},
+		{journal.Record{Kind: journal.Intent, Class: journal.Read, Path: "x", Sync: true}, true},
+		{journal.Record{Kind: journal.Intent, Class: journal.Write, Path: "x"}, true},
+		{journal.Record{Kind: journal.Intent, Class: journal.Question, Path: "x"}, true},
+		{journal.Record{Kind: journal.Result, Path: "x"}, false},
+		{journal.Record{Kind: journal.Result, Path: "x", Sync: true}, true},
+		{journal.Record{Kind: journal.Result, Path: "x", By: by}, true},
+		{journal.Record{Kind: journal.Redo, Path: "x"}, false},
+		{journal.Record{Kind: journal.Redo, Path: "x", By: by}, true},
+		{journal.Record{Kind: journal.UnknownOutcome, Path: "x"}, true},
+		{journal.Record{Kind: journal.Answer, Path: "x"}, true},
+		{journal.Record{Kind: journal.Cancel}, true},
+		{journal.Record{Kind: journal.Change}, true},
+		{journal.Record{Kind: journal.Marker}, true},
+		{journal.Record{Kind: journal.End}, true},
+	} {
+		dir := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			f := created(t, home(t, dir, journal.Sync))
+			row.rec.Seq = 1
+			if got := syncsOf(t, dir, func() { appended(t, f, row.rec) }); len(got) > 0 != row.want {
+				t.Errorf("kind %d, class %d, sync %v, by %q: synced %q", row.rec.Kind, row.rec.Class, row.rec.Sync, row.rec.By, got)
+			}
+			ended(t, f)
+		})
 	}
 }
 

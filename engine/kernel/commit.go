@@ -15,6 +15,7 @@ type batch struct {
 func (r *run) add(rec journal.Record) {
 	r.seq++
 	rec.Seq = r.seq
+	rec.Sync = rec.Sync || r.o.Strict
 	if rec.Kind != journal.Intent {
 		r.advance()
 	}

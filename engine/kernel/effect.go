@@ -68,6 +68,7 @@ type outcome struct {
 func (e *effect) result(out outcome) journal.Record {
 	return out.stamp.applyTo(journal.Record{
 		Kind: journal.Result, Path: e.path, Status: out.status, Body: out.body, Encoded: out.encoded, Value: out.value,
+		Sync: e.class == journal.Write || e.class == journal.Question,
 	})
 }
 
@@ -156,8 +157,13 @@ func (r *run) startTimer(e *effect) {
 	e.timer = time.AfterFunc(e.due-r.active(), func() { r.report(e) })
 }
 
+// waitsForCommit reports whether the effect starts only once its intent is durable.
+func (e *effect) waitsForCommit() bool {
+	return e.once || e.class == journal.Write || e.class == journal.Question
+}
+
 func (e *effect) runWork() outcome {
-	if e.once || e.class == journal.Write || e.class == journal.Question {
+	if e.waitsForCommit() {
 		if err := e.ticket.Wait(); err != nil {
 			return outcome{fatal: &StoreError{err}}
 		}

@@ -41,10 +41,15 @@ func (r *run) deliverLive() error {
 			return &StoreError{err}
 		}
 	}
+	awaited := false
 	for _, e := range r.toStart {
 		if !e.closed && !e.yields {
+			awaited = awaited || e.waitsForCommit()
 			r.start(e, t)
 		}
+	}
+	if !awaited {
+		t.Start() // otherwise the effect commits
 	}
 	clear(r.toStart)
 	r.toStart = r.toStart[:0]
@@ -122,7 +127,7 @@ func (r *run) resolveInherited() (done bool, err error) {
 		e.inDoubt, e.failure = false, nil
 		if e.class != journal.Timer {
 			e.attempt++
-			rec := journal.Record{Kind: journal.Redo, Path: e.path, Attempt: e.attempt}
+			rec := journal.Record{Kind: journal.Redo, Path: e.path, Attempt: e.attempt, Sync: e.waitsForCommit()}
 			if r.o.Resolve[e.path] == "redo" {
 				rec = r.stamp().applyTo(rec)
 			}

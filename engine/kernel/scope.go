@@ -144,7 +144,7 @@ func (r *run) register(s *Scope, e *effect, path string, in intent) {
 // outcome.
 func (r *run) journalIntent(e *effect, in intent) {
 	failpoint.At(failpoint.IntentBefore)
-	rec := journal.Record{Kind: journal.Intent, Class: e.class, Attempt: 1, Path: e.path, Digest: in.digest}
+	rec := journal.Record{Kind: journal.Intent, Class: e.class, Attempt: 1, Path: e.path, Digest: in.digest, Sync: e.once}
 	if in.request != nil {
 		rec.Body, rec.Encoded = in.request(), true
 	}

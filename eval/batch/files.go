@@ -40,7 +40,7 @@ func openStore(p *Plan) (*store, error) {
 	}
 	s := &store{dir: p.Dir, index: newRowIndex(p)}
 	pool, err := journal.OpenPool(filepath.Join(p.Dir, trialsFile), journal.PoolOptions{
-		Durability: journal.Async, Done: s.index.closed, Locked: func() error { return s.load(p) },
+		Done: s.index.closed, Locked: func() error { return s.load(p) },
 	})
 	s.index.runs = nil // needed only while the pool is opened
 	if err != nil {
