@@ -183,7 +183,7 @@ type Repair struct {
 type Memory struct {
 	Backend    string       `yaml:"backend" enum:"badger|none" doc:"The store for conversations."`
 	Path       string       `yaml:"path" doc:"The directory of the store. Default: a directory below the home."`
-	Durability string       `yaml:"durability" enum:"sync|async|exit" doc:"When a run's journal is flushed to disk: at each commit (sync), soon after (async), or at the end (exit)."`
+	Durability string       `yaml:"durability" enum:"sync|async|exit" doc:"When a run's journal is synced to disk: sync = writes, questions, decisions and the end before they count, everything else within 100 ms; async = in the background; exit = at the end. A killed process loses nothing either way."`
 	History    bool         `yaml:"history" doc:"Whether prompts show earlier turns of the same memory id. With false, each run starts without them but is still stored."`
 	Compaction *syntax.Node `yaml:"compaction" doc:"How long conversations are shortened before they are sent. Default: not at all."`
 }
