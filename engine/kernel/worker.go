@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/pexctl/pex/engine/journal"
@@ -85,7 +86,13 @@ type effectContext struct {
 	mu    sync.Mutex
 	done  chan struct{} // made when first asked for
 	err   error
-	after map[*func()]struct{}
+	after []*afterFunc
+}
+
+// afterFunc is a function to call when a context ends.
+type afterFunc struct {
+	c *effectContext
+	f func()
 }
 
 // Done returns a channel that is closed when the context ends.
@@ -125,17 +132,19 @@ func (c *effectContext) AfterFunc(f func()) (stop func() bool) {
 		go f()
 		return func() bool { return false }
 	}
-	if c.after == nil {
-		c.after = map[*func()]struct{}{}
+	a := &afterFunc{c, f}
+	c.after = append(c.after, a)
+	return a.stop
+}
+
+func (a *afterFunc) stop() bool {
+	a.c.mu.Lock()
+	defer a.c.mu.Unlock()
+	i := slices.Index(a.c.after, a)
+	if i >= 0 {
+		a.c.after = slices.Delete(a.c.after, i, i+1)
 	}
-	c.after[&f] = struct{}{}
-	return func() bool {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		_, waits := c.after[&f]
-		delete(c.after, &f)
-		return waits
-	}
+	return i >= 0
 }
 
 func (c *effectContext) cancel() {
@@ -147,8 +156,8 @@ func (c *effectContext) cancel() {
 	if c.err = context.Canceled; c.done != nil {
 		close(c.done)
 	}
-	for f := range c.after {
-		go (*f)()
+	for _, a := range c.after {
+		go a.f()
 	}
 	c.after = nil
 }
