@@ -53,7 +53,7 @@ func (r *run) mustYield(s *Scope, name []string, cancel <-chan struct{}) (bool, 
 	if r.pos < len(r.replay) {
 		rec := &r.replay[r.pos]
 		return rec.Kind == journal.Intent && rec.Class == journal.Timer && strings.HasSuffix(rec.Path, yieldName) &&
-			rec.Path == join(s.path, yieldPath(name)), nil
+			rec.Path == join(s.Path(), yieldPath(name)), nil
 	}
 	if r.o.Follow != nil {
 		return false, nil

@@ -34,6 +34,7 @@ type run struct {
 	closed bool         // the session has ended and branches are unwinding
 
 	paths         map[string]struct{} // paths of all effects
+	keyBuf        []byte              // of the last effect's key
 	recorded      map[string]*effect  // open effects by path during a replay
 	open          effectList          // in issue order
 	toStart       []*effect           // effects to start once the tick is committed

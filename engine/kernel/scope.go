@@ -16,15 +16,21 @@ import (
 type Scope struct {
 	b    *branch
 	up   *Scope
-	path string
-	cut  error // ends every wait below
+	name string
+	path string // built when first asked for
+	cut  error  // ends every wait below
 }
 
 // Child returns a scope with a longer path in the same branch. With "" the path stays the
 // same, but the child can be cut separately.
 func (s *Scope) Child(name string) *Scope {
-	return &Scope{b: s.b, up: s, path: join(s.path, name)}
+	c := new(Scope)
+	s.InitChild(c, name)
+	return c
 }
+
+// InitChild makes c, a zero Scope, the child of s: Child for a Scope within another struct.
+func (s *Scope) InitChild(c *Scope, name string) { c.b, c.up, c.name = s.b, s, name }
 
 func join(path, name string) string {
 	if path == "" {
@@ -37,7 +43,29 @@ func join(path, name string) string {
 }
 
 // Path returns the scope's effect path; "" at the top.
-func (s *Scope) Path() string { return s.path }
+func (s *Scope) Path() string {
+	if s.path == "" && s.up != nil {
+		s.path = string(s.appendPath(nil, ""))
+	}
+	return s.path
+}
+
+// appendPath appends the path of name below s to b.
+func (s *Scope) appendPath(b []byte, name string) []byte {
+	from := len(b)
+	if s.path != "" {
+		b = append(b, s.path...)
+	} else if s.up != nil {
+		b = s.up.appendPath(b, s.name)
+	}
+	if name == "" {
+		return b
+	}
+	if len(b) > from {
+		b = append(b, '/')
+	}
+	return append(b, name...)
+}
 
 // Now returns the active time of the run at the last delivered record.
 func (s *Scope) Now() time.Duration { return s.b.run.now }
@@ -46,7 +74,7 @@ func (s *Scope) Now() time.Duration { return s.b.run.now }
 func (s *Scope) Start() time.Time { return s.b.run.startedAt }
 
 // ID returns an id derived from run, path and name: the same in every replay.
-func (s *Scope) ID(name string) string { return ID(s.b.run.o.RunID, s.path, name) }
+func (s *Scope) ID(name string) string { return ID(s.b.run.o.RunID, s.Path(), name) }
 
 // ID returns what Scope.ID returns for a name at an effect path of a run.
 func ID(run, path, name string) string {
@@ -64,7 +92,7 @@ func (s *Scope) Replaying() bool { return s.b.run.pos < len(s.b.run.replay) }
 // version that wrote it issued none there. It returns false at the end of the journal,
 // where this is not known yet.
 func (s *Scope) Omits(name string) bool {
-	r, below := s.b.run, join(s.path, name)+"/"
+	r, below := s.b.run, join(s.Path(), name)+"/"
 	goesOn := false
 	for i := r.pos; i < len(r.replay); i++ {
 		rec := &r.replay[i]
@@ -79,7 +107,7 @@ func (s *Scope) Omits(name string) bool {
 // Next reports whether the next record of the journal is the intent of the named effect.
 func (s *Scope) Next(name string) bool {
 	r := s.b.run
-	return s.Replaying() && r.replay[r.pos].Kind == journal.Intent && r.replay[r.pos].Path == join(s.path, name)
+	return s.Replaying() && r.replay[r.pos].Kind == journal.Intent && r.replay[r.pos].Path == join(s.Path(), name)
 }
 
 // Emit calls f once the records so far are durable: in the order of the Emit calls, never
@@ -107,13 +135,15 @@ type intent struct {
 
 // issue journals an intent, or matches it with the journal.
 func (s *Scope) issue(e *effect, name string, in intent) {
-	s.activeRun().register(s, e, join(s.path, name), in)
+	s.activeRun().register(s, e, name, in)
 }
 
 // register is issue without the check for a running branch: timers are extended between
 // turns of branches.
-func (r *run) register(s *Scope, e *effect, path string, in intent) {
-	key := r.o.RunID + "/" + path
+func (r *run) register(s *Scope, e *effect, name string, in intent) {
+	r.keyBuf = append(append(r.keyBuf[:0], r.o.RunID...), '/')
+	r.keyBuf = s.appendPath(r.keyBuf, name)
+	key := string(r.keyBuf)
 	e.path = key[len(r.o.RunID)+1:]
 	e.key = cmp.Or(e.key, key)
 	if _, twice := r.paths[e.path]; twice {
@@ -165,7 +195,7 @@ func (r *run) journalIntent(e *effect, in intent) {
 func (s *Scope) activeRun() *run {
 	r := s.b.run
 	if r.cur != s.b {
-		panic("scope used outside its branch: " + s.path)
+		panic("scope used outside its branch: " + s.Path())
 	}
 	return r
 }

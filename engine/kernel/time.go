@@ -66,7 +66,7 @@ type timeout struct {
 
 func (t *timeout) set(name string, d time.Duration) {
 	t.timer = &effect{class: journal.Timer, layer: LayerTimer, delay: d, fire: t.fire, bounds: t.scope}
-	t.run.register(t.outer, t.timer, join(t.outer.path, name), intent{})
+	t.run.register(t.outer, t.timer, name, intent{})
 }
 
 // fire is called when the time has passed.

@@ -22,7 +22,15 @@ var _ engine.Scope = (*scope)(nil)
 // Child implements Scope.
 func (s *scope) Child(name string) engine.Scope { return s.child(name) }
 
-func (s *scope) child(name string) *scope { return &scope{s.k.Child(name), s.r} }
+func (s *scope) child(name string) *scope {
+	c := &struct { // one allocation for both scopes
+		scope
+		kernel kernel.Scope
+	}{}
+	s.k.InitChild(&c.kernel, name)
+	c.scope = scope{&c.kernel, s.r}
+	return &c.scope
+}
 
 // Nth implements Scope.
 func (s *scope) Nth(name string) string {
