@@ -27,7 +27,7 @@ type modelQuery struct {
 	call     model.Call
 	nth      int // number of the call within its role and step, from 1
 	attempt  attempt
-	llm      *boundModel
+	llm      boundModel
 	request  *model.Request
 	reserved reservation
 	started  time.Duration // active time of the run at the start of the call
@@ -45,7 +45,7 @@ func (s *scope) Model(name string, c model.Call) (*model.Reply, error) {
 	if !ok {
 		return nil, stop.Fail(stop.Internal, "llms", "llm %q is not in the program", c.LLM)
 	}
-	reply, err := modelChain.ask(s, &modelQuery{call: c, nth: r.calls[key], attempt: attempt{name: name}, llm: &m})
+	reply, err := modelChain.ask(s, &modelQuery{call: c, nth: r.calls[key], attempt: attempt{name: name}, llm: m})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (f withFallback) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s failed, so %s is used instead: %s", q.call.LLM, other, me), Repair: engine.FellBack})
 		m := s.r.models[other]
 		m.hasFallback = i+1 < len(others)
-		q.llm, q.attempt = &m, attempt{name: fmt.Sprintf("%s.fallback.%d", name, i+1)}
+		q.llm, q.attempt = m, attempt{name: fmt.Sprintf("%s.fallback.%d", name, i+1)}
 		reply, err = f.next.ask(s, q)
 	}
 	return reply, err

@@ -22,13 +22,13 @@ func (journaledModel) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	if s.r.emit.enabled() {
 		s.event(engine.Event{Type: engine.ModelStarted, Path: q.attempt.path(), Model: q.llm.spec.Name, Role: q.call.Role, Step: stepRef(&q.call)})
 	}
-	return kernel.Do(s.k, s.modelEffect(q.attempt, q.llm, q.request))
+	return kernel.Do(s.k, s.modelEffect(q.attempt, &q.llm, q.request))
 }
 
 func (s *scope) modelEffect(at attempt, m *boundModel, req *model.Request) kernel.Effect[*model.Reply] {
-	llm := m.choose(req)
+	llm, spec := m.choose(req), m.spec
 	name := at.path()
-	e := kernel.Effect[*model.Reply]{Name: name, Class: journal.Read, Layer: replay.LayerLLM, Detail: req, AcceptDrift: s.acceptDrift, AtMostOnce: req.Metered}
+	e := kernel.Effect[*model.Reply]{Name: name, Class: journal.Read, Layer: replay.LayerLLM, Detail: req, AcceptDrift: s.driftRule(), AtMostOnce: req.Metered}
 	if s.r.journaled() {
 		segments, w := s.r.segments, modelrecord.NewRequest(req)
 		e.Digest = w.Digest()
@@ -44,10 +44,10 @@ func (s *scope) modelEffect(at attempt, m *boundModel, req *model.Request) kerne
 	if d, ok := llm.(model.Delayed); ok {
 		e.Delay = d.Delay()
 	}
-	stream, send := s.deltas(name, m.spec.Name, req.Role), s.transientSender(name)
+	stream, send := s.deltas(name, spec.Name, req.Role), s.transientSender(name)
 	e.Perform = func(ctx context.Context, key string) (*model.Reply, error) {
 		if llm == nil {
-			return nil, modelFailure(&model.Error{Kind: model.NotFound, Message: "llm " + m.spec.Name + " is not connected"}, false)
+			return nil, modelFailure(&model.Error{Kind: model.NotFound, Message: "llm " + spec.Name + " is not connected"}, false)
 		}
 		if me := at.begin(s.r.retries); me != nil {
 			return nil, modelFailure(me, false)
@@ -58,7 +58,7 @@ func (s *scope) modelEffect(at attempt, m *boundModel, req *model.Request) kerne
 		ctx = model.WithRetries(ctx, s.r.retries)
 		if s.r.emit.enabled() {
 			ctx = model.WithRetryNotice(ctx, func(e model.RetryEvent) {
-				send(retryEvent(engine.Event{Type: engine.ModelRetrying, Model: m.spec.Name, Role: req.Role}, e, mask))
+				send(retryEvent(engine.Event{Type: engine.ModelRetrying, Model: spec.Name, Role: req.Role}, e, mask))
 			})
 		}
 		reply, err := redact.Model{Model: llm, Mask: mask}.Generate(ctx, &call, stream)
@@ -103,17 +103,19 @@ func (s *scope) deltas(name, llm, role string) func(model.Delta) {
 	return func(d model.Delta) { send(engine.Event{Type: engine.ModelDelta, Model: llm, Role: role, Text: d.Text}) }
 }
 
-// acceptDrift reports whether to accept a recorded reply although the request differs from
-// the recorded one. It does if another version of this program recorded it, since the
-// built-in prompts may have changed.
-func (s *scope) acceptDrift() bool {
-	r := s.r
-	for r.parent != nil {
-		r = r.parent
-	}
+// driftRule returns acceptDrift if it can accept anything, else nil.
+func (s *scope) driftRule() func() bool {
+	r := s.r.root()
 	if r.input.Origin == nil || r.input.Origin.Version == r.opts.Version {
-		return false
+		return nil
 	}
+	return s.acceptDrift
+}
+
+// acceptDrift accepts a recorded reply although the request differs from the recorded one:
+// another version of this program recorded it, and the built-in prompts may have changed.
+func (s *scope) acceptDrift() bool {
+	r := s.r.root()
 	if !r.versionWarned {
 		r.versionWarned = true
 		s.Record(engine.WarningAdded{Text: fmt.Sprintf("version %s started the run, and its prompts differ from those of version %s; recorded replies are still used", r.input.Origin.Version, r.opts.Version)})
