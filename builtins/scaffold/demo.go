@@ -58,14 +58,14 @@ func (a Answers) share(table bool) task {
 	last := call{"calculator", `{"expression": "round((1 - 188.45 / 420.20) * 1000) / 10"}`, "55.2"}
 	if !table {
 		return task{
-			Key: "how many percent", Ask: "Sales were 188.45 EUR on 2026-11-12 and 420.20 EUR on an average day. How many percent lower is that?",
-			Goal:  "Use the calculator to compute how many percent 188.45 is below 420.20",
+			Key: "by what percentage", Ask: "Sales were 188.45 EUR on 2026-11-12 and 420.20 EUR on an average day. What is the difference in percent?",
+			Goal:  "Use the calculator to compute by what percentage 188.45 is below 420.20",
 			Calls: []call{last}, Finding: "188.45 EUR is 55.2% lower than 420.20 EUR.",
 		}
 	}
 	t := task{
-		Key: "how many percent", Ask: "How many percent below the average day is that?",
-		Goal:    "Use the calculator to compute how many percent the lowest sales are below the average day",
+		Key: "by what percentage", Ask: "By what percentage is that below the average day?",
+		Goal:    "Use the calculator to compute by what percentage the lowest sales are below the average day",
 		Finding: "That is 55.2% below the average day of 420.20 EUR.",
 	}
 	if a.has("json_query") {
@@ -126,7 +126,7 @@ var suite = map[string][]task{
 			Finding: "We ran out of cake on 2026-11-07, the day of the street festival.", Answer: "2026-11-07",
 		},
 		{
-			ID: "machine", Key: "failure of the espresso machine", Ask: "Until when was the espresso machine down?", Goal: "Find the failure of the espresso machine in notes.md with search_files",
+			ID: "machine", Key: "failure of the espresso machine", Ask: "At what time was the espresso machine repaired?", Goal: "Find the failure of the espresso machine in notes.md with search_files",
 			Calls:   []call{{"search_files", `{"query": "espresso machine", "path": "notes.md"}`, "13:30"}},
 			Finding: "The espresso machine was down until 13:30 on 2026-11-12.", Answer: "13:30",
 		},
