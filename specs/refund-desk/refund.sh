@@ -3,4 +3,4 @@
 set -eu
 printf '%s\t%s\t%s\n' "$1" "$2" "$3" >> ledger.tsv
 sleep "$4"
-echo "paid back $2 EUR for order $1"
+echo "refunded $2 EUR for order $1"

@@ -154,7 +154,7 @@ func (o *testOptions) chosen(c *ui.Call, cases []testspec.Case, files []string, 
 const firstTest = `
   tests:
     - name: plans a sum
-      parameters: {question: "What is 17 % of 2349.50?"}
+      parameters: {question: "What is 17% of 2349.50?"}
       render: planner    # its prompt, held against a golden file: pexctl test --update writes it`
 
 func noTests(files []string) string {
