@@ -55,7 +55,7 @@ func (t *Target) Advice(e *model.Error) string {
 	case model.BadReply:
 		return "check that the provider is correct" + t.ifAddressed(" and that %s is the URL of an API, which often ends in /v1")
 	case model.Truncated:
-		return "a proxy may truncate replies; use pexctl run --no-stream"
+		return "the server's log may say why it stopped (a local model may repeat itself); if a proxy truncates replies, use pexctl run --no-stream"
 	case model.BadRequest:
 		return fmt.Sprintf("the server rejects a parameter; check %s and its options", t.Path)
 	case model.ContextTooLong, model.NoReply:

@@ -18,6 +18,52 @@ type Answers struct {
 	Model       string   // of the provider
 	Tools       []string // names of Tools, without duplicates
 	Priced      bool     // the price of the model is known, so that limits.max_cost can be set
+	BaseURL     string   // address of the model server; "" = that of the provider
+	Ready       string   // why Provider is the default: "OPENAI_API_KEY is set"; "" = it is the first
+	Server      string   // address of the user's own model server, which was asked for its models; "" = none
+	Served      []Served // models of Server; none if it does not answer
+}
+
+// Served is a model of the user's own server.
+type Served struct {
+	Name    string
+	NoTools bool // the server says that the model does not support tool calls
+}
+
+// UseServer records what the model server at address has. Without a choice by the user, its first model becomes the model.
+// defaultServer reports whether address is the provider's own default, which the spec does not repeat.
+func (a *Answers) UseServer(address string, models []Served, defaultServer, chosen bool) {
+	a.Server, a.Served = address, models
+	if !defaultServer {
+		a.BaseURL = address
+	}
+	if !chosen && len(models) > 0 && !a.installed() {
+		a.Model = models[0].Name
+	}
+}
+
+func (a Answers) installed() bool {
+	return slices.ContainsFunc(a.Served, func(m Served) bool { return m.Name == a.Model })
+}
+
+// TextTools reports whether the server says that the model supports no tool calls, so that it must call tools as text.
+func (a Answers) TextTools() bool {
+	return slices.Contains(a.Served, Served{Name: a.Model, NoTools: true})
+}
+
+// Missing returns what to do before the model can be called, "" if nothing is known to be missing.
+func (a Answers) Missing() string {
+	switch {
+	case a.Server == "" || a.installed():
+		return ""
+	case len(a.Served) == 0 && a.Provider == "ollama":
+		return "no Ollama server at " + a.Server + ": run ollama serve, then ollama pull " + a.Model
+	case len(a.Served) == 0:
+		return "no server answers at " + a.Server
+	case a.Provider == "ollama":
+		return "not installed: run ollama pull " + a.Model
+	}
+	return "not a model of " + a.Server
 }
 
 // The longest valid answers, in characters.

@@ -43,7 +43,7 @@ func Generate(a Answers) ([]File, error) {
 	}
 	p := project{Answers: a, Tools: a.chosen(), Demo: a.demo(), Cases: a.cases()}
 	p.Provider, _ = providerOf(a.Provider)
-	p.Switch = p.Provider.variables()
+	p.Switch = a.Variables()
 	for _, t := range p.Demo {
 		p.Calls = append(p.Calls, t.Calls...)
 	}
@@ -116,7 +116,7 @@ var functions = template.FuncMap{
 func single(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // simple matches text that needs no quotes in YAML.
-var simple = text.Regexp(`^[A-Za-z]([A-Za-z0-9 ._/%+()-]|:[A-Za-z0-9])*[A-Za-z0-9.%]$`)
+var simple = text.Regexp(`^[A-Za-z]([A-Za-z0-9 ._/%+()-]|:[A-Za-z0-9/])*[A-Za-z0-9.%]$`)
 
 // plain formats a string as a YAML scalar, quoted if necessary.
 func plain(s string) string {

@@ -15,6 +15,9 @@ type Interview struct {
 	Line func() (string, error) // reads a line, without its line break
 	Out  io.Writer              // where questions are written
 	Pen  tty.Pen
+
+	// Lookup, if not nil, is called before the model is asked for. It records the models of the user's own server.
+	Lookup func(*Answers)
 }
 
 // question is one question of the interview.
@@ -42,8 +45,8 @@ var questions = []question{
 		preset: func(a Answers) string { return a.Provider }, set: setProvider, check: Answers.checkProvider,
 	},
 	{
-		Flag: "model", Text: "Which model?", preset: func(a Answers) string { return a.Model },
-		set: func(a *Answers, s string) { a.Model = s }, check: Answers.checkModel,
+		Flag: "model", Text: "Which model?", about: listServed, preset: func(a Answers) string { return a.Model },
+		set: setModel, check: Answers.checkModel,
 	},
 	{
 		Flag: "tools", Text: "Which tools? Enter names or numbers.", about: listTools,
@@ -85,6 +88,9 @@ func (i Interview) Ask(a Answers, known []string) (Answers, error) {
 		if slices.Contains(known, q.Flag) {
 			continue
 		}
+		if q.Flag == "model" && i.Lookup != nil {
+			i.Lookup(&a)
+		}
 		next, err := i.ask(q, a)
 		if err != nil {
 			return a, err
@@ -119,6 +125,33 @@ func (i Interview) ask(q question, a Answers) (Answers, error) {
 	}
 }
 
+func setModel(a *Answers, s string) {
+	var names []string
+	for _, m := range a.Served {
+		names = append(names, m.Name)
+	}
+	a.Model = numbered(s, names)
+}
+
+// listServed lists the models of the user's own server.
+func listServed(a Answers, pen tty.Pen) []string {
+	if a.Server == "" {
+		return nil
+	}
+	if len(a.Served) == 0 {
+		return []string{pen.Ink(tty.Yellow, "  "+tty.Safe(a.Missing()))}
+	}
+	var rows [][2]string
+	for _, m := range a.Served {
+		about := ""
+		if m.NoTools {
+			about = "no tool calls"
+		}
+		rows = append(rows, [2]string{tty.Flat(m.Name), about})
+	}
+	return append(list(rows, pen), pen.Ink(tty.Dim, "  (models of "+tty.Safe(a.Server)+")"))
+}
+
 // setProvider sets the provider and the model that it suggests.
 func setProvider(a *Answers, s string) {
 	a.Provider = numbered(s, ProviderNames())
@@ -141,10 +174,14 @@ func numbered(word string, names []string) string {
 	return word
 }
 
-func listProviders(_ Answers, pen tty.Pen) []string {
+func listProviders(a Answers, pen tty.Pen) []string {
 	var rows [][2]string
 	for _, p := range Providers() {
-		rows = append(rows, [2]string{p.Name, p.About})
+		about := p.About
+		if p.Name == a.Provider && a.Ready != "" {
+			about += ", " + a.Ready
+		}
+		rows = append(rows, [2]string{p.Name, about})
 	}
 	return list(rows, pen)
 }
@@ -165,7 +202,7 @@ func list(rows [][2]string, pen tty.Pen) []string {
 	}
 	var out []string
 	for n, r := range rows {
-		out = append(out, fmt.Sprintf("  %d  %-*s  %s", n+1, wide, r[0], pen.Ink(tty.Dim, r[1])))
+		out = append(out, strings.TrimRight(fmt.Sprintf("  %d  %-*s  %s", n+1, wide, r[0], pen.Ink(tty.Dim, r[1])), " "))
 	}
 	return out
 }

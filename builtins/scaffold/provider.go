@@ -1,5 +1,12 @@
 package scaffold
 
+import (
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+)
+
 // Provider is a model provider that init offers, with the model it suggests.
 type Provider struct {
 	Name   string // the value of llms.<name>.provider
@@ -45,6 +52,24 @@ func providerOf(name string) (Provider, bool) {
 	return Provider{}, false
 }
 
+// SuggestProvider makes the first provider that can be used at once the default: its environment variables are set, or its
+// local server has models.
+func (a *Answers) SuggestProvider(env func(string) string, ollama []Served) {
+	for _, p := range Providers() {
+		vars := p.variables()
+		switch {
+		case len(vars) == 0 && len(ollama) > 0:
+			a.Ready = "running"
+		case len(vars) > 0 && !slices.ContainsFunc(vars, func(v string) bool { return env(v) == "" }):
+			a.Ready = vars[0] + " is set"
+		default:
+			continue
+		}
+		a.Provider, a.Model = p.Name, p.Model
+		return
+	}
+}
+
 // ProviderNames returns the names of Providers.
 func ProviderNames() []string {
 	var out []string
@@ -64,8 +89,15 @@ func (p Provider) variables() []string {
 	return out
 }
 
-// Variables returns the environment variables that the real model needs, the API key first.
+// Variables returns the environment variables that the real model needs, the API key first. A server in the local network
+// needs none.
 func (a Answers) Variables() []string {
 	p, _ := providerOf(a.Provider)
+	if u, err := url.Parse(a.BaseURL); err == nil && a.BaseURL != "" {
+		if host := u.Hostname(); net.ParseIP(host) != nil || !strings.Contains(host, ".") || strings.HasSuffix(host, ".local") {
+			return nil
+		}
+		return []string{p.Key}
+	}
 	return p.variables()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pexctl/pex/builtins/scaffold"
 	"github.com/pexctl/pex/builtins/tty/ttytest"
 	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/internal/doctest"
@@ -67,7 +68,13 @@ func TestPagesDoWhatTheySay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	house := doctest.House{Root: root, Env: []string{noSleep}, Screen: screen}
+	env := []string{noSleep} // and nothing that changes what init suggests
+	for _, p := range scaffold.Providers() {
+		if p.Key != "" {
+			env = append(env, p.Key+"=")
+		}
+	}
+	house := doctest.House{Root: root, Env: env, Screen: screen} // OLLAMA_HOST is inherited from TestMain
 	for _, page := range handWritten(t) {
 		t.Run(strings.TrimSuffix(page.Name, ".md"), func(t *testing.T) {
 			t.Parallel()

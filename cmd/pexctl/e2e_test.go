@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,4 +109,45 @@ func TestE2ERunOnRandomWeightsEnds(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	t.Logf("%s after %d model calls", r.StopReason.Code, r.Usage.ModelCalls)
+}
+
+// TestE2EFirstAnswerOfALocalModel types what a newcomer types who has Ollama with one model: init finds server and model, ping
+// says what the model supports, run answers.
+func TestE2EFirstAnswerOfALocalModel(t *testing.T) {
+	base := e2e.Ollama(t, "../../testdata/models/tiny.gguf")
+	home := t.TempDir()
+	pexctl := func(dir string, wantExit int, args ...string) string {
+		t.Helper()
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, self, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), pexctlEnv()...)
+		cmd.Env = append(cmd.Env, "OLLAMA_HOST="+strings.TrimSuffix(strings.TrimPrefix(base, "http://"), "/v1"))
+		out, err := cmd.CombinedOutput()
+		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) || cmd.ProcessState.ExitCode() != wantExit {
+			t.Fatalf("pexctl %s: %v, want exit code %d\n%s", strings.Join(args, " "), err, wantExit, out)
+		}
+		t.Logf("$ pexctl %s\n%s", strings.Join(args, " "), out)
+		return string(out)
+	}
+	const live = " --set planner.llm=live --set executor.mode=react_text"
+	if out := pexctl(home, 0, "init", "shop", "--yes", "--provider", "ollama"); !strings.Contains(out, "With a real model (tiny):\n  pexctl run shop"+live) {
+		t.Errorf("init does not suggest the model of the server:\n%s", out)
+	}
+	dir := filepath.Join(home, "shop")
+	if out := pexctl(dir, 0, "models", "ping", "."); !strings.Contains(out, "executor.mode: react_text") {
+		t.Errorf("ping does not say how to do without tool calls:\n%s", out)
+	}
+	args := append([]string{"run", "."}, strings.Fields(live)...)
+	args = append(args, "--set", "llms.live.max_output_tokens=1200", "--set", "llms.live.seed=7", "--set", "limits.executor_max_iterations=2",
+		"Which product sold best?", "-o", "json")
+	var r ran
+	if out := pexctl(dir, 0, append(args, "-q")...); json.Unmarshal([]byte(out), &r) != nil || r.Status != "completed" || r.Usage.ModelCalls == 0 {
+		t.Errorf("no answer:\n%s", out)
+	}
 }

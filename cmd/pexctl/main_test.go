@@ -24,8 +24,12 @@ func TestMain(m *testing.M) {
 		main()
 		os.Exit(0)
 	}
+	_ = os.Setenv(noOllama())
 	testscript.Main(m, map[string]func(){"pexctl": main, "toolserver": toolserver})
 }
+
+// noOllama is the variable, with its value, that keeps init from finding an Ollama server of this machine.
+func noOllama() (name, value string) { return "OLLAMA_HOST", "127.0.0.1:1" }
 
 // oneGoroutine skips a test with a single goroutine under -short: the race
 // detector finds nothing in it.

@@ -29,6 +29,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SPECS", specs)
 			e.Setenv("PEX_HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv(noOllama())
 			e.Vars = append(e.Vars, noSleep)
 			return os.CopyFS(filepath.Join(e.WorkDir, "hello"), os.DirFS(filepath.Join(specs, "hello")))
 		},

@@ -15,7 +15,7 @@ type call struct {
 type flags struct {
 	agent, connector, with []string
 	force, list, run       bool
-	name, out              string
+	name, out, baseURL     string
 }
 
 // withFlags reads the flags of a command before it runs.
@@ -26,6 +26,7 @@ func withFlags(do func(*call) error) func(*ui.Call) error {
 func readFlags(c *ui.Call) flags {
 	return flags{
 		agent:     c.StringSlice("agent"),
+		baseURL:   c.String("base-url"),
 		connector: c.StringSlice("connector"),
 		force:     c.Bool("force"),
 		list:      c.Bool("list"),

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,6 +31,8 @@ func InitCommand(env *ui.Env) *cli.Command {
 			"pexctl init # In this folder, interactively",
 			"pexctl init my-agent --yes # With defaults, without questions",
 			"pexctl init my-agent --yes --provider anthropic --tools json_query,read_file",
+			"pexctl init my-agent --provider ollama # With a local model",
+			"pexctl init my-agent --provider openai --base-url http://localhost:8080/v1 # llama.cpp, vLLM, LM Studio",
 			"pexctl init my-agent --yes -o json | jq -r '.files[]'",
 		),
 		Flags: []cli.Flag{
@@ -36,6 +40,7 @@ func InitCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "description", Usage: "`TEXT`: One-line description of the agent"},
 			&cli.StringFlag{Name: "provider", Usage: "`PROVIDER`: Model provider: " + ui.OneOf(scaffold.ProviderNames())},
 			&cli.StringFlag{Name: "model", Usage: "`MODEL`: Model name (default: depends on the provider)"},
+			&cli.StringFlag{Name: "base-url", Usage: "`URL`: Address of your model server (default: for ollama OLLAMA_HOST or localhost:11434, else that of the provider)"},
 			&cli.StringFlag{Name: "tools", Usage: "`TOOLS`: Comma-separated tools: " + ui.List(scaffold.ToolNames())},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "Use defaults instead of asking"},
 			forceFlag(), ui.OutputFlag(),
@@ -83,11 +88,19 @@ func answersOf(ctx context.Context, c *call, dir string) (scaffold.Answers, erro
 	if err != nil {
 		return a, err
 	}
+	lookup := func(a *scaffold.Answers) {
+		if base, models := serverOf(ctx, *a, os.Getenv); base != "" {
+			a.UseServer(base, models, a.BaseURL == "" && base == ollamaBase(""), slices.Contains(known, "model"))
+		}
+	}
+	if c.Yes || slices.Contains(known, "model") {
+		lookup(&a)
+	}
 	if err := room(c, dir, a); err != nil { // before asking questions
 		return a, err
 	}
 	if !c.Yes && len(known) < len(scaffold.Flags()) {
-		if a, err = askFor(ctx, c, a, known); err != nil {
+		if a, err = askFor(ctx, c, a, known, lookup); err != nil {
 			return a, err
 		}
 	}
@@ -119,11 +132,17 @@ func answeredByFlags(c *call, a *scaffold.Answers) (known []string, err error) {
 		}
 		known = append(known, name)
 	}
+	if base := c.baseURL; base != "" {
+		if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, failure.Usagef("--base-url: %q is no address such as http://localhost:8080/v1", tty.Flat(base))
+		}
+		a.BaseURL = strings.TrimSuffix(base, "/")
+	}
 	return known, nil
 }
 
 // askFor asks for the unknown answers at the terminal.
-func askFor(ctx context.Context, c *call, a scaffold.Answers, known []string) (scaffold.Answers, error) {
+func askFor(ctx context.Context, c *call, a scaffold.Answers, known []string, lookup func(*scaffold.Answers)) (scaffold.Answers, error) {
 	_, in := ui.Terminal(c.Stdin)
 	_, out := ui.Terminal(c.Stderr)
 	if !in || !out {
@@ -132,8 +151,12 @@ func askFor(ctx context.Context, c *call, a scaffold.Answers, known []string) (s
 	}
 	p := &ui.Person{In: bufio.NewReader(c.Stdin), Out: ui.Styled(c.Stderr)}
 	pen := tty.Pen{Color: ui.UsesColor(c.Stderr)}
+	if !slices.Contains(known, "provider") && !slices.Contains(known, "model") && a.BaseURL == "" {
+		_, models := serverOf(ctx, scaffold.Answers{Provider: "ollama"}, os.Getenv)
+		a.SuggestProvider(os.Getenv, models)
+	}
 	fmt.Fprintln(ui.Styled(c.Stderr), pen.Ink(tty.Dim, "Press Enter for the default in brackets, Ctrl-C to cancel.")+"\n")
-	i := scaffold.Interview{Line: func() (string, error) { return p.Line(ctx) }, Out: ui.Styled(c.Stderr), Pen: pen}
+	i := scaffold.Interview{Line: func() (string, error) { return p.Line(ctx) }, Out: ui.Styled(c.Stderr), Pen: pen, Lookup: lookup}
 	a, err := i.Ask(a, known)
 	switch {
 	case ctx.Err() != nil:
@@ -159,9 +182,17 @@ func initNext(dir string, a scaffold.Answers) []nextCommand {
 
 // liveRun returns the command that runs the project with its real model.
 func liveRun(dir string, a scaffold.Answers) nextCommand {
-	command := "pexctl run " + fspath.Quote(dir) + ` --set planner.llm=live "your question"`
+	command := "pexctl run " + fspath.Quote(dir) + " --set planner.llm=live"
+	if a.TextTools() {
+		command += " --set executor.mode=react_text"
+	}
+	command += ` "your question"`
 	for _, v := range slices.Backward(a.Variables()) {
 		command = v + "=... " + command
 	}
-	return nextCommand{command, "With a real model (" + a.Model + ")"}
+	about := "With a real model (" + a.Model
+	if missing := a.Missing(); missing != "" {
+		about += "; " + missing
+	}
+	return nextCommand{command, about + ")"}
 }
