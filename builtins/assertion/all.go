@@ -2,7 +2,7 @@ package assertion
 
 import "github.com/pexctl/pex/eval/trial"
 
-// All is every check of this folder, in the order in which catalogues show them.
+// All returns every check of this package, in the order of the reference.
 func All() trial.Checks {
 	return trial.Checks{
 		Equals, Contains, StartsWith, EndsWith, Regex, Number, JSONSchema, JSONPath,

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// onText is a check of one text: the response, or what path selects of the
+// onText is a check of one text: the response, or the value that path selects from the
 // output.
 type onText struct {
 	path component.FilterRef
@@ -21,34 +21,34 @@ type onText struct {
 
 var _ trial.Check = onText{}
 
-// Check implements trial.Check. A path that does not select one value fails it.
+// Check implements trial.Check. It fails if path does not select exactly one value.
 func (c onText) Check(ctx context.Context, s *trial.Subject) (trial.Mark, error) {
 	text, missing, err := answer(s, c.path)
 	if err != nil {
 		return trial.Mark{}, err
 	}
 	if missing != "" {
-		return says(false, "", s.Result.Response, missing), nil
+		return boolean(false, "", s.Result.Response, missing), nil
 	}
 	return c.look(ctx, s, text)
 }
 
-// answer is the text that a check looks at; missing says why there is none.
+// answer returns the text to check. missing is the reason if there is none.
 func answer(s *trial.Subject, path component.FilterRef) (text, missing string, err error) {
 	if path.IsZero() {
 		return s.Result.Response, "", nil
 	}
-	v, missing, err := selected(s, path)
+	v, missing, err := selectOne(s, path)
 	if err != nil || missing != "" {
 		return "", missing, err
 	}
 	return jsonvalue.Text(v), "", nil
 }
 
-// selected is the one value that a path selects of the output; missing says why
-// there is none.
-func selected(s *trial.Subject, path component.FilterRef) (v any, missing string, err error) {
-	values, missing, err := selection(s, path)
+// selectOne returns the only value that path selects from the output. missing is the
+// reason if there is none.
+func selectOne(s *trial.Subject, path component.FilterRef) (v any, missing string, err error) {
+	values, missing, err := selectValues(s, path)
 	if err != nil || missing != "" {
 		return nil, missing, err
 	}
@@ -58,8 +58,8 @@ func selected(s *trial.Subject, path component.FilterRef) (v any, missing string
 	return values[0], "", nil
 }
 
-// selection is the values that a path selects of the output.
-func selection(s *trial.Subject, path component.FilterRef) (values []any, missing string, err error) {
+// selectValues returns the values that path selects from the output.
+func selectValues(s *trial.Subject, path component.FilterRef) (values []any, missing string, err error) {
 	doc, missing := document(s)
 	if missing != "" {
 		return nil, missing, nil
@@ -71,9 +71,9 @@ func selection(s *trial.Subject, path component.FilterRef) (values []any, missin
 	return values, "", nil
 }
 
-// document is the answer as JSON, numbers as they were written: the validated
-// output; without one the response, where all of it, or all of the one fence in
-// it, is JSON. missing says why there is none.
+// document returns the answer as JSON, with numbers as written: the validated output or,
+// without one, the response, if all of it or of its only code fence is JSON. missing is
+// the reason if there is none.
 func document(s *trial.Subject) (v any, missing string) {
 	if raw := s.Result.Output; len(raw) > 0 {
 		v, err := schema.Decode(raw)
@@ -88,7 +88,7 @@ func document(s *trial.Subject) (v any, missing string) {
 	return v, ""
 }
 
-// unfenced is what stands in the fence that a text consists of, else the text.
+// unfenced returns the contents of a code fence that is the entire text, else the text.
 func unfenced(text string) string {
 	text = strings.TrimSpace(text)
 	inner, fenced := strings.CutPrefix(text, "```")

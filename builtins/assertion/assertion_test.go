@@ -24,10 +24,10 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// factory is a kind of check.
+// factory creates a kind of check.
 type factory = component.Factory[trial.CheckSettings, trial.Check]
 
-// try builds a check from its defaults and what edit changes in them.
+// try creates a check from its defaults, changed by edit.
 func try[C any](f factory, s trial.CheckSettings, edit func(*C)) (trial.Check, error) {
 	c := f.Config().(*C)
 	if edit != nil {
@@ -36,8 +36,8 @@ func try[C any](f factory, s trial.CheckSettings, edit func(*C)) (trial.Check, e
 	return f.Build(c, s)
 }
 
-// made builds a check that must be right.
-func made[C any](t testing.TB, f factory, s trial.CheckSettings, edit func(*C)) trial.Check {
+// newCheck creates a valid check.
+func newCheck[C any](t testing.TB, f factory, s trial.CheckSettings, edit func(*C)) trial.Check {
 	t.Helper()
 	c, err := try(f, s, edit)
 	if err != nil {
@@ -46,25 +46,25 @@ func made[C any](t testing.TB, f factory, s trial.CheckSettings, edit func(*C)) 
 	return c
 }
 
-// refused wants a check to be refused with something in the reason.
-func refused[C any](t *testing.T, f factory, want string, edit func(*C)) {
+// wantInvalid checks that creating a check fails with an error that contains want.
+func wantInvalid[C any](t *testing.T, f factory, want string, edit func(*C)) {
 	t.Helper()
 	if _, err := try(f, trial.CheckSettings{}, edit); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%s was made with %v, want %q", f.Type, err, want)
+		t.Errorf("%s: error %v, want %q", f.Type, err, want)
 	}
 }
 
-// expect is how a check is to come out; the texts are looked for.
+// expect is the expected outcome of a check. The texts may be substrings.
 type expect struct {
 	pass    bool
-	score   float64 // 0 with pass = 1
+	score   float64 // 0 with pass means 1
 	message string
-	err     string // not "": the check's own failure
+	err     string // if not "", the check itself fails
 }
 
 var pass = expect{pass: true}
 
-// check wants a check to come out as expected.
+// check runs a check and compares the outcome.
 func check(t *testing.T, c trial.Check, s *trial.Subject, want expect) trial.Mark {
 	t.Helper()
 	m, err := c.Check(t.Context(), s)
@@ -75,7 +75,7 @@ func check(t *testing.T, c trial.Check, s *trial.Subject, want expect) trial.Mar
 		return m
 	}
 	if err != nil {
-		t.Errorf("the check failed itself: %v", err)
+		t.Errorf("the check returned an error: %v", err)
 		return m
 	}
 	if want.pass && want.score == 0 {
@@ -89,14 +89,14 @@ func check(t *testing.T, c trial.Check, s *trial.Subject, want expect) trial.Mar
 	}
 	for _, shown := range []string{m.Expected, m.Actual, m.Message, m.Diff} {
 		if len(shown) > 2200 {
-			t.Errorf("a mark shows %d bytes", len(shown))
+			t.Errorf("a mark has %d bytes", len(shown))
 		}
 	}
 	return m
 }
 
-// answered is a subject with a response.
-func answered(response string) *trial.Subject {
+// withResponse returns a subject with a response.
+func withResponse(response string) *trial.Subject {
 	return &trial.Subject{
 		Case:       map[string]any{"answer": "Paris", "n": json.Number("42"), "list": []any{"a", "b"}, "blank": "", "null": nil, "user": map[string]any{"name": "Ana"}},
 		Parameters: map[string]any{"question": "Capital of France?", "limit": 3},
@@ -105,15 +105,15 @@ func answered(response string) *trial.Subject {
 	}
 }
 
-// gave is a subject with a validated output.
-func gave(output string) *trial.Subject {
-	s := answered(output)
+// withOutput returns a subject with a validated output.
+func withOutput(output string) *trial.Subject {
+	s := withResponse(output)
 	s.Result.Output = json.RawMessage(output)
 	s.Output = jsonvalue.Plain(s.Result.Output)
 	return s
 }
 
-func parsed(t testing.TB, src string) *prompt.Template {
+func parseNumeral(t testing.TB, src string) *prompt.Template {
 	t.Helper()
 	p, problems := prompt.Parse(src, prompt.Options{Namespaces: []string{"case", "parameters"}})
 	if len(problems) > 0 {
@@ -122,10 +122,10 @@ func parsed(t testing.TB, src string) *prompt.Template {
 	return p
 }
 
-// template compiles a template as the compiler of suites does.
+// template compiles a template as the dsl does.
 func template(t testing.TB, src string) component.Template {
 	out := component.Template{Text: src}
-	out.Bind(parsed(t, src).Render)
+	out.Bind(parseNumeral(t, src).Render)
 	return out
 }
 
@@ -139,12 +139,12 @@ func templates(t testing.TB, src ...string) []component.Template {
 
 func promptRef(t testing.TB, src string) component.PromptRef {
 	out := component.PromptRef{Text: src}
-	p := parsed(t, src)
+	p := parseNumeral(t, src)
 	out.Bind(p.Render, p.Names())
 	return out
 }
 
-// anyValue compiles a value, given as JSON, as the compiler of suites does.
+// anyValue compiles a value from JSON, as the dsl does.
 func anyValue(t testing.TB, src string) component.Value {
 	t.Helper()
 	v, err := schema.Decode([]byte(src))
@@ -159,7 +159,7 @@ func anyValue(t testing.TB, src string) component.Value {
 func fill(t testing.TB, v any, l component.Lookup) any {
 	switch v := v.(type) {
 	case string:
-		p := parsed(t, v)
+		p := parseNumeral(t, v)
 		if whole, ok := p.Whole(l); ok {
 			return whole
 		}
@@ -240,12 +240,12 @@ func TestEveryCheckIsListed(t *testing.T) {
 	}
 }
 
-func TestEveryKeyIsDocumentedAndNoneIsCommon(t *testing.T) {
+func TestEveryKeyIsDocumentedAndDoesNotShadowACommonKey(t *testing.T) {
 	common := []string{"type", "name", "weight", "not"}
 	for _, f := range assertion.All() {
 		c := reflect.TypeOf(f.Config()).Elem()
 		if f.Doc == "" || c.NumField() == 0 {
-			t.Errorf("%s says nothing of itself", f.Type)
+			t.Errorf("%s has no description", f.Type)
 		}
 		for field := range c.Fields() {
 			key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
@@ -253,7 +253,7 @@ func TestEveryKeyIsDocumentedAndNoneIsCommon(t *testing.T) {
 				t.Errorf("%s.%s has no key or no doc", f.Type, field.Name)
 			}
 			if slices.Contains(common, key) {
-				t.Errorf("%s has a key of its own that all checks have: %s", f.Type, key)
+				t.Errorf("%s redefines the common key %s", f.Type, key)
 			}
 		}
 	}

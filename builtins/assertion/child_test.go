@@ -21,9 +21,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A check's program has what its author declared, and nothing of what lies
-// about in this process.
-func TestGradersHaveWhatWasDeclared(t *testing.T) {
+// A check's program sees only what its author declared, and nothing else of this process.
+func TestGradersReceiveOnlyWhatWasDeclared(t *testing.T) {
 	secrets := processtest.Plant(t)
 	self, err := processtest.Program()
 	if err != nil {
@@ -33,7 +32,7 @@ func TestGradersHaveWhatWasDeclared(t *testing.T) {
 	machine := func(name string) string {
 		return map[string]string{"PATH": "/usr/bin:/bin", "HOME": "/home/me", "SECRET": secrets[0]}[name]
 	}
-	c := made(t, assertion.Command, trial.CheckSettings{Dir: dir, Env: machine}, func(k *assertion.CommandConfig) {
+	c := newCheck(t, assertion.Command, trial.CheckSettings{Dir: dir, Env: machine}, func(k *assertion.CommandConfig) {
 		k.Argv = templates(t, self, "${case.answer}")
 		k.Env = map[string]component.Template{processtest.Variable: {Text: to}}
 	})

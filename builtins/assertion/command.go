@@ -17,14 +17,14 @@ import (
 	"github.com/pexctl/pex/internal/process"
 )
 
-// CommandConfig is the keys of command.
+// CommandConfig configures the check command.
 type CommandConfig struct {
 	Argv    []component.Template          `yaml:"argv" required:"true" min:"1" vars:"case,parameters" doc:"Program and arguments, run without a shell in the folder of this file."`
 	Env     map[string]component.Template `yaml:"env" vars:"case,parameters" doc:"Environment variables in addition to PATH, HOME, LANG and TMPDIR. Other variables are not passed on."`
 	Timeout time.Duration                 `yaml:"timeout" min:"1ms" doc:"Maximum duration."`
 }
 
-// Command has a program grade an answer.
+// Command grades an answer with a program.
 var Command = component.New("command", "A program grades the answer. It receives {case, parameters, response, output, trace, result} as JSON on standard input and exits with 0 (pass) or 1 (fail), or prints {\"pass\": true, \"score\": 0.8, \"message\": \"...\"}. Any other exit status, or invalid JSON, is an error of the check.",
 	func() CommandConfig { return CommandConfig{Timeout: 30 * time.Second} }, newCommand)
 
@@ -39,8 +39,8 @@ func newCommand(c *CommandConfig, s trial.CheckSettings) (trial.Check, error) {
 	if len(c.Argv) == 0 || c.Argv[0].Text == "" {
 		return nil, errors.New("argv must name a program")
 	}
-	if refers(c.Argv[0]) {
-		return nil, errors.New("argv[0] must not come from the dataset: name the program, and pass values behind it")
+	if hasRefs(c.Argv[0]) {
+		return nil, errors.New("argv[0] must not come from the dataset: write the program's name, and pass values after it")
 	}
 	return &command{*c, s}, nil
 }
@@ -59,15 +59,15 @@ func (c *command) Check(ctx context.Context, s *trial.Subject) (trial.Mark, erro
 	res, err := process.Run(bounded, child)
 	switch {
 	case err != nil && bounded.Err() != nil && ctx.Err() == nil:
-		return trial.Mark{}, fmt.Errorf("%s did not end within %s%s", child.Argv[0], c.config.Timeout, said(res))
+		return trial.Mark{}, fmt.Errorf("%s did not finish within %s%s", child.Argv[0], c.config.Timeout, outputText(res))
 	case err != nil:
 		return trial.Mark{}, err
 	case res.Signal != "":
-		return trial.Mark{}, fmt.Errorf("%s was ended by signal %s%s", child.Argv[0], res.Signal, said(res))
+		return trial.Mark{}, fmt.Errorf("%s was killed by signal %s%s", child.Argv[0], res.Signal, outputText(res))
 	case res.Code != 0 && res.Code != 1:
-		return trial.Mark{}, fmt.Errorf("%s ended with exit status %d%s", child.Argv[0], res.Code, said(res))
+		return trial.Mark{}, fmt.Errorf("%s exited with status %d%s", child.Argv[0], res.Code, outputText(res))
 	}
-	m, err := graded(res)
+	m, err := grade(res)
 	if err != nil {
 		return trial.Mark{}, fmt.Errorf("%s %w", child.Argv[0], err)
 	}
@@ -75,11 +75,11 @@ func (c *command) Check(ctx context.Context, s *trial.Subject) (trial.Mark, erro
 	return m, nil
 }
 
-// child is the command with its values.
+// child returns the command with its templates rendered.
 func (c *command) child(s *trial.Subject) (process.Command, error) {
 	out := process.Command{Dir: c.settings.Dir, Guard: c.settings.Guard}
 	for _, arg := range c.config.Argv {
-		text, err := filled(arg, s)
+		text, err := render(arg, s)
 		if err != nil {
 			return out, err
 		}
@@ -91,7 +91,7 @@ func (c *command) child(s *trial.Subject) (process.Command, error) {
 	}
 	values := process.Inherited(machine)
 	for _, name := range slices.Sorted(maps.Keys(c.config.Env)) {
-		text, err := filled(c.config.Env[name], s)
+		text, err := render(c.config.Env[name], s)
 		if err != nil {
 			return out, err
 		}
@@ -108,7 +108,7 @@ func (c *command) child(s *trial.Subject) (process.Command, error) {
 	return out, err
 }
 
-// input is what the program reads.
+// input returns the program's input.
 func input(s *trial.Subject) any {
 	return struct {
 		Case       map[string]any `json:"case"`
@@ -120,11 +120,11 @@ func input(s *trial.Subject) any {
 	}{s.Case, s.Parameters, s.Result.Response, s.Output, &s.Trace, s.Result}
 }
 
-// graded reads how a program that ended with 0 or 1 graded.
-func graded(res process.Result) (trial.Mark, error) {
+// grade parses the output of a program that exited with 0 or 1.
+func grade(res process.Result) (trial.Mark, error) {
 	printed := strings.TrimSpace(res.Stdout)
 	if !strings.HasPrefix(printed, "{") {
-		return says(res.Code == 0, "", "", fmt.Sprintf("exit status %d", res.Code)+said(res)), nil
+		return boolean(res.Code == 0, "", "", fmt.Sprintf("exit status %d", res.Code)+outputText(res)), nil
 	}
 	var g struct {
 		Pass    *bool    `json:"pass"`
@@ -132,25 +132,25 @@ func graded(res process.Result) (trial.Mark, error) {
 		Message string   `json:"message"`
 	}
 	if err := json.Unmarshal([]byte(printed), &g); err != nil {
-		return trial.Mark{}, fmt.Errorf("printed JSON that cannot be read: %w: %s", err, brief(printed))
+		return trial.Mark{}, fmt.Errorf("printed invalid JSON: %w: %s", err, brief(printed))
 	}
 	switch {
 	case g.Pass == nil:
 		return trial.Mark{}, fmt.Errorf("printed a JSON object without pass: %s", brief(printed))
 	case *g.Pass && res.Code != 0:
-		return trial.Mark{}, fmt.Errorf("printed pass: true and ended with exit status %d%s", res.Code, said(res))
+		return trial.Mark{}, fmt.Errorf("printed pass: true but exited with status %d%s", res.Code, outputText(res))
 	case g.Score != nil && !(*g.Score >= 0 && *g.Score <= 1):
-		return trial.Mark{}, fmt.Errorf("printed a score of %s; it goes from 0 to 1", figure(*g.Score))
+		return trial.Mark{}, fmt.Errorf("printed a score of %s; scores range from 0 to 1", formatNumber(*g.Score))
 	}
-	m := says(*g.Pass, "", "", g.Message)
+	m := boolean(*g.Pass, "", "", g.Message)
 	if g.Score != nil {
 		m.Score = *g.Score
 	}
 	return m, nil
 }
 
-// said is what a program said of itself: its errors, else its output.
-func said(res process.Result) string {
+// outputText returns the program's stderr, or else its stdout, for an error message.
+func outputText(res process.Result) string {
 	text := strings.TrimSpace(res.Stderr)
 	if text == "" {
 		text = strings.TrimSpace(res.Stdout)

@@ -21,12 +21,12 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// script is a check by a program of the shell, in a folder of its own.
+// script creates a check with a shell script, in a folder of its own.
 func script(t *testing.T, source string, edit func(*assertion.CommandConfig)) (trial.Check, string) {
 	t.Helper()
 	dir := t.TempDir()
 	settings := trial.CheckSettings{Dir: dir, Env: os.Getenv}
-	return made(t, assertion.Command, settings, func(k *assertion.CommandConfig) {
+	return newCheck(t, assertion.Command, settings, func(k *assertion.CommandConfig) {
 		k.Argv = templates(t, "sh", "-c", source, "sh", "${case.answer}")
 		if edit != nil {
 			edit(k)
@@ -48,29 +48,29 @@ func TestCommand(t *testing.T) {
 		{"prints a text", `echo fine`, expect{pass: true, message: "exit status 0: fine"}},
 		{"an argument of the row", `[ "$1" = Paris ]`, pass},
 		{"reads the answer", `grep -q '"response":"It is Paris."'`, pass},
-		{"prints broken JSON", `echo '{"pass":'`, expect{err: "sh printed JSON that cannot be read"}},
+		{"prints broken JSON", `echo '{"pass":'`, expect{err: "sh printed invalid JSON"}},
 		{"prints JSON without pass", `echo '{"score":1}'`, expect{err: "without pass"}},
-		{"prints a word for pass", `echo '{"pass":"yes"}'`, expect{err: "cannot be read"}},
-		{"contradicts itself", `echo '{"pass":true}'; exit 1`, expect{err: "printed pass: true and ended with exit status 1"}},
-		{"a score of percents", `echo '{"pass":true,"score":80}'`, expect{err: "a score of 80; it goes from 0 to 1"}},
-		{"breaks", "echo oops >&2; exit 2", expect{err: "sh ended with exit status 2: oops"}},
-		{"is killed", "kill -9 $$", expect{err: "ended by signal"}},
+		{"prints a word for pass", `echo '{"pass":"yes"}'`, expect{err: "printed invalid JSON"}},
+		{"contradicts itself", `echo '{"pass":true}'; exit 1`, expect{err: "printed pass: true but exited with status 1"}},
+		{"a score of percents", `echo '{"pass":true,"score":80}'`, expect{err: "a score of 80; scores range from 0 to 1"}},
+		{"breaks", "echo oops >&2; exit 2", expect{err: "sh exited with status 2: oops"}},
+		{"is killed", "kill -9 $$", expect{err: "killed by signal"}},
 		{"talks without end", "yes | head -c 3000000; exit 1", expect{message: "bytes left out"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k, _ := script(t, c.source, nil)
-			if m := check(t, k, answered("It is Paris."), c.want); c.want.err == "" && m.Actual != "It is Paris." {
+			if m := check(t, k, withResponse("It is Paris."), c.want); c.want.err == "" && m.Actual != "It is Paris." {
 				t.Errorf("actual %q", m.Actual)
 			}
 		})
 	}
 }
 
-func TestWhatACommandReads(t *testing.T) {
+func TestCommandInput(t *testing.T) {
 	k, dir := script(t, "cat > in.json; pwd; env", func(k *assertion.CommandConfig) {
 		k.Env = map[string]component.Template{"EXPECTED": template(t, "${case.answer}")}
 	})
-	s := gave(`{"total":3}`)
+	s := withOutput(`{"total":3}`)
 	s.Result.Steps = []plan.StepRecord{{ID: "s1", ToolCalls: []tool.Record{{Tool: "clock", Args: json.RawMessage(`{"a":1}`)}}}}
 	s.Trace = runtime.TraceOf(s.Result, nil)
 	t.Setenv("SECRET_OF_THE_MACHINE", "x")
@@ -113,26 +113,26 @@ func TestWhatACommandReads(t *testing.T) {
 	}
 }
 
-func TestACommandEndsInTime(t *testing.T) {
+func TestCommandTimesOut(t *testing.T) {
 	slow, _ := script(t, "echo waiting; exec sleep 600", func(k *assertion.CommandConfig) { k.Timeout = 50 * time.Millisecond })
-	check(t, slow, answered("x"), expect{err: "sh did not end within 50ms"})
+	check(t, slow, withResponse("x"), expect{err: "sh did not finish within 50ms"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	endless, _ := script(t, "exec sleep 600", nil)
-	if _, err := endless.Check(ctx, answered("x")); !errors.Is(err, context.Canceled) {
+	if _, err := endless.Check(ctx, withResponse("x")); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
 
-func TestCommandsThatCannotBeRun(t *testing.T) {
-	missing := made(t, assertion.Command, trial.CheckSettings{Dir: t.TempDir(), Env: os.Getenv}, func(k *assertion.CommandConfig) {
+func TestInvalidCommands(t *testing.T) {
+	missing := newCheck(t, assertion.Command, trial.CheckSettings{Dir: t.TempDir(), Env: os.Getenv}, func(k *assertion.CommandConfig) {
 		k.Argv = templates(t, "no-such-program-here")
 	})
-	check(t, missing, answered("x"), expect{err: "was not found in PATH"})
-	column := made(t, assertion.Command, trial.CheckSettings{Dir: t.TempDir(), Env: os.Getenv}, func(k *assertion.CommandConfig) {
+	check(t, missing, withResponse("x"), expect{err: "was not found in PATH"})
+	column := newCheck(t, assertion.Command, trial.CheckSettings{Dir: t.TempDir(), Env: os.Getenv}, func(k *assertion.CommandConfig) {
 		k.Argv = templates(t, "true", "${case.x}")
 	})
-	check(t, column, answered("x"), expect{err: "there is no case.x"})
-	refused(t, assertion.Command, "must name a program", func(*assertion.CommandConfig) {})
-	refused(t, assertion.Command, "argv[0] must not come from the dataset", func(k *assertion.CommandConfig) { k.Argv = templates(t, "${case.answer}") })
+	check(t, column, withResponse("x"), expect{err: "case.x does not exist"})
+	wantInvalid(t, assertion.Command, "must name a program", func(*assertion.CommandConfig) {})
+	wantInvalid(t, assertion.Command, "argv[0] must not come from the dataset", func(k *assertion.CommandConfig) { k.Argv = templates(t, "${case.answer}") })
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// ContainsConfig is the keys of contains.
+// ContainsConfig configures the check contains.
 type ContainsConfig struct {
 	Value      component.Template   `yaml:"value" vars:"case,parameters" doc:"Text that the answer must contain."`
 	Any        []component.Template `yaml:"any" vars:"case,parameters" doc:"Texts of which the answer must contain at least one."`
@@ -19,7 +19,7 @@ type ContainsConfig struct {
 	IgnoreCase bool                 `yaml:"ignore_case" doc:"Whether to ignore case."`
 }
 
-// Contains wants texts in an answer.
+// Contains checks that the answer contains texts.
 var Contains = component.New("contains", "The answer contains a text, any of several, or all of them.",
 	func() ContainsConfig { return ContainsConfig{} }, newContains)
 
@@ -31,17 +31,17 @@ func newContains(c *ContainsConfig, _ trial.CheckSettings) (trial.Check, error) 
 	case c.Value.Text == "" && len(c.Any) > 0 && len(c.All) == 0:
 		texts, all = c.Any, false
 	case c.Value.Text != "" || len(c.Any) > 0 || len(c.All) == 0:
-		return nil, errors.New("contains wants one of value, any and all")
+		return nil, errors.New("contains requires exactly one of value, any and all")
 	}
 	return onText{c.Path, func(_ context.Context, s *trial.Subject, text string) (trial.Mark, error) {
-		searched := foldedIf(c.IgnoreCase, text)
+		searched := foldCaseIf(c.IgnoreCase, text)
 		var found, lacking []string
 		for _, t := range texts {
-			want, err := wanted(t, s)
+			want, err := renderNonEmpty(t, s)
 			if err != nil {
 				return trial.Mark{}, err
 			}
-			if strings.Contains(searched, foldedIf(c.IgnoreCase, want)) {
+			if strings.Contains(searched, foldCaseIf(c.IgnoreCase, want)) {
 				found = append(found, want)
 			} else {
 				lacking = append(lacking, want)
@@ -51,22 +51,22 @@ func newContains(c *ContainsConfig, _ trial.CheckSettings) (trial.Check, error) 
 	}}, nil
 }
 
-// containing is the mark of an answer that contains some texts and lacks others.
+// containing returns the mark for an answer with some of the texts.
 func containing(text string, found, lacking []string, all bool) trial.Mark {
 	expected := strings.Join(append(append([]string(nil), found...), lacking...), "\n")
 	switch {
 	case !all && len(found) > 0:
-		return says(true, expected, text, "the answer contains "+listed(found))
+		return boolean(true, expected, text, "the answer contains "+listed(found))
 	case !all:
-		return says(false, expected, text, "the answer contains none of "+listed(lacking))
+		return boolean(false, expected, text, "the answer contains none of "+listed(lacking))
 	case len(lacking) == 0:
-		return says(true, expected, text, "the answer contains "+listed(found))
+		return boolean(true, expected, text, "the answer contains "+listed(found))
 	}
 	share := float64(len(found)) / float64(len(found)+len(lacking))
 	return scored(false, share, expected, text, "the answer does not contain "+listed(lacking))
 }
 
-// listed is texts within a sentence, the first few of them.
+// listed joins the first few texts for use in a sentence.
 func listed(texts []string) string {
 	const most = 5
 	out := make([]string, len(texts))

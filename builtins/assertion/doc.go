@@ -1,15 +1,14 @@
-// Package assertion is the checks that come with pexctl and need no library.
+// Package assertion implements the checks that ship with pexctl and need no library.
 //
-//	All --> a Factory a check: Config (what an author writes) + CheckSettings --> trial.Check
-//	Check: Subject --the text or JSON it looks at--> Mark {pass, score, what explains it}
+//	All --> a Factory per check: Config (what an author writes) + trial.CheckSettings --> trial.Check
+//	Check: Subject --the text or JSON to check--> Mark {pass, score, explanation}
 //
-// Each check stands in the file of its name; what is more than a page of code
-// has a folder of its own: measure (rouge, edit distance). A check that looks at
-// text takes the response, or, with path, the one value that it selects of the
-// output. An answer that is not as wanted is a Mark; an error is the check's own
-// failure: what it needs is not there, or cannot be made sense of. Marks are
-// short, however long the texts are.
+// Each check has a file with its name. Larger parts have packages of their own: measure
+// (rouge, edit distance). A check of a text uses the response or, with path, the single
+// value that it selects from the output. A wrong answer results in a failing Mark; an
+// error means that the check itself failed, because something it needs is missing or
+// invalid. Marks are short, however long the texts are.
 //
-// It must not know suites, datasets, how checks are weighed or negated, nor how a
-// report looks.
+// The package must not depend on suites, datasets, the weight or negation of checks, or
+// the format of reports.
 package assertion

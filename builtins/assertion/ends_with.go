@@ -7,14 +7,14 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// EndsWithConfig is the keys of ends_with.
+// EndsWithConfig configures the check ends_with.
 type EndsWithConfig struct {
 	Value      component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"Text that the answer must end with, ignoring trailing whitespace."`
 	Path       component.FilterRef `yaml:"path" doc:"JSONPath of the single output value to check instead of the response."`
 	IgnoreCase bool                `yaml:"ignore_case" doc:"Whether to ignore case."`
 }
 
-// EndsWith wants an answer to end with a text.
+// EndsWith checks the end of the answer.
 var EndsWith = component.New("ends_with", "The answer ends with a text.",
 	func() EndsWithConfig { return EndsWithConfig{} }, newEndsWith)
 

@@ -10,12 +10,12 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// ExprConfig is the keys of expr.
+// ExprConfig configures the check expr.
 type ExprConfig struct {
 	That component.GuardRef `yaml:"that" required:"true" env:"@checks" doc:"Expression over output, trace, parameters and case that must be true. A plain string in a list of checks is such an expression."`
 }
 
-// Expr wants an expression to be true.
+// Expr checks that an expression is true.
 var Expr = component.New("expr", "An expression is true, such as output contains \"yes\" or trace.tools.search.calls <= 2.",
 	func() ExprConfig { return ExprConfig{} }, newExpr)
 
@@ -28,7 +28,7 @@ var (
 
 func newExpr(c *ExprConfig, _ trial.CheckSettings) (trial.Check, error) {
 	if c.That.IsZero() {
-		return nil, errors.New("expr wants an expression under that")
+		return nil, errors.New("expr requires that, an expression")
 	}
 	return expression{c.That}, nil
 }
@@ -36,15 +36,15 @@ func newExpr(c *ExprConfig, _ trial.CheckSettings) (trial.Check, error) {
 // Prompts implements trial.Prompted.
 func (e expression) Prompts() bool { return strings.Contains(e.that.Source, "prompts") }
 
-// Check implements trial.Check. An expression that cannot be evaluated, because
-// the output has not what it names, is not true.
+// Check implements trial.Check. An expression that refers to a missing part of the output
+// is false.
 func (e expression) Check(_ context.Context, s *trial.Subject) (trial.Mark, error) {
 	ok, err := e.that.Eval(map[string]any{"output": s.Output, "trace": s.Trace, "parameters": s.Parameters, "case": s.Case})
 	switch {
 	case err != nil:
-		return says(false, e.that.Source, found(e.that.Source, s), err.Error()), nil
+		return boolean(false, e.that.Source, valuesOf(e.that.Source, s), err.Error()), nil
 	case !ok:
-		return says(false, e.that.Source, found(e.that.Source, s), e.that.Source+" is false"), nil
+		return boolean(false, e.that.Source, valuesOf(e.that.Source, s), e.that.Source+" is false"), nil
 	}
-	return says(true, e.that.Source, jsonvalue.Text(s.Output), e.that.Source+" is true"), nil
+	return boolean(true, e.that.Source, jsonvalue.Text(s.Output), e.that.Source+" is true"), nil
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// references looks values up for the templates of a check, and remembers which
-// there were none of: a check that compares with nothing would pass for nothing.
+// references looks up the variables of a check's templates and records missing ones: a
+// check that compares with nothing would always pass.
 type references struct {
 	subject *trial.Subject
-	none    []string
+	missing []string
 }
 
 func (r *references) lookup(ns, name string) (any, bool) {
@@ -21,53 +21,53 @@ func (r *references) lookup(ns, name string) (any, bool) {
 	root, _, dotted := strings.Cut(name, ".")
 	switch full := ns + "." + name; {
 	case ok:
-		// A dotted name is looked up as a whole first, and then by its begin.
-		r.none = slices.DeleteFunc(r.none, func(n string) bool { return strings.HasPrefix(n, full+".") })
+		// A dotted name is looked up as a whole first, then by its first part.
+		r.missing = slices.DeleteFunc(r.missing, func(n string) bool { return strings.HasPrefix(n, full+".") })
 	case dotted:
 		if _, ok := r.subject.Lookup(ns, root); !ok {
-			r.none = append(r.none, full)
+			r.missing = append(r.missing, full)
 		}
 	default:
-		r.none = append(r.none, full)
+		r.missing = append(r.missing, full)
 	}
 	return v, ok
 }
 
-// missing is the error of a template that refers to what is not there. A
-// template with a default is left alone.
-func (r *references) missing(source string) error {
-	if len(r.none) == 0 || strings.Contains(source, ":-") {
+// missingError returns an error if the template refers to a missing value and has no
+// default.
+func (r *references) missingError(source string) error {
+	if len(r.missing) == 0 || strings.Contains(source, ":-") {
 		return nil
 	}
-	return fmt.Errorf("%s: there is no %s; the dataset may name the column otherwise", source, r.none[0])
+	return fmt.Errorf("%s: %s does not exist; check the column names of the dataset", source, r.missing[0])
 }
 
-// filled is a template with its values.
-func filled(t component.Template, s *trial.Subject) (string, error) {
+// render renders a template.
+func render(t component.Template, s *trial.Subject) (string, error) {
 	r := references{subject: s}
 	text := t.Render(r.lookup)
-	return text, r.missing(t.Text)
+	return text, r.missingError(t.Text)
 }
 
-// wanted is filled for a text that must not be empty.
-func wanted(t component.Template, s *trial.Subject) (string, error) {
-	text, err := filled(t, s)
+// renderNonEmpty renders a template that must not be empty.
+func renderNonEmpty(t component.Template, s *trial.Subject) (string, error) {
+	text, err := render(t, s)
 	if err == nil && text == "" {
-		err = fmt.Errorf("%s is empty here, and everything contains an empty text", t.Text)
+		err = fmt.Errorf("%s is empty, and every answer contains an empty text", t.Text)
 	}
 	return text, err
 }
 
-// filledValue is a value with its texts filled.
-func filledValue(v component.Value, s *trial.Subject) (any, error) {
+// renderValue renders the strings in a value.
+func renderValue(v component.Value, s *trial.Subject) (any, error) {
 	r := references{subject: s}
 	out := v.Render(r.lookup)
-	return out, r.missing(string(v.JSON))
+	return out, r.missingError(string(v.JSON))
 }
 
-// filledPrompt is a prompt with its values.
-func filledPrompt(p component.PromptRef, s *trial.Subject) (string, error) {
+// renderPrompt renders a prompt.
+func renderPrompt(p component.PromptRef, s *trial.Subject) (string, error) {
 	r := references{subject: s}
 	text := strings.Join(p.Render(r.lookup), "")
-	return text, r.missing(brief(p.Text))
+	return text, r.missingError(brief(p.Text))
 }

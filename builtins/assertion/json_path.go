@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// JSONPathConfig is the keys of json_path.
+// JSONPathConfig configures the check json_path.
 type JSONPathConfig struct {
 	Path   component.FilterRef `yaml:"path" required:"true" doc:"JSONPath (RFC 9535) into the output; without output.schema in the spec, into the response, which must be JSON."`
 	Equals component.Value     `yaml:"equals" vars:"case,parameters" doc:"Expected value, or the list of values if several are selected. A string also matches the JSON value it contains."`
@@ -23,7 +23,7 @@ type JSONPathConfig struct {
 	Max    *float64            `yaml:"max" doc:"Maximum: each selected value must be a number of at most this."`
 }
 
-// JSONPath looks at values within an answer.
+// JSONPath checks values within the answer.
 var JSONPath = component.New("json_path", "Checks the values that a JSONPath selects from the output: existence, count, equality or numeric range.",
 	func() JSONPathConfig { return JSONPathConfig{} }, newJSONPath)
 
@@ -35,11 +35,11 @@ func newJSONPath(c *JSONPathConfig, _ trial.CheckSettings) (trial.Check, error) 
 	wants := c.Count != nil || c.Min != nil || c.Max != nil || !c.Equals.IsZero()
 	switch {
 	case c.Path.IsZero():
-		return nil, errors.New("json_path wants a path")
+		return nil, errors.New("json_path requires path")
 	case c.Exists != nil && !*c.Exists && wants:
 		return nil, errors.New("exists: false cannot be combined with equals, count, min or max")
 	case c.Min != nil && c.Max != nil && *c.Min > *c.Max:
-		return nil, fmt.Errorf("min %s is above max %s", figure(*c.Min), figure(*c.Max))
+		return nil, fmt.Errorf("min %s is above max %s", formatNumber(*c.Min), formatNumber(*c.Max))
 	case !wants && c.Exists == nil:
 		there := true
 		out := *c
@@ -51,24 +51,24 @@ func newJSONPath(c *JSONPathConfig, _ trial.CheckSettings) (trial.Check, error) 
 
 // Check implements trial.Check.
 func (j jsonPath) Check(_ context.Context, s *trial.Subject) (trial.Mark, error) {
-	values, missing, err := selection(s, j.config.Path)
+	values, missing, err := selectValues(s, j.config.Path)
 	if err != nil {
 		return trial.Mark{}, err
 	}
 	if missing != "" {
-		return says(false, "", s.Result.Response, missing), nil
+		return boolean(false, "", s.Result.Response, missing), nil
 	}
 	wrong, expected, err := j.wrong(s, values)
 	if err != nil {
 		return trial.Mark{}, err
 	}
 	if wrong != "" {
-		return says(false, expected, shown(values), wrong), nil
+		return boolean(false, expected, valuesText(values), wrong), nil
 	}
-	return says(true, expected, shown(values), j.config.Path.Source+" selects what is wanted"), nil
+	return boolean(true, expected, valuesText(values), j.config.Path.Source+" selects what is wanted"), nil
 }
 
-// wrong says what is wrong with the selected values, "" where nothing is.
+// wrong returns what is wrong with the selected values, "" if nothing.
 func (j jsonPath) wrong(s *trial.Subject, values []any) (wrong, expected string, err error) {
 	c, at := j.config, j.config.Path.Source
 	switch {
@@ -78,7 +78,7 @@ func (j jsonPath) wrong(s *trial.Subject, values []any) (wrong, expected string,
 		return fmt.Sprintf("%s selects %s", at, text.Count(len(values), "value")), text.Count(*c.Count, "value"), nil
 	}
 	if !c.Equals.IsZero() {
-		want, err := filledValue(c.Equals, s)
+		want, err := renderValue(c.Equals, s)
 		if err != nil {
 			return "", "", err
 		}
@@ -100,8 +100,7 @@ func (j jsonPath) wrong(s *trial.Subject, values []any) (wrong, expected string,
 	return "", expected, nil
 }
 
-// selects says whether the selected values are a value: the one of them, or all
-// of them as a list.
+// selects reports whether want is one of the selected values, or all of them as a list.
 func selects(values []any, want any) bool {
 	if len(values) == 1 && same(want, values[0]) {
 		return true
@@ -109,8 +108,8 @@ func selects(values []any, want any) bool {
 	return len(values) != 1 && jsonvalue.Equal(want, values)
 }
 
-// same says whether a selected value is as wanted. A text is also what it stands
-// for as JSON, since templates give text.
+// same reports whether a selected value equals want. Strings also match the JSON value
+// they contain, because templates produce strings.
 func same(want, got any) bool {
 	if jsonvalue.Equal(want, got) {
 		return true
@@ -119,24 +118,25 @@ func same(want, got any) bool {
 	if _, bothText := got.(string); !isText || bothText {
 		return false
 	}
-	return alike(text, jsonvalue.Compact(got), false)
+	return equal(text, jsonvalue.Compact(got), false)
 }
 
-// outside says how a value is not within bounds, "" where it is.
+// outside explains why a value is out of range, "" if it is not.
 func outside(v any, least, most *float64) string {
 	n, ok := jsonvalue.Number(v)
 	switch {
 	case !ok:
 		return brief(jsonvalue.Compact(v)) + ", which is no number"
 	case least != nil && n.Cmp(exactly(*least)) < 0:
-		return jsonvalue.Text(v) + ", below " + figure(*least)
+		return jsonvalue.Text(v) + ", below " + formatNumber(*least)
 	case most != nil && n.Cmp(exactly(*most)) > 0:
-		return jsonvalue.Text(v) + ", above " + figure(*most)
+		return jsonvalue.Text(v) + ", above " + formatNumber(*most)
 	}
 	return ""
 }
 
-// exactly is the number that an author wrote: 0.1, and not what is stored of it.
+// exactly returns the decimal number that the author wrote: 0.1, not its floating-point
+// approximation.
 func exactly(x float64) *big.Rat {
 	if n, ok := jsonvalue.Number(x); ok {
 		return n
@@ -146,19 +146,19 @@ func exactly(x float64) *big.Rat {
 	return n
 }
 
-// bounds is a range for people.
+// bounds formats a range.
 func bounds(least, most *float64) string {
 	switch {
 	case most == nil:
-		return "at least " + figure(*least)
+		return "at least " + formatNumber(*least)
 	case least == nil:
-		return "at most " + figure(*most)
+		return "at most " + formatNumber(*most)
 	}
-	return figure(*least) + " to " + figure(*most)
+	return formatNumber(*least) + " to " + formatNumber(*most)
 }
 
-// shown is selected values for people.
-func shown(values []any) string {
+// valuesText formats the selected values.
+func valuesText(values []any) string {
 	if len(values) == 1 {
 		return jsonvalue.Compact(values[0])
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// JSONSchemaConfig is the keys of json_schema.
+// JSONSchemaConfig configures the check json_schema.
 type JSONSchemaConfig struct {
 	Schema component.SchemaRef `yaml:"schema" required:"true" doc:"JSON Schema: inline, {file: ...} or {use: name}."`
 	Path   component.FilterRef `yaml:"path" doc:"JSONPath of the single value to check instead of the whole output."`
 }
 
-// JSONSchema wants an answer to be JSON of a schema.
+// JSONSchema checks that the answer matches a JSON Schema.
 var JSONSchema = component.New("json_schema", "The output matches a JSON Schema. Without output.schema in the spec, the response must be JSON, alone or in a single code fence.",
 	func() JSONSchemaConfig { return JSONSchemaConfig{} }, newJSONSchema)
 
@@ -25,7 +25,7 @@ var _ trial.Check = jsonSchema{}
 
 func newJSONSchema(c *JSONSchemaConfig, _ trial.CheckSettings) (trial.Check, error) {
 	if c.Schema.IsZero() {
-		return nil, errors.New("json_schema wants a schema")
+		return nil, errors.New("json_schema requires schema")
 	}
 	return jsonSchema{c}, nil
 }
@@ -35,15 +35,15 @@ func (j jsonSchema) Check(_ context.Context, s *trial.Subject) (trial.Mark, erro
 	v, missing := document(s)
 	if missing == "" && !j.config.Path.IsZero() {
 		var err error
-		if v, missing, err = selected(s, j.config.Path); err != nil {
+		if v, missing, err = selectOne(s, j.config.Path); err != nil {
 			return trial.Mark{}, err
 		}
 	}
 	if missing != "" {
-		return says(false, "", s.Result.Response, missing), nil
+		return boolean(false, "", s.Result.Response, missing), nil
 	}
 	if err := j.config.Schema.Validate(v); err != nil {
-		return says(false, "", jsonvalue.Compact(v), "the output does not fit the schema: "+err.Error()), nil
+		return boolean(false, "", jsonvalue.Compact(v), "the output does not fit the schema: "+err.Error()), nil
 	}
-	return says(true, "", jsonvalue.Compact(v), "the output fits the schema"), nil
+	return boolean(true, "", jsonvalue.Compact(v), "the output fits the schema"), nil
 }

@@ -15,27 +15,27 @@ func TestJSONSchema(t *testing.T) {
 		subject            *trial.Subject
 		want               expect
 	}{
-		{name: "the output", schema: total, subject: gave(`{"total":3}`), want: expect{pass: true, message: "fits the schema"}},
-		{name: "long digits are whole numbers", schema: total, subject: gave(`{"total":12345678901234567890}`), want: pass},
-		{name: "the output does not fit", schema: total, subject: gave(`{"total":"3"}`), want: expect{message: "total"}},
-		{name: "the response as JSON", schema: total, subject: answered(` {"total":3} `), want: pass},
-		{name: "the response in a fence", schema: total, subject: answered("```\n{\"total\":3}\n```"), want: pass},
-		{name: "two fences", schema: total, subject: answered("```\n{\"total\":3}\n```\n```\n{}\n```"), want: expect{message: "the answer is not JSON"}},
-		{name: "prose", schema: total, subject: answered("three"), want: expect{message: "the answer is not JSON"}},
-		{name: "an empty answer", schema: total, subject: answered(""), want: expect{message: "the answer is not JSON: unexpected end of the JSON"}},
-		{name: "a part", schema: `{"type":"integer"}`, path: "$.total", subject: gave(`{"total":3}`), want: pass},
-		{name: "no such part", schema: `{"type":"integer"}`, path: "$.sum", subject: gave(`{"total":3}`), want: expect{message: "$.sum selects 0 values"}},
-		{name: "nested very deep", schema: total, subject: answered(strings.Repeat("[", 9000) + strings.Repeat("]", 9000)), want: expect{message: "nested more than 1000 levels deep"}},
+		{name: "the output", schema: total, subject: withOutput(`{"total":3}`), want: expect{pass: true, message: "fits the schema"}},
+		{name: "long digits are whole numbers", schema: total, subject: withOutput(`{"total":12345678901234567890}`), want: pass},
+		{name: "the output does not fit", schema: total, subject: withOutput(`{"total":"3"}`), want: expect{message: "total"}},
+		{name: "the response as JSON", schema: total, subject: withResponse(` {"total":3} `), want: pass},
+		{name: "the response in a fence", schema: total, subject: withResponse("```\n{\"total\":3}\n```"), want: pass},
+		{name: "two fences", schema: total, subject: withResponse("```\n{\"total\":3}\n```\n```\n{}\n```"), want: expect{message: "the answer is not JSON"}},
+		{name: "prose", schema: total, subject: withResponse("three"), want: expect{message: "the answer is not JSON"}},
+		{name: "an empty answer", schema: total, subject: withResponse(""), want: expect{message: "the answer is not JSON: unexpected end of the JSON"}},
+		{name: "a part", schema: `{"type":"integer"}`, path: "$.total", subject: withOutput(`{"total":3}`), want: pass},
+		{name: "no such part", schema: `{"type":"integer"}`, path: "$.sum", subject: withOutput(`{"total":3}`), want: expect{message: "$.sum selects 0 values"}},
+		{name: "nested very deep", schema: total, subject: withResponse(strings.Repeat("[", 9000) + strings.Repeat("]", 9000)), want: expect{message: "nested more than 1000 levels deep"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			check(t, made(t, assertion.JSONSchema, none, func(k *assertion.JSONSchemaConfig) {
+			check(t, newCheck(t, assertion.JSONSchema, none, func(k *assertion.JSONSchemaConfig) {
 				if k.Schema = schemaRef(t, c.schema); c.path != "" {
 					k.Path = path(t, c.path)
 				}
 			}), c.subject, c.want)
 		})
 	}
-	refused(t, assertion.JSONSchema, "wants a schema", func(*assertion.JSONSchemaConfig) {})
+	wantInvalid(t, assertion.JSONSchema, "requires schema", func(*assertion.JSONSchemaConfig) {})
 }
 
 func TestJSONPath(t *testing.T) {
@@ -64,7 +64,7 @@ func TestJSONPath(t *testing.T) {
 		{name: "a number for text", path: "$.s", equals: `3`},
 		{name: "text", path: "$.s", equals: `"3"`, want: pass},
 		{name: "of the row", path: "$.users[0].name", equals: `"${case.user.name}"`, want: pass},
-		{name: "no such column", path: "$.n", equals: `"${case.x}"`, want: expect{err: "there is no case.x"}},
+		{name: "no such column", path: "$.n", equals: `"${case.x}"`, want: expect{err: "case.x does not exist"}},
 		{name: "a list", path: "$.list", equals: `[1,2,3.0]`, want: pass},
 		{name: "several as a list", path: "$.users[*].name", equals: `["Ana","Bo"]`, want: pass},
 		{name: "several in other order", path: "$.users[*].name", equals: `["Bo","Ana"]`, want: expect{message: "something else"}},
@@ -78,23 +78,23 @@ func TestJSONPath(t *testing.T) {
 		{name: "equals and bounds", path: "$.n", equals: "0.1", edit: func(k *assertion.JSONPathConfig) { k.Max = &three }, want: pass},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			check(t, made(t, assertion.JSONPath, none, func(k *assertion.JSONPathConfig) {
+			check(t, newCheck(t, assertion.JSONPath, none, func(k *assertion.JSONPathConfig) {
 				if k.Path = path(t, c.path); c.equals != "" {
 					k.Equals = anyValue(t, c.equals)
 				}
 				if c.edit != nil {
 					c.edit(k)
 				}
-			}), gave(output), c.want)
+			}), withOutput(output), c.want)
 		})
 	}
-	prose := made(t, assertion.JSONPath, none, func(k *assertion.JSONPathConfig) { k.Path, k.Exists = path(t, "$.n"), &no })
-	check(t, prose, answered("no JSON"), expect{message: "the answer is not JSON"})
+	prose := newCheck(t, assertion.JSONPath, none, func(k *assertion.JSONPathConfig) { k.Path, k.Exists = path(t, "$.n"), &no })
+	check(t, prose, withResponse("no JSON"), expect{message: "the answer is not JSON"})
 	for want, edit := range map[string]func(*assertion.JSONPathConfig){
-		"wants a path":         func(*assertion.JSONPathConfig) {},
+		"requires path":         func(*assertion.JSONPathConfig) {},
 		"exists: false cannot": func(k *assertion.JSONPathConfig) { k.Path, k.Exists, k.Count = path(t, "$"), &no, &two },
 		"min 3 is above":       func(k *assertion.JSONPathConfig) { k.Path, k.Min, k.Max = path(t, "$"), &three, &tenth },
 	} {
-		t.Run(want, func(t *testing.T) { refused(t, assertion.JSONPath, want, edit) })
+		t.Run(want, func(t *testing.T) { wantInvalid(t, assertion.JSONPath, want, edit) })
 	}
 }

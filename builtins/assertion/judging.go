@@ -14,26 +14,26 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// maxJudged is how much of a text a judge is shown.
+// maxJudged is the maximum length of a text that a judge is sent.
 const maxJudged = 100_000 // bytes
 
-// fenced shows a text under a title between lines that it cannot contain.
+// fenced returns a text under a title, between delimiter lines that it cannot contain.
 func fenced(title, text string) string {
 	text = clipped(text)
 	fence := prompt.Fence(text)
 	return title + ":\n" + fence + "\n" + text + "\n" + fence + "\n"
 }
 
-// clipped leaves out the middle of a text that is too long to be shown.
+// clipped omits the middle of a text that is too long.
 func clipped(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= maxJudged {
 		return text
 	}
-	return leftOut(text, maxJudged/2, maxJudged/2)
+	return shortened(text, maxJudged/2, maxJudged/2)
 }
 
-// task is what the agent was asked, for a judge; "" where nothing says.
+// task returns the agent's question for the judge, "" if there is none.
 func task(s *trial.Subject) string {
 	question, ok := s.Parameters["question"]
 	if !ok || question == nil {
@@ -42,7 +42,7 @@ func task(s *trial.Subject) string {
 	return fenced("Task", jsonvalue.Text(question)) + "\n"
 }
 
-// instructions is the hash of what a judge is told, cases aside.
+// instructions returns the hash of a judge's instructions, without the case.
 func instructions(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -51,10 +51,10 @@ func instructions(parts ...string) string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// asked puts questions to a judge, all at once, and reads what it replies; the
-// replies come in the order of the questions. Tokens and cost are those of all
-// of them, also beside an error.
-func asked[R any](ctx context.Context, judge trial.Grader, questions []trial.Question) (replies []R, tokens int, cost float64, err error) {
+// ask sends all questions to the judge concurrently and decodes the replies, which are in
+// the order of the questions. Tokens and cost are those of all calls, even if there is an
+// error.
+func ask[R any](ctx context.Context, judge trial.Grader, questions []trial.Question) (replies []R, tokens int, cost float64, err error) {
 	replies = make([]R, len(questions))
 	judgements, errs := make([]trial.Judgement, len(questions)), make([]error, len(questions))
 	var all sync.WaitGroup
@@ -70,7 +70,7 @@ func asked[R any](ctx context.Context, judge trial.Grader, questions []trial.Que
 			return nil, tokens, cost, errs[i]
 		}
 		if err := json.Unmarshal([]byte(j.Text), &replies[i]); err != nil {
-			return nil, tokens, cost, fmt.Errorf("invalid reply of the judge: %w", err)
+			return nil, tokens, cost, fmt.Errorf("invalid reply from the judge: %w", err)
 		}
 	}
 	return replies, tokens, cost, nil

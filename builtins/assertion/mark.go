@@ -11,15 +11,15 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// The bounds of what a mark shows.
+// Limits of the texts in a mark.
 const (
 	maxShown    = 2000     // bytes of one text
 	maxCompared = 64 << 10 // bytes of a text in a diff
 )
 
-// says is a mark that is yes or no. The message is a fact that holds either way,
-// so that it explains a negated check too.
-func says(pass bool, expected, actual, message string) trial.Mark {
+// boolean returns a mark without a score. The message must be true for the negated check,
+// too.
+func boolean(pass bool, expected, actual, message string) trial.Mark {
 	m := trial.Mark{Pass: pass, Expected: short(expected), Actual: short(actual), Message: short(message)}
 	if pass {
 		m.Score = 1
@@ -27,9 +27,9 @@ func says(pass bool, expected, actual, message string) trial.Mark {
 	return m
 }
 
-// scored is a mark with a score of its own.
+// scored returns a mark with a score.
 func scored(pass bool, score float64, expected, actual, message string) trial.Mark {
-	m := says(pass, expected, actual, message)
+	m := boolean(pass, expected, actual, message)
 	m.Score = min(max(score, 0), 1)
 	if math.IsNaN(score) {
 		m.Score = 0
@@ -37,22 +37,22 @@ func scored(pass bool, score float64, expected, actual, message string) trial.Ma
 	return m
 }
 
-// short is a text that fits a report: its begin and its end.
+// short returns the start and the end of a text that is too long for a report.
 func short(s string) string {
 	if len(s) <= maxShown {
 		return strings.ToValidUTF8(s, "\uFFFD")
 	}
 	const tail = maxShown / 4
-	return leftOut(s, maxShown-tail, tail)
+	return shortened(s, maxShown-tail, tail)
 }
 
-// brief is a text within a sentence, quoted.
+// brief returns the quoted start of a text, for use in a sentence.
 func brief(s string) string {
 	const most = 200
 	return strconv.Quote(text.Clip(s, most))
 }
 
-// diff shows how texts of several lines differ; "" where neither has several.
+// diff returns the difference of multi-line texts, "" if both have one line.
 func diff(expected, actual string) string {
 	if !strings.Contains(expected+actual, "\n") || len(expected) > maxCompared || len(actual) > maxCompared {
 		return ""
@@ -60,8 +60,8 @@ func diff(expected, actual string) string {
 	return short(textdiff.Compare(expected+"\n", actual+"\n").Unified(0))
 }
 
-// figure is a number for people: few digits, no exponent where one can do without.
-func figure(x float64) string {
+// formatNumber formats a number with few digits and, if possible, without an exponent.
+func formatNumber(x float64) string {
 	s := strconv.FormatFloat(x, 'f', 4, 64)
 	if x != 0 && math.Abs(x) < 0.001 {
 		return strconv.FormatFloat(x, 'g', 4, 64)
@@ -69,7 +69,7 @@ func figure(x float64) string {
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
 
-// leftOut is the beginning and the end of a text, and how much is not shown.
-func leftOut(s string, head, tail int) string {
+// shortened returns the start and the end of a text and the size of the omitted part.
+func shortened(s string, head, tail int) string {
 	return fmt.Sprintf("%s\n[... %d bytes left out ...]\n%s", text.Head(s, head), len(s)-head-tail, text.Tail(s, tail))
 }

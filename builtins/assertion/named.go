@@ -11,21 +11,21 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// names are the values that an expression is about, and their parts.
+// names matches the variables in an expression, with their members.
 var names = text.Regexp(`\b(?:trace|parameters|case|output)(?:\.[A-Za-z_]\w*|\[(?:\d+|"[^"]*"|'[^']*')\])+|\boutput\b`)
 
-// parts are the steps of such a name.
+// parts matches the parts of such a name.
 var parts = text.Regexp(`[A-Za-z_]\w*|\d+|"[^"]*"|'[^']*'`)
 
-// The bounds of what is told of an expression.
+// Limits of the description of an expression.
 const (
 	mostNames = 5
-	mostValue = 300 // characters
+	maxValue  = 300 // characters
 )
 
-// found is what the names of an expression stand for; of one that is about the
-// output only, the output.
-func found(source string, s *trial.Subject) string {
+// valuesOf returns the values of the names in an expression. If it only uses output, that is
+// the whole output.
+func valuesOf(source string, s *trial.Subject) string {
 	all := names().FindAllString(source, -1)
 	slices.Sort(all)
 	all = slices.Compact(all)
@@ -42,13 +42,13 @@ func found(source string, s *trial.Subject) string {
 	}
 	var lines []string
 	for _, name := range all[:min(len(all), mostNames)] {
-		lines = append(lines, name+" is "+worth(env, name))
+		lines = append(lines, name+" is "+valueText(env, name))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// worth is the value of a name, as JSON.
-func worth(env any, name string) string {
+// valueText returns the value of a name, as JSON.
+func valueText(env any, name string) string {
 	for _, part := range parts().FindAllString(name, -1) {
 		switch v := env.(type) {
 		case map[string]any:
@@ -68,8 +68,8 @@ func worth(env any, name string) string {
 		}
 	}
 	text := jsonvalue.Compact(env)
-	if r := []rune(text); len(r) > mostValue {
-		text = string(r[:mostValue]) + "…"
+	if r := []rune(text); len(r) > maxValue {
+		text = string(r[:maxValue]) + "…"
 	}
 	return text
 }

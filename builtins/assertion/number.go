@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// NumberConfig is the keys of number.
+// NumberConfig configures the check number.
 type NumberConfig struct {
 	Value     component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"Expected number."`
 	Tolerance float64             `yaml:"tolerance" min:"0" doc:"Maximum absolute difference."`
@@ -24,38 +24,39 @@ type NumberConfig struct {
 	Path      component.FilterRef `yaml:"path" doc:"JSONPath of the single output value to check instead of the response."`
 }
 
-// Number wants a number in an answer.
+// Number checks a number in the answer.
 var Number = component.New("number", "The answer contains the expected number, within a tolerance. Recognizes decimals, thousands separated by commas, and exponents. Ignores a currency before, and % or a unit after the number, and digits at the end of a word (v2, gpt-4).",
 	func() NumberConfig { return NumberConfig{Find: "last"} }, newNumber)
 
-// numeral finds numbers; what stands around them decides whether they are.
+// numeral matches number candidates; the text around them decides whether they are
+// numbers.
 var numeral = text.Regexp(`[-+−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?`)
 
-// maxNumerals is how many numbers of a text are looked at.
+// maxNumerals is the maximum number of candidates in a text.
 const maxNumerals = 10_000
 
 func newNumber(c *NumberConfig, _ trial.CheckSettings) (trial.Check, error) {
 	if c.Value.Text == "" {
-		return nil, errors.New("number wants a value")
+		return nil, errors.New("number requires value")
 	}
 	return onText{c.Path, func(_ context.Context, s *trial.Subject, text string) (trial.Mark, error) {
-		expected, err := filled(c.Value, s)
+		expected, err := render(c.Value, s)
 		if err != nil {
 			return trial.Mark{}, err
 		}
 		want, ok := jsonvalue.ParseNumber(strings.ReplaceAll(strings.TrimSpace(expected), ",", ""))
 		if !ok {
-			return trial.Mark{}, fmt.Errorf("value %s is no number", brief(expected))
+			return trial.Mark{}, fmt.Errorf("value %s is not a number", brief(expected))
 		}
 		return c.mark(text, expected, want), nil
 	}}, nil
 }
 
-// mark holds the numbers of a text against the one that is wanted.
+// mark compares the numbers in the answer with the expected one.
 func (c *NumberConfig) mark(answer, expected string, want *big.Rat) trial.Mark {
 	found := numerals(answer)
 	if len(found) == 0 {
-		return says(false, expected, answer, "there is no number in the answer")
+		return boolean(false, expected, answer, "there is no number in the answer")
 	}
 	candidates := found[len(found)-1:]
 	switch c.Find {
@@ -65,46 +66,46 @@ func (c *NumberConfig) mark(answer, expected string, want *big.Rat) trial.Mark {
 		candidates = found
 	case "only":
 		if len(found) > 1 {
-			return says(false, expected, answer, "there are "+text.Count(len(found), "number")+" in the answer, not one")
+			return boolean(false, expected, answer, "there are "+text.Count(len(found), "number")+" in the answer, not one")
 		}
 	}
 	for _, written := range candidates {
-		if got, ok := parsed(written); ok && c.close(want, got) {
-			return says(true, expected, written, "the answer is "+written)
+		if got, ok := parseNumeral(written); ok && c.isClose(want, got) {
+			return boolean(true, expected, written, "the answer is "+written)
 		}
 	}
 	actual := candidates[len(candidates)-1]
-	return says(false, expected, actual, "the answer is "+actual+", not "+expected+c.margin())
+	return boolean(false, expected, actual, "the answer is "+actual+", not "+expected+c.margin())
 }
 
-// close says whether a number is near enough.
-func (c *NumberConfig) close(want, got *big.Rat) bool {
+// isClose reports whether a number is within the tolerance.
+func (c *NumberConfig) isClose(want, got *big.Rat) bool {
 	off := new(big.Rat).Sub(want, got)
 	off.Abs(off)
 	share := new(big.Rat).Mul(new(big.Rat).Abs(want), exactly(c.Relative))
 	return off.Cmp(exactly(c.Tolerance)) <= 0 || off.Cmp(share) <= 0
 }
 
-// margin is the tolerance for people.
+// margin formats the tolerance.
 func (c *NumberConfig) margin() string {
 	out := ""
 	if c.Tolerance > 0 {
-		out += " ± " + figure(c.Tolerance)
+		out += " ± " + formatNumber(c.Tolerance)
 	}
 	if c.Relative > 0 {
-		out += " ± " + figure(100*c.Relative) + " %"
+		out += " ± " + formatNumber(100*c.Relative) + " %"
 	}
 	return out
 }
 
-// numerals are the numbers of a text, as they are written.
+// numerals returns the numbers in a text, as written.
 func numerals(text string) []string {
 	var out []string
 	for _, at := range numeral().FindAllStringIndex(text, maxNumerals) {
 		before, written := text[:at[0]], text[at[0]:at[1]]
 		unsigned := strings.TrimLeft(written, "-+−")
 		switch {
-		case endsIn(before, unicode.IsLetter): // v2, and gpt-4
+		case endsIn(before, unicode.IsLetter): // v2, gpt-4
 		case endsIn(before, unicode.IsDigit) && unsigned == written: // the rest of 10.0.0.1
 		case endsIn(before, unicode.IsDigit):
 			out = append(out, unsigned) // a hyphen, as in 2026-11
@@ -115,13 +116,13 @@ func numerals(text string) []string {
 	return out
 }
 
-// endsIn says of what kind the last letter of a text is; _ counts as a letter.
+// endsIn reports whether the last character of text is of the kind. _ counts as a letter.
 func endsIn(text string, kind func(rune) bool) bool {
 	r, _ := utf8.DecodeLastRuneInString(text)
 	return kind(r) || r == '_' && kind('a')
 }
 
-// parsed is a number of a text by its worth.
-func parsed(written string) (*big.Rat, bool) {
+// parseNumeral parses a number in a text.
+func parseNumeral(written string) (*big.Rat, bool) {
 	return jsonvalue.ParseNumber(strings.NewReplacer(",", "", "−", "-").Replace(written))
 }

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"strings"
 
-	_ "embed" // what the judge is told
+	_ "embed" // the judge's prompt
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// PairwiseConfig is the keys of pairwise.
+// PairwiseConfig configures the check pairwise.
 type PairwiseConfig struct {
 	Criteria component.PromptRef `yaml:"criteria" vars:"case,parameters" doc:"What makes an answer better: text, {file: ...} or {use: name}. Default: the rubric of the suite's judge."`
 	Value    component.Template  `yaml:"value" vars:"case,parameters" doc:"Answer to compare with. Set value or variant."`
@@ -20,7 +20,7 @@ type PairwiseConfig struct {
 	Path     component.FilterRef `yaml:"path" doc:"JSONPath of the single output value to compare instead of the responses."`
 }
 
-// Pairwise has a judge compare two answers.
+// Pairwise compares two answers with a judge.
 var Pairwise = component.New("pairwise", "The suite's judge LLM compares the answer with a text or with the answer of another variant, in both orders. An answer preferred in only one order counts as a tie. Score: 1 better, 0.5 tie, 0 worse.",
 	func() PairwiseConfig { return PairwiseConfig{Tie: "pass"} }, newPairwise)
 
@@ -30,7 +30,7 @@ var pairwisePrompt string
 const pairwiseSchema = `{"type":"object","properties":{"reason":{"type":"string"},"better":{"enum":["first","second","neither"]}},` +
 	`"required":["reason","better"],"additionalProperties":false}`
 
-// preference is what a judge replies.
+// preference is a judge's reply.
 type preference struct{ Reason, Better string }
 
 type pairwise struct {
@@ -40,7 +40,7 @@ type pairwise struct {
 	hash     string
 }
 
-// paired is a pairwise that holds variants against each other.
+// paired is a pairwise check that compares variants.
 type paired struct{ *pairwise }
 
 var (
@@ -60,9 +60,9 @@ func newPairwise(c *PairwiseConfig, s trial.CheckSettings) (trial.Check, error) 
 	case s.Judge == nil:
 		return nil, errNoJudge
 	case p.criteria.IsZero():
-		return nil, errors.New("pairwise has no criteria, and the suite's judge has no rubric: write one of them")
+		return nil, errors.New("pairwise requires criteria, because the suite's judge has no rubric: write one of them")
 	case (c.Value.Text == "") == (c.Variant == ""):
-		return nil, errors.New("pairwise wants a value or a variant to compare with, one of them")
+		return nil, errors.New("pairwise requires exactly one of value and variant")
 	}
 	p.hash = instructions(pairwisePrompt, pairwiseSchema, p.criteria.Text)
 	if c.Variant != "" {
@@ -91,7 +91,7 @@ func (p *pairwise) Check(ctx context.Context, s *trial.Subject) (trial.Mark, err
 	case other == "":
 		m = p.mark(1, "the other answer is empty"+because(otherMissing))
 	default:
-		if m, err = p.judged(ctx, s, own, other); err != nil {
+		if m, err = p.compare(ctx, s, own, other); err != nil {
 			return m, err
 		}
 	}
@@ -106,21 +106,21 @@ func because(why string) string {
 	return ": " + why
 }
 
-// other is the answer to compare with.
+// other returns the answer to compare with.
 func (p *pairwise) other(s *trial.Subject) (text, missing string, err error) {
 	if p.config.Variant == "" {
-		text, err = wanted(p.config.Value, s)
+		text, err = renderNonEmpty(p.config.Value, s)
 		return text, "", err
 	}
 	if s.Paired == nil {
-		return "", "", errors.New("there is no answer of variant " + p.config.Variant + " to compare with")
+		return "", "", errors.New("variant " + p.config.Variant + " has no answer to compare with")
 	}
 	return answer(s.Paired, p.config.Path)
 }
 
-// judged asks in both orders.
-func (p *pairwise) judged(ctx context.Context, s *trial.Subject, own, other string) (trial.Mark, error) {
-	criteria, err := filledPrompt(p.criteria, s)
+// compare asks the judge in both orders.
+func (p *pairwise) compare(ctx context.Context, s *trial.Subject, own, other string) (trial.Mark, error) {
+	criteria, err := renderPrompt(p.criteria, s)
 	if err != nil {
 		return trial.Mark{}, err
 	}
@@ -131,18 +131,17 @@ func (p *pairwise) judged(ctx context.Context, s *trial.Subject, own, other stri
 			Prompt: head + fenced("First answer", first) + "\n" + fenced("Second answer", second),
 		}
 	}
-	r, tokens, cost, err := asked[preference](ctx, p.judge, []trial.Question{question(own, other), question(other, own)})
+	r, tokens, cost, err := ask[preference](ctx, p.judge, []trial.Question{question(own, other), question(other, own)})
 	if err != nil {
 		return trial.Mark{Tokens: tokens, Cost: cost}, err
 	}
-	m := p.decided(r[0], r[1])
+	m := p.decide(r[0], r[1])
 	m.Tokens, m.Cost = tokens, cost
 	return m, nil
 }
 
-// decided weighs what the judge said when our answer stood first, and when it
-// stood second.
-func (p *pairwise) decided(first, second preference) trial.Mark {
+// decide combines the preferences with our answer in first and in second place.
+func (p *pairwise) decide(first, second preference) trial.Mark {
 	switch {
 	case first.Better == "first" && second.Better == "second":
 		return p.mark(1, "it is better: "+first.Reason)
@@ -155,7 +154,7 @@ func (p *pairwise) decided(first, second preference) trial.Mark {
 	}
 }
 
-// mark is that of an answer that is better (1), as good (0) or worse (-1).
+// mark returns the mark of an answer that is better (1), equally good (0) or worse (-1).
 func (p *pairwise) mark(better int, message string) trial.Mark {
 	m := scored(better > 0 || better == 0 && p.config.Tie != "fail", float64(better+1)/2, "", "", message)
 	m.Prompt = p.hash

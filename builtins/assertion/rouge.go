@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// RougeConfig is the keys of rouge.
+// RougeConfig configures the check rouge.
 type RougeConfig struct {
 	Value component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"Reference text."`
 	N     string              `yaml:"n" enum:"1|2|l" doc:"What is compared: words, word pairs, or the longest common subsequence of words."`
@@ -18,26 +18,26 @@ type RougeConfig struct {
 	Path  component.FilterRef `yaml:"path" doc:"JSONPath of the single output value to check instead of the response."`
 }
 
-// Rouge wants an answer to have words in common with a text.
+// Rouge checks the word overlap of the answer and a text.
 var Rouge = component.New("rouge", "Word overlap of the answer with a text: ROUGE-1, ROUGE-2 or ROUGE-L as F1 (Lin 2004), lower-cased, without stemming. Only the first 20,000 words of long texts count.",
 	func() RougeConfig { return RougeConfig{N: "1", Min: 0.5} }, newRouge)
 
 func newRouge(c *RougeConfig, _ trial.CheckSettings) (trial.Check, error) {
 	if c.Value.Text == "" {
-		return nil, errors.New("rouge wants a value")
+		return nil, errors.New("rouge requires value")
 	}
 	return onText{c.Path, func(_ context.Context, s *trial.Subject, text string) (trial.Mark, error) {
-		expected, err := filled(c.Value, s)
+		expected, err := render(c.Value, s)
 		if err != nil {
 			return trial.Mark{}, err
 		}
 		want, cut := measure.Words(expected)
 		got, alsoCut := measure.Words(text)
 		if len(want) == 0 {
-			return trial.Mark{}, fmt.Errorf("value %s has no words", brief(expected))
+			return trial.Mark{}, fmt.Errorf("value %s contains no words", brief(expected))
 		}
 		score := c.score(want, got)
-		message := fmt.Sprintf("ROUGE-%s is %s, the least is %s", c.N, figure(score), figure(c.Min))
+		message := fmt.Sprintf("ROUGE-%s is %s, the least is %s", c.N, formatNumber(score), formatNumber(c.Min))
 		if cut || alsoCut {
 			message += fmt.Sprintf(" (of the first %d words)", measure.MaxWords)
 		}

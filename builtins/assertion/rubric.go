@@ -2,7 +2,7 @@ package assertion
 
 import (
 	"context"
-	_ "embed" // what the judge is told
+	_ "embed" // the judge's prompt
 	"errors"
 	"fmt"
 	"strings"
@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// RubricConfig is the keys of rubric.
+// RubricConfig configures the check rubric.
 type RubricConfig struct {
 	Rubric component.PromptRef `yaml:"rubric" vars:"case,parameters" doc:"Rubric: text, {file: ...} or {use: name}. Default: the rubric of the suite's judge."`
 	Min    float64             `yaml:"min" min:"0" max:"1" doc:"Minimum score to pass. The judge must also say that the answer passes."`
@@ -19,7 +19,7 @@ type RubricConfig struct {
 	Path   component.FilterRef `yaml:"path" doc:"JSONPath of the single output value to grade instead of the response."`
 }
 
-// Rubric has a judge grade an answer.
+// Rubric grades the answer with a judge.
 var Rubric = component.New("rubric", "LLM as a judge: the suite's judge LLM grades the answer by a rubric. An empty answer fails without a call.",
 	func() RubricConfig { return RubricConfig{Votes: 1} }, newRubric)
 
@@ -29,7 +29,7 @@ var rubricPrompt string
 const rubricSchema = `{"type":"object","properties":{"reason":{"type":"string"},"score":{"type":"number","minimum":0,"maximum":1},"pass":{"type":"boolean"}},` +
 	`"required":["reason","score","pass"],"additionalProperties":false}`
 
-// verdict is what a judge replies.
+// verdict is a judge's reply.
 type verdict struct {
 	Reason string
 	Score  float64
@@ -52,29 +52,29 @@ func newRubric(c *RubricConfig, s trial.CheckSettings) (trial.Check, error) {
 	case s.Judge == nil:
 		return nil, errNoJudge
 	case r.text.IsZero():
-		return nil, errors.New("rubric has no rubric, and neither has the suite's judge: write rubric: ... in one of them")
+		return nil, errors.New("rubric requires a rubric: write rubric: ... in the check or in the suite's judge")
 	}
 	r.config.Votes = max(c.Votes, 1)
 	r.hash = instructions(rubricPrompt, rubricSchema, r.text.Text)
 	return onText{c.Path, r.look}, nil
 }
 
-var errNoJudge = errors.New("it wants a judge: write judge: {llm: NAME} in the suite")
+var errNoJudge = errors.New("this check requires a judge: write judge: {llm: NAME} in the suite")
 
-// look has a text graded.
+// look grades a text.
 func (r *rubric) look(ctx context.Context, s *trial.Subject, text string) (trial.Mark, error) {
-	criteria, err := filledPrompt(r.text, s)
+	criteria, err := renderPrompt(r.text, s)
 	if err != nil {
 		return trial.Mark{}, err
 	}
 	if strings.TrimSpace(text) == "" {
-		m := says(false, criteria, text, "the answer is empty")
+		m := boolean(false, criteria, text, "the answer is empty")
 		m.Prompt = r.hash
 		return m, nil
 	}
 	q := trial.Question{System: rubricPrompt, Schema: []byte(rubricSchema)}
 	q.Prompt = task(s) + "Rubric:\n" + strings.TrimSpace(criteria) + "\n\n" + fenced("Answer", text)
-	verdicts, tokens, cost, err := asked[verdict](ctx, r.judge, r.ballot(q))
+	verdicts, tokens, cost, err := ask[verdict](ctx, r.judge, r.ballot(q))
 	if err != nil {
 		return trial.Mark{Tokens: tokens, Cost: cost}, err
 	}
@@ -84,7 +84,7 @@ func (r *rubric) look(ctx context.Context, s *trial.Subject, text string) (trial
 	return m, nil
 }
 
-// ballot is a question as often as the judge is asked.
+// ballot returns one copy of the question per vote.
 func (r *rubric) ballot(q trial.Question) []trial.Question {
 	if r.config.Votes == 1 {
 		return []trial.Question{q}
@@ -97,8 +97,7 @@ func (r *rubric) ballot(q trial.Question) []trial.Question {
 	return out
 }
 
-// mark counts the votes. The reason is that of the first vote on the side that
-// won.
+// mark counts the votes. The reason is that of the first vote on the winning side.
 func (r *rubric) mark(verdicts []verdict) trial.Mark {
 	passed, sum := 0, 0.0
 	for _, v := range verdicts {
@@ -120,7 +119,7 @@ func (r *rubric) mark(verdicts []verdict) trial.Mark {
 		message = fmt.Sprintf("%d of %d votes pass: %s", passed, n, message)
 	}
 	if won && score < r.config.Min {
-		message = "the score is " + figure(score) + ", the least is " + figure(r.config.Min) + ": " + message
+		message = "the score is " + formatNumber(score) + ", the least is " + formatNumber(r.config.Min) + ": " + message
 	}
 	m := scored(won && score >= r.config.Min, score, "", "", message)
 	m.Prompt = r.hash

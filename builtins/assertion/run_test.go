@@ -15,51 +15,51 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-func TestFiguresStayWithinBounds(t *testing.T) {
+func TestRunMetricLimits(t *testing.T) {
 	two, three, four := 2, 3, 4
 	cheap, dear := 0.01, 0.02
-	s := answered("x")
+	s := withResponse("x")
 	s.Trace = exprenv.Trace{
 		Steps: []exprenv.Step{{Status: "ok"}, {Status: "failed"}, {Status: "ok"}, {Status: "skipped"}}, Tokens: 3, Cost: 0.015,
 	}
 	s.Latency = 1500 * time.Millisecond
-	free := answered("x")
+	free := withResponse("x")
 	free.Trace.Tokens = 10
-	unpriced := answered("x")
+	unpriced := withResponse("x")
 	unpriced.Trace.Tokens, unpriced.Unpriced = 10, []string{"main"}
-	idle := answered("x")
+	idle := withResponse("x")
 	for _, c := range []struct {
 		name    string
 		check   trial.Check
 		subject *trial.Subject
 		want    expect
 	}{
-		{"steps", made(t, assertion.Steps, none, func(k *assertion.StepsConfig) { k.Min, k.Max = &three, &three }), s, expect{pass: true, message: "steps: 3"}},
-		{"too many steps", made(t, assertion.Steps, none, func(k *assertion.StepsConfig) { k.Max = &two }), s, expect{message: "steps: 3 is too much"}},
-		{"too few steps", made(t, assertion.Steps, none, func(k *assertion.StepsConfig) { k.Min = &four }), s, expect{message: "steps: 3 is too little"}},
-		{"tokens", made(t, assertion.Tokens, none, func(k *assertion.TokensConfig) { k.Max = &three }), s, pass},
-		{"too many tokens", made(t, assertion.Tokens, none, func(k *assertion.TokensConfig) { k.Max = &two }), s, expect{message: "tokens: 3 is too much"}},
-		{"cost", made(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &dear }), s, expect{pass: true, message: "$0.015"}},
-		{"too dear", made(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &cheap }), s, expect{message: "too much"}},
-		{"no price", made(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &dear }), unpriced, expect{err: "the llm main has no price"}},
-		{"tokens that cost nothing", made(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &dear }), free, expect{pass: true, message: "$0"}},
-		{"nothing to pay", made(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &dear }), idle, expect{pass: true, message: "$0"}},
-		{"latency", made(t, assertion.Latency, none, func(k *assertion.LatencyConfig) { k.Max = 2 * time.Second }), s, expect{pass: true, message: "1.5s"}},
-		{"too slow", made(t, assertion.Latency, none, func(k *assertion.LatencyConfig) { k.Max = time.Second }), s, expect{message: "latency: 1.5s is too much"}},
-		{"too fast", made(t, assertion.Latency, none, func(k *assertion.LatencyConfig) { k.Min = 2 * time.Second }), s, expect{message: "too little"}},
+		{"steps", newCheck(t, assertion.Steps, none, func(k *assertion.StepsConfig) { k.Min, k.Max = &three, &three }), s, expect{pass: true, message: "steps: 3"}},
+		{"too many steps", newCheck(t, assertion.Steps, none, func(k *assertion.StepsConfig) { k.Max = &two }), s, expect{message: "steps: 3 is too much"}},
+		{"too few steps", newCheck(t, assertion.Steps, none, func(k *assertion.StepsConfig) { k.Min = &four }), s, expect{message: "steps: 3 is too little"}},
+		{"tokens", newCheck(t, assertion.Tokens, none, func(k *assertion.TokensConfig) { k.Max = &three }), s, pass},
+		{"too many tokens", newCheck(t, assertion.Tokens, none, func(k *assertion.TokensConfig) { k.Max = &two }), s, expect{message: "tokens: 3 is too much"}},
+		{"cost", newCheck(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &dear }), s, expect{pass: true, message: "$0.015"}},
+		{"too dear", newCheck(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &cheap }), s, expect{message: "too much"}},
+		{"no price", newCheck(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &dear }), unpriced, expect{err: "the llm main has no price"}},
+		{"tokens that cost nothing", newCheck(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &dear }), free, expect{pass: true, message: "$0"}},
+		{"nothing to pay", newCheck(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &dear }), idle, expect{pass: true, message: "$0"}},
+		{"latency", newCheck(t, assertion.Latency, none, func(k *assertion.LatencyConfig) { k.Max = 2 * time.Second }), s, expect{pass: true, message: "1.5s"}},
+		{"too slow", newCheck(t, assertion.Latency, none, func(k *assertion.LatencyConfig) { k.Max = time.Second }), s, expect{message: "latency: 1.5s is too much"}},
+		{"too fast", newCheck(t, assertion.Latency, none, func(k *assertion.LatencyConfig) { k.Min = 2 * time.Second }), s, expect{message: "too little"}},
 	} {
 		t.Run(c.name, func(t *testing.T) { check(t, c.check, c.subject, c.want) })
 	}
-	refused(t, assertion.Steps, "steps wants max or min", func(*assertion.StepsConfig) {})
-	refused(t, assertion.Latency, "latency wants max or min", func(*assertion.LatencyConfig) {})
-	refused(t, assertion.Tokens, "min 4 is above max 2", func(k *assertion.TokensConfig) { k.Min, k.Max = &four, &two })
+	wantInvalid(t, assertion.Steps, "steps requires max or min", func(*assertion.StepsConfig) {})
+	wantInvalid(t, assertion.Latency, "latency requires max or min", func(*assertion.LatencyConfig) {})
+	wantInvalid(t, assertion.Tokens, "min 4 is above max 2", func(k *assertion.TokensConfig) { k.Min, k.Max = &four, &two })
 }
 
 func TestRefusal(t *testing.T) {
-	stopped := answered("")
+	stopped := withResponse("")
 	stopped.Result.StopReason.Code = stop.Refused
-	must := made(t, assertion.Refusal, none, func(*assertion.RefusalConfig) {})
-	mustNot := made(t, assertion.Refusal, none, func(k *assertion.RefusalConfig) { k.Refused = false })
+	must := newCheck(t, assertion.Refusal, none, func(*assertion.RefusalConfig) {})
+	mustNot := newCheck(t, assertion.Refusal, none, func(k *assertion.RefusalConfig) { k.Refused = false })
 	for _, c := range []struct {
 		name    string
 		subject *trial.Subject
@@ -67,10 +67,10 @@ func TestRefusal(t *testing.T) {
 		message string
 	}{
 		{"by its stop reason", stopped, true, "stopped as refused"},
-		{"by its words", answered("I’m sorry, but I can't help with that."), true, "reads like a refusal"},
-		{"in German", answered("Dabei kann ich nicht helfen."), true, "reads like a refusal"},
-		{"an answer", answered("Paris."), false, "did not decline"},
-		{"about refusals", answered("The senator said: the committee must vote. Later he added much more on it. And then. " + strings.Repeat("x ", 400) + "I must decline."), false, "did not decline"},
+		{"by its words", withResponse("I’m sorry, but I can't help with that."), true, "reads like a refusal"},
+		{"in German", withResponse("Dabei kann ich nicht helfen."), true, "reads like a refusal"},
+		{"an answer", withResponse("Paris."), false, "did not decline"},
+		{"about refusals", withResponse("The senator said: the committee must vote. Later he added much more on it. And then. " + strings.Repeat("x ", 400) + "I must decline."), false, "did not decline"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			check(t, must, c.subject, expect{pass: c.refused, message: c.message})
@@ -80,7 +80,7 @@ func TestRefusal(t *testing.T) {
 }
 
 func TestExpr(t *testing.T) {
-	s := gave(`{"total":3,"tags":["a"]}`)
+	s := withOutput(`{"total":3,"tags":["a"]}`)
 	s.Trace.Tools = map[string]exprenv.ToolUses{"search": {Calls: 2}}
 	for _, c := range []struct {
 		name, that string
@@ -92,15 +92,15 @@ func TestExpr(t *testing.T) {
 		{"cannot be evaluated", `output.name.first == "x"`, expect{message: "evaluate"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			check(t, made(t, assertion.Expr, none, func(k *assertion.ExprConfig) { k.That = guardRef(t, c.that) }), s, c.want)
+			check(t, newCheck(t, assertion.Expr, none, func(k *assertion.ExprConfig) { k.That = guardRef(t, c.that) }), s, c.want)
 		})
 	}
-	refused(t, assertion.Expr, "wants an expression", func(*assertion.ExprConfig) {})
+	wantInvalid(t, assertion.Expr, "requires that", func(*assertion.ExprConfig) {})
 }
 
-// An expression that does not hold tells what its names stand for.
-func TestExprTellsWhatItIsAbout(t *testing.T) {
-	s := gave(`{"total":3,"tags":["a"]}`)
+// A false expression reports the values of its names.
+func TestExprReportsItsValues(t *testing.T) {
+	s := withOutput(`{"total":3,"tags":["a"]}`)
 	s.Trace.Tools = map[string]exprenv.ToolUses{"search": {Calls: 2}}
 	s.Trace.Prompts = []string{strings.Repeat("x", 1000)}
 	for _, c := range []struct{ that, want string }{
@@ -114,7 +114,7 @@ func TestExprTellsWhatItIsAbout(t *testing.T) {
 		{`parameters.limit == 4`, "parameters.limit is 3"},
 		{`trace.prompts[0] == ""`, "trace.prompts[0] is \"" + strings.Repeat("x", 299) + "…"},
 	} {
-		mark, err := made(t, assertion.Expr, none, func(k *assertion.ExprConfig) { k.That = guardRef(t, c.that) }).Check(t.Context(), s)
+		mark, err := newCheck(t, assertion.Expr, none, func(k *assertion.ExprConfig) { k.That = guardRef(t, c.that) }).Check(t.Context(), s)
 		if err != nil || mark.Pass {
 			t.Fatalf("%s: %+v, %v", c.that, mark, err)
 		}
@@ -124,9 +124,9 @@ func TestExprTellsWhatItIsAbout(t *testing.T) {
 	}
 }
 
-// called is a subject whose run called tools: "tool {json}" each.
+// called returns a subject whose run made the calls, given as "tool {json}".
 func called(calls ...string) *trial.Subject {
-	s := answered("done")
+	s := withResponse("done")
 	step := plan.StepRecord{ID: "s1"}
 	for _, c := range calls {
 		t, args, _ := strings.Cut(c, " ")
@@ -156,15 +156,15 @@ func TestTrajectory(t *testing.T) {
 			k.ArgsOf = map[string]assertion.ArgsCompare{"read_*": {Compare: "exact"}}
 		}, calls: two, want: expect{message: "other arguments"}},
 		{name: "none at all", tools: `[]`, edit: func(k *assertion.TrajectoryConfig) { k.Match = "exact" }, calls: two, want: expect{message: "2 not expected"}},
-		{name: "not compared", calls: two, want: expect{pass: true, message: "all bounds were kept"}},
+		{name: "not compared", calls: two, want: expect{pass: true, message: "all limits were met"}},
 		{name: "forbidden", edit: func(k *assertion.TrajectoryConfig) { k.Forbidden = []string{"read_*"} }, calls: two, want: expect{message: "read_file is forbidden"}},
 		{name: "bounds", edit: func(k *assertion.TrajectoryConfig) { k.MaxSteps, k.MaxToolCalls = &one, &one }, calls: two, want: expect{message: "2 tool calls exceed 1"}},
-		{name: "a bound of none", edit: func(k *assertion.TrajectoryConfig) { k.MaxReplans = &nothing }, calls: two, want: expect{pass: true, message: "all bounds were kept"}},
-		{name: "no such column", tools: `[{"tool":"a","args":{"x":"${case.x}"}}]`, want: expect{err: "there is no case.x"}},
+		{name: "a bound of none", edit: func(k *assertion.TrajectoryConfig) { k.MaxReplans = &nothing }, calls: two, want: expect{pass: true, message: "all limits were met"}},
+		{name: "no such column", tools: `[{"tool":"a","args":{"x":"${case.x}"}}]`, want: expect{err: "case.x does not exist"}},
 		{name: "a tool of the row", tools: `["${case.blank}"]`, want: expect{err: "not a tool name or pattern"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			k := made(t, assertion.Trajectory, none, func(k *assertion.TrajectoryConfig) {
+			k := newCheck(t, assertion.Trajectory, none, func(k *assertion.TrajectoryConfig) {
 				if c.tools != "" {
 					k.Tools = anyValue(t, c.tools)
 				}
@@ -180,12 +180,12 @@ func TestTrajectory(t *testing.T) {
 		`unknown key "ar"`:           `[{"tool":"a","ar":{}}]`,
 		"not a tool name or pattern": `["a["]`,
 	} {
-		refused(t, assertion.Trajectory, want, func(k *assertion.TrajectoryConfig) { k.Tools = anyValue(t, tools) })
+		wantInvalid(t, assertion.Trajectory, want, func(k *assertion.TrajectoryConfig) { k.Tools = anyValue(t, tools) })
 	}
 }
 
-func TestATrajectoryIsShown(t *testing.T) {
-	k := made(t, assertion.Trajectory, none, func(k *assertion.TrajectoryConfig) {
+func TestTrajectoryIsShown(t *testing.T) {
+	k := newCheck(t, assertion.Trajectory, none, func(k *assertion.TrajectoryConfig) {
 		k.Tools = anyValue(t, `["list_files",{"tool":"read_file","args":{"path":"a"}},"clock"]`)
 	})
 	m := check(t, k, called("list_files {}", `read_file {"path":"b"}`, "write_file {}"), expect{score: 1. / 3})

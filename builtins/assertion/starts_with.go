@@ -9,14 +9,14 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// StartsWithConfig is the keys of starts_with.
+// StartsWithConfig configures the check starts_with.
 type StartsWithConfig struct {
 	Value      component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"Text that the answer must start with, ignoring leading whitespace."`
 	Path       component.FilterRef `yaml:"path" doc:"JSONPath of the single output value to check instead of the response."`
 	IgnoreCase bool                `yaml:"ignore_case" doc:"Whether to ignore case."`
 }
 
-// StartsWith wants an answer to begin with a text.
+// StartsWith checks the start of the answer.
 var StartsWith = component.New("starts_with", "The answer starts with a text.",
 	func() StartsWithConfig { return StartsWithConfig{} }, newStartsWith)
 
@@ -24,20 +24,20 @@ func newStartsWith(c *StartsWithConfig, _ trial.CheckSettings) (trial.Check, err
 	return onEdge(c.Value, c.Path, c.IgnoreCase, "begin", strings.HasPrefix)
 }
 
-// onEdge is a check of one end of a text.
+// onEdge creates a check of the start or the end of a text.
 func onEdge(t component.Template, path component.FilterRef, ignoreCase bool, verb string, has func(text, edge string) bool) (trial.Check, error) {
 	if t.Text == "" {
-		return nil, errors.New("value is empty: every answer would " + verb + " with it")
+		return nil, errors.New("value is empty, so every answer would " + verb + " with it")
 	}
 	return onText{path, func(_ context.Context, s *trial.Subject, text string) (trial.Mark, error) {
-		want, err := wanted(t, s)
+		want, err := renderNonEmpty(t, s)
 		if err != nil {
 			return trial.Mark{}, err
 		}
 		want = strings.TrimSpace(want)
-		if has(foldedIf(ignoreCase, strings.TrimSpace(text)), foldedIf(ignoreCase, want)) {
-			return says(true, want, text, "the answer "+verb+"s with "+brief(want)), nil
+		if has(foldCaseIf(ignoreCase, strings.TrimSpace(text)), foldCaseIf(ignoreCase, want)) {
+			return boolean(true, want, text, "the answer "+verb+"s with "+brief(want)), nil
 		}
-		return says(false, want, text, "the answer does not "+verb+" with "+brief(want)), nil
+		return boolean(false, want, text, "the answer does not "+verb+" with "+brief(want)), nil
 	}}, nil
 }

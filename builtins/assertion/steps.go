@@ -8,18 +8,18 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// StepsConfig is the keys of steps.
+// StepsConfig configures the check steps.
 type StepsConfig struct {
 	Max *int `yaml:"max" min:"0" doc:"Maximum number of steps."`
 	Min *int `yaml:"min" min:"0" doc:"Minimum number of steps."`
 }
 
-// Steps bounds the steps of a run.
+// Steps limits the number of steps of a run.
 var Steps = component.New("steps", "The number of steps that the run started, without skipped ones.",
 	func() StepsConfig { return StepsConfig{} }, newSteps)
 
 func newSteps(c *StepsConfig, _ trial.CheckSettings) (trial.Check, error) {
-	return newWithin(within{"steps", whole(c.Min), whole(c.Max), func(s *trial.Subject) (float64, string, error) {
+	return newLimits(limits{"steps", whole(c.Min), whole(c.Max), func(s *trial.Subject) (float64, string, error) {
 		n := trajectory.Executed(&s.Trace)
 		return float64(n), strconv.Itoa(n), nil
 	}})

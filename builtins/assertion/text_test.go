@@ -18,37 +18,37 @@ func TestEquals(t *testing.T) {
 		subject           *trial.Subject
 		want              expect
 	}{
-		{name: "text", value: `"Paris"`, subject: answered(" Paris\n"), want: pass},
-		{name: "other text", value: `"Paris"`, subject: answered("Rome"), want: expect{message: "not as expected"}},
-		{name: "case matters", value: `"paris"`, subject: answered("Paris")},
-		{name: "case does not", value: `"PARIS"`, ignoreCase: true, subject: answered("Paris"), want: pass},
-		{name: "of the row", value: `"${case.answer}"`, subject: answered("Paris"), want: pass},
-		{name: "within a text", value: `"It is ${case.answer}."`, subject: answered("It is Paris."), want: pass},
-		{name: "a number of the row", value: `"${case.n}"`, subject: answered("42.0"), want: pass},
-		{name: "a path into the row", value: `"${case.user.name}"`, subject: answered("Ana"), want: pass},
-		{name: "a list of the row", value: `"${case.list}"`, subject: answered(`["a","b"]`), want: pass},
-		{name: "JSON by value", value: `{"a":1,"b":[true,null]}`, subject: answered(`{ "b": [true, null], "a": 1.0 }`), want: pass},
-		{name: "JSON in a fence", value: `{"a":1}`, subject: answered("```json\n{\"a\": 1}\n```"), want: pass},
-		{name: "JSON written as text", value: `"{\"a\": 1}"`, subject: answered(`{"a":1}`), want: pass},
-		{name: "JSON in prose is not it", value: `{"a":1}`, subject: answered(`Here: {"a":1}`)},
-		{name: "other JSON", value: `{"a":1}`, subject: answered(`{"a":2}`)},
-		{name: "a text is no number of JSON", value: `{"a":"1"}`, subject: answered(`{"a":1}`)},
-		{name: "true", value: `true`, subject: answered("true"), want: pass},
-		{name: "null", value: `null`, subject: answered("null"), want: pass},
-		{name: "digits that no float holds", value: `9007199254740993`, subject: answered("9007199254740992")},
-		{name: "the empty answer", value: `""`, subject: answered(" \n"), want: pass},
-		{name: "no such column", value: `"${case.anwser}"`, subject: answered(""), want: expect{err: "there is no case.anwser"}},
-		{name: "no such column in an object", value: `{"a":["${case.usr.name}"]}`, subject: answered(""), want: expect{err: "there is no case.usr.name"}},
-		{name: "a default", value: `"${case.anwser:-Paris}"`, subject: answered("Paris"), want: pass},
-		{name: "a part of the output", value: `3`, path: "$.total", subject: gave(`{"total":3}`), want: pass},
-		{name: "a part of a response", value: `3`, path: "$.total", subject: answered(`{"total":3}`), want: pass},
-		{name: "a part that is not there", value: `3`, path: "$.sum", subject: gave(`{"total":3}`), want: expect{message: "$.sum selects 0 values of the output, not one"}},
-		{name: "several parts", value: `3`, path: "$[*]", subject: gave(`[3,3]`), want: expect{message: "$[*] selects 2 values of the output, not one"}},
-		{name: "a part of prose", value: `3`, path: "$.total", subject: answered("three"), want: expect{message: "the answer is not JSON"}},
-		{name: "too much of a path", value: `3`, path: "$..*..*..*", subject: gave(deep()), want: expect{err: "visits more than"}},
+		{name: "text", value: `"Paris"`, subject: withResponse(" Paris\n"), want: pass},
+		{name: "other text", value: `"Paris"`, subject: withResponse("Rome"), want: expect{message: "not as expected"}},
+		{name: "case matters", value: `"paris"`, subject: withResponse("Paris")},
+		{name: "case does not", value: `"PARIS"`, ignoreCase: true, subject: withResponse("Paris"), want: pass},
+		{name: "of the row", value: `"${case.answer}"`, subject: withResponse("Paris"), want: pass},
+		{name: "within a text", value: `"It is ${case.answer}."`, subject: withResponse("It is Paris."), want: pass},
+		{name: "a number of the row", value: `"${case.n}"`, subject: withResponse("42.0"), want: pass},
+		{name: "a path into the row", value: `"${case.user.name}"`, subject: withResponse("Ana"), want: pass},
+		{name: "a list of the row", value: `"${case.list}"`, subject: withResponse(`["a","b"]`), want: pass},
+		{name: "JSON by value", value: `{"a":1,"b":[true,null]}`, subject: withResponse(`{ "b": [true, null], "a": 1.0 }`), want: pass},
+		{name: "JSON in a fence", value: `{"a":1}`, subject: withResponse("```json\n{\"a\": 1}\n```"), want: pass},
+		{name: "JSON written as text", value: `"{\"a\": 1}"`, subject: withResponse(`{"a":1}`), want: pass},
+		{name: "JSON in prose is not it", value: `{"a":1}`, subject: withResponse(`Here: {"a":1}`)},
+		{name: "other JSON", value: `{"a":1}`, subject: withResponse(`{"a":2}`)},
+		{name: "a text is no number of JSON", value: `{"a":"1"}`, subject: withResponse(`{"a":1}`)},
+		{name: "true", value: `true`, subject: withResponse("true"), want: pass},
+		{name: "null", value: `null`, subject: withResponse("null"), want: pass},
+		{name: "digits that no float holds", value: `9007199254740993`, subject: withResponse("9007199254740992")},
+		{name: "the empty answer", value: `""`, subject: withResponse(" \n"), want: pass},
+		{name: "no such column", value: `"${case.anwser}"`, subject: withResponse(""), want: expect{err: "case.anwser does not exist"}},
+		{name: "no such column in an object", value: `{"a":["${case.usr.name}"]}`, subject: withResponse(""), want: expect{err: "case.usr.name does not exist"}},
+		{name: "a default", value: `"${case.anwser:-Paris}"`, subject: withResponse("Paris"), want: pass},
+		{name: "a part of the output", value: `3`, path: "$.total", subject: withOutput(`{"total":3}`), want: pass},
+		{name: "a part of a response", value: `3`, path: "$.total", subject: withResponse(`{"total":3}`), want: pass},
+		{name: "a part that is not there", value: `3`, path: "$.sum", subject: withOutput(`{"total":3}`), want: expect{message: "$.sum selects 0 values of the output, not one"}},
+		{name: "several parts", value: `3`, path: "$[*]", subject: withOutput(`[3,3]`), want: expect{message: "$[*] selects 2 values of the output, not one"}},
+		{name: "a part of prose", value: `3`, path: "$.total", subject: withResponse("three"), want: expect{message: "the answer is not JSON"}},
+		{name: "too much of a path", value: `3`, path: "$..*..*..*", subject: withOutput(deep()), want: expect{err: "visits more than"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			check(t, made(t, assertion.Equals, none, func(k *assertion.EqualsConfig) {
+			check(t, newCheck(t, assertion.Equals, none, func(k *assertion.EqualsConfig) {
 				k.Value, k.IgnoreCase = anyValue(t, c.value), c.ignoreCase
 				if c.path != "" {
 					k.Path = path(t, c.path)
@@ -56,15 +56,15 @@ func TestEquals(t *testing.T) {
 			}), c.subject, c.want)
 		})
 	}
-	refused(t, assertion.Equals, "wants a value", func(*assertion.EqualsConfig) {})
+	wantInvalid(t, assertion.Equals, "requires value", func(*assertion.EqualsConfig) {})
 }
 
-// deep is JSON in which descendants of descendants are very many.
+// deep returns deeply nested JSON.
 func deep() string { return strings.Repeat("[", 500) + strings.Repeat("]", 500) }
 
-func TestTextsOfSeveralLinesGetADiff(t *testing.T) {
-	c := made(t, assertion.Equals, none, func(k *assertion.EqualsConfig) { k.Value = anyValue(t, `"one\ntwo\nthree"`) })
-	m := check(t, c, answered("one\nTWO\nthree\n"), expect{})
+func TestMultiLineTextsHaveADiff(t *testing.T) {
+	c := newCheck(t, assertion.Equals, none, func(k *assertion.EqualsConfig) { k.Value = anyValue(t, `"one\ntwo\nthree"`) })
+	m := check(t, c, withResponse("one\nTWO\nthree\n"), expect{})
 	for _, line := range []string{"\n-two\n", "\n+TWO\n", "\n three\n"} {
 		if !strings.Contains(m.Diff, line) {
 			t.Errorf("no %q in\n%s", line, m.Diff)
@@ -73,8 +73,8 @@ func TestTextsOfSeveralLinesGetADiff(t *testing.T) {
 	if strings.Contains(m.Diff, "No newline") {
 		t.Error(m.Diff)
 	}
-	long := made(t, assertion.Equals, none, func(k *assertion.EqualsConfig) { k.Value = anyValue(t, `"one\ntwo"`) })
-	m = check(t, long, answered(strings.Repeat("a line of a very long answer\n", 40_000)), expect{})
+	long := newCheck(t, assertion.Equals, none, func(k *assertion.EqualsConfig) { k.Value = anyValue(t, `"one\ntwo"`) })
+	m = check(t, long, withResponse(strings.Repeat("a line of a very long answer\n", 40_000)), expect{})
 	if !strings.Contains(m.Actual, "bytes left out") || m.Diff != "" {
 		t.Errorf("%d bytes of answer, %d of diff", len(m.Actual), len(m.Diff))
 	}
@@ -99,19 +99,19 @@ func TestContains(t *testing.T) {
 		{name: "all", all: []string{"Pa", "ris"}, response: "Paris", want: pass},
 		{name: "some of all", all: []string{"Pa", "Rome", "Bern", "ris"}, response: "Paris", want: expect{score: 0.5, message: `"Rome", "Bern"`}},
 		{name: "many lacking", all: []string{"1", "2", "3", "4", "5", "6", "7"}, response: "Paris", want: expect{message: "and 2 more"}},
-		{name: "an empty column", value: "${case.blank}", response: "Paris", want: expect{err: "everything contains an empty text"}},
-		{name: "a null column", value: "${case.null}", response: "Paris", want: expect{err: "everything contains an empty text"}},
-		{name: "no such column", value: "a ${case.x}", response: "Paris", want: expect{err: "there is no case.x"}},
-		{name: "no such parameter", any: []string{"${parameters.x}"}, response: "Paris", want: expect{err: "there is no parameters.x"}},
+		{name: "an empty column", value: "${case.blank}", response: "Paris", want: expect{err: "every answer contains an empty text"}},
+		{name: "a null column", value: "${case.null}", response: "Paris", want: expect{err: "every answer contains an empty text"}},
+		{name: "no such column", value: "a ${case.x}", response: "Paris", want: expect{err: "case.x does not exist"}},
+		{name: "no such parameter", any: []string{"${parameters.x}"}, response: "Paris", want: expect{err: "parameters.x does not exist"}},
 		{name: "a parameter", value: "${parameters.limit}", response: "3 of them", want: pass},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			check(t, made(t, assertion.Contains, none, func(k *assertion.ContainsConfig) {
+			check(t, newCheck(t, assertion.Contains, none, func(k *assertion.ContainsConfig) {
 				if k.IgnoreCase = c.ignoreCase; c.value != "" {
 					k.Value = template(t, c.value)
 				}
 				k.Any, k.All = templates(t, c.any...), templates(t, c.all...)
-			}), answered(c.response), c.want)
+			}), withResponse(c.response), c.want)
 		})
 	}
 	for name, edit := range map[string]func(*assertion.ContainsConfig){
@@ -119,20 +119,20 @@ func TestContains(t *testing.T) {
 		"two":     func(k *assertion.ContainsConfig) { k.Value, k.Any = template(t, "a"), templates(t, "b") },
 		"lists":   func(k *assertion.ContainsConfig) { k.All, k.Any = templates(t, "a"), templates(t, "b") },
 	} {
-		t.Run(name, func(t *testing.T) { refused(t, assertion.Contains, "one of value, any and all", edit) })
+		t.Run(name, func(t *testing.T) { wantInvalid(t, assertion.Contains, "one of value, any and all", edit) })
 	}
 }
 
 func TestStartsAndEnds(t *testing.T) {
-	starts := made(t, assertion.StartsWith, none, func(k *assertion.StartsWithConfig) { k.Value, k.IgnoreCase = template(t, "yes, "), true })
-	check(t, starts, answered("\n YES, it is"), expect{pass: true, message: "begins with"})
-	check(t, starts, answered("It is, yes, "), expect{message: `does not begin with "yes,"`})
-	ends := made(t, assertion.EndsWith, none, func(k *assertion.EndsWithConfig) { k.Value = template(t, "${case.answer}.") })
-	check(t, ends, answered("It is Paris. \n"), expect{pass: true, message: "ends with"})
-	check(t, ends, answered("Paris. It is."), expect{message: "does not end with"})
-	blank := made(t, assertion.EndsWith, none, func(k *assertion.EndsWithConfig) { k.Value = template(t, "${case.blank}") })
-	check(t, blank, answered("x"), expect{err: "empty"})
-	refused(t, assertion.StartsWith, "every answer would begin", func(*assertion.StartsWithConfig) {})
+	starts := newCheck(t, assertion.StartsWith, none, func(k *assertion.StartsWithConfig) { k.Value, k.IgnoreCase = template(t, "yes, "), true })
+	check(t, starts, withResponse("\n YES, it is"), expect{pass: true, message: "begins with"})
+	check(t, starts, withResponse("It is, yes, "), expect{message: `does not begin with "yes,"`})
+	ends := newCheck(t, assertion.EndsWith, none, func(k *assertion.EndsWithConfig) { k.Value = template(t, "${case.answer}.") })
+	check(t, ends, withResponse("It is Paris. \n"), expect{pass: true, message: "ends with"})
+	check(t, ends, withResponse("Paris. It is."), expect{message: "does not end with"})
+	blank := newCheck(t, assertion.EndsWith, none, func(k *assertion.EndsWithConfig) { k.Value = template(t, "${case.blank}") })
+	check(t, blank, withResponse("x"), expect{err: "empty"})
+	wantInvalid(t, assertion.StartsWith, "every answer would begin", func(*assertion.StartsWithConfig) {})
 }
 
 func TestRegex(t *testing.T) {
@@ -152,19 +152,19 @@ func TestRegex(t *testing.T) {
 		{name: "quadratic elsewhere", pattern: `(a+)+$`, response: strings.Repeat("a", 1<<17) + "b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			check(t, made(t, assertion.Regex, none, func(k *assertion.RegexConfig) {
+			check(t, newCheck(t, assertion.Regex, none, func(k *assertion.RegexConfig) {
 				k.Pattern, k.IgnoreCase = template(t, c.pattern), c.ignoreCase
-			}), answered(c.response), c.want)
+			}), withResponse(c.response), c.want)
 		})
 	}
 	for _, c := range []struct{ name, pattern, want string }{
-		{"look-around", "(?=a)", "no look-around"},
+		{"look-around", "(?=a)", "without look-around"},
 		{"empty", "", "is empty"},
-		{"long", strings.Repeat("a", 10_001), "the most is 10000"},
+		{"long", strings.Repeat("a", 10_001), "the limit is 10000"},
 		{"huge", "((a{1000}){1000})", "invalid repeat count"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			refused(t, assertion.Regex, c.want, func(k *assertion.RegexConfig) { k.Pattern = template(t, c.pattern) })
+			wantInvalid(t, assertion.Regex, c.want, func(k *assertion.RegexConfig) { k.Pattern = template(t, c.pattern) })
 		})
 	}
 }
@@ -207,21 +207,21 @@ func TestNumber(t *testing.T) {
 		{name: "beyond relative", value: "200", relative: 0.01, response: "203", want: expect{message: "± 1 %"}},
 		{name: "digits that no float holds", value: "9007199254740993", response: "9007199254740992"},
 		{name: "an endless exponent", value: "1", response: "1e999999999", want: expect{message: "1e999999999"}},
-		{name: "expected no number", value: "many", response: "1", want: expect{err: `value "many" is no number`}},
+		{name: "expected no number", value: "many", response: "1", want: expect{err: `value "many" is not a number`}},
 		{name: "many numbers", value: "1", find: "any", response: strings.Repeat("2 ", 1<<16)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			check(t, made(t, assertion.Number, none, func(k *assertion.NumberConfig) {
+			check(t, newCheck(t, assertion.Number, none, func(k *assertion.NumberConfig) {
 				k.Value, k.Tolerance, k.Relative = template(t, c.value), c.tolerance, c.relative
 				if c.find != "" {
 					k.Find = c.find
 				}
-			}), answered(c.response), c.want)
+			}), withResponse(c.response), c.want)
 		})
 	}
-	ofOutput := made(t, assertion.Number, none, func(k *assertion.NumberConfig) { k.Value, k.Path = template(t, "3"), path(t, "$.n") })
-	check(t, ofOutput, gave(`{"n":3,"m":4}`), pass)
-	refused(t, assertion.Number, "wants a value", func(*assertion.NumberConfig) {})
+	ofOutput := newCheck(t, assertion.Number, none, func(k *assertion.NumberConfig) { k.Value, k.Path = template(t, "3"), path(t, "$.n") })
+	check(t, ofOutput, withOutput(`{"n":3,"m":4}`), pass)
+	wantInvalid(t, assertion.Number, "requires value", func(*assertion.NumberConfig) {})
 }
 
 func TestRouge(t *testing.T) {
@@ -238,14 +238,14 @@ func TestRouge(t *testing.T) {
 		{"very long", "l", 0.1, strings.Repeat("police ", 1<<17), expect{message: "of the first 20000 words"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			check(t, made(t, assertion.Rouge, none, func(k *assertion.RougeConfig) {
+			check(t, newCheck(t, assertion.Rouge, none, func(k *assertion.RougeConfig) {
 				k.Value, k.N, k.Min = template(t, "Police killed the gunman."), c.n, c.min
-			}), answered(c.response), c.want)
+			}), withResponse(c.response), c.want)
 		})
 	}
-	wordless := made(t, assertion.Rouge, none, func(k *assertion.RougeConfig) { k.Value = template(t, "...") })
-	check(t, wordless, answered("x"), expect{err: "has no words"})
-	refused(t, assertion.Rouge, "wants a value", func(*assertion.RougeConfig) {})
+	wordless := newCheck(t, assertion.Rouge, none, func(k *assertion.RougeConfig) { k.Value = template(t, "...") })
+	check(t, wordless, withResponse("x"), expect{err: "contains no words"})
+	wantInvalid(t, assertion.Rouge, "requires value", func(*assertion.RougeConfig) {})
 }
 
 func TestLevenshtein(t *testing.T) {
@@ -266,19 +266,19 @@ func TestLevenshtein(t *testing.T) {
 		{name: "case", value: "KITTEN", max: &none0, ignoreCase: true, response: "kitten", want: pass},
 		{name: "both empty", value: "${case.blank}", response: "", want: pass},
 		{name: "lengths decide", value: "kitten", max: &most, response: strings.Repeat("x", 1<<20), want: expect{message: "at least 1048570"}},
-		{name: "too long to tell", value: strings.Repeat("ab", 60_000), min: &least, response: strings.Repeat("ba", 59_999) + "c", want: expect{err: "too much to compare"}},
+		{name: "too long to tell", value: strings.Repeat("ab", 60_000), min: &least, response: strings.Repeat("ba", 59_999) + "c", want: expect{err: "too long to compare"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			check(t, made(t, assertion.Levenshtein, none, func(k *assertion.LevenshteinConfig) {
+			check(t, newCheck(t, assertion.Levenshtein, none, func(k *assertion.LevenshteinConfig) {
 				k.Value, k.Max, k.Min, k.IgnoreCase = template(t, c.value), c.max, c.min, c.ignoreCase
-			}), answered(c.response), c.want)
+			}), withResponse(c.response), c.want)
 		})
 	}
-	refused(t, assertion.Levenshtein, "wants a value", func(*assertion.LevenshteinConfig) {})
+	wantInvalid(t, assertion.Levenshtein, "requires value", func(*assertion.LevenshteinConfig) {})
 }
 
-// Whatever a text is, its checks come to an end, and to a short mark.
-func TestHostileTextsGetShortMarks(t *testing.T) {
+// For every text, checks finish and return a short mark.
+func TestHostileTextsHaveShortMarks(t *testing.T) {
 	texts := map[string]string{
 		"one letter":   strings.Repeat("a", 1<<16),
 		"words":        strings.Repeat("a b c ", 1<<14),
@@ -291,18 +291,18 @@ func TestHostileTextsGetShortMarks(t *testing.T) {
 	}
 	want := strings.Repeat("b a ", 1000)
 	checks := map[string]trial.Check{
-		"equals":      made(t, assertion.Equals, none, func(k *assertion.EqualsConfig) { k.Value = anyValue(t, `{"a":1}`) }),
-		"contains":    made(t, assertion.Contains, none, func(k *assertion.ContainsConfig) { k.Value = template(t, want) }),
-		"regex":       made(t, assertion.Regex, none, func(k *assertion.RegexConfig) { k.Pattern = template(t, `(\w+\s?)+z`) }),
-		"number":      made(t, assertion.Number, none, func(k *assertion.NumberConfig) { k.Value, k.Find = template(t, "7"), "any" }),
-		"rouge":       made(t, assertion.Rouge, none, func(k *assertion.RougeConfig) { k.Value, k.N = template(t, want), "l" }),
-		"levenshtein": made(t, assertion.Levenshtein, none, func(k *assertion.LevenshteinConfig) { k.Value = template(t, want) }),
-		"json_path":   made(t, assertion.JSONPath, none, func(k *assertion.JSONPathConfig) { k.Path = path(t, "$..a") }),
-		"refusal":     made(t, assertion.Refusal, none, func(*assertion.RefusalConfig) {}),
+		"equals":      newCheck(t, assertion.Equals, none, func(k *assertion.EqualsConfig) { k.Value = anyValue(t, `{"a":1}`) }),
+		"contains":    newCheck(t, assertion.Contains, none, func(k *assertion.ContainsConfig) { k.Value = template(t, want) }),
+		"regex":       newCheck(t, assertion.Regex, none, func(k *assertion.RegexConfig) { k.Pattern = template(t, `(\w+\s?)+z`) }),
+		"number":      newCheck(t, assertion.Number, none, func(k *assertion.NumberConfig) { k.Value, k.Find = template(t, "7"), "any" }),
+		"rouge":       newCheck(t, assertion.Rouge, none, func(k *assertion.RougeConfig) { k.Value, k.N = template(t, want), "l" }),
+		"levenshtein": newCheck(t, assertion.Levenshtein, none, func(k *assertion.LevenshteinConfig) { k.Value = template(t, want) }),
+		"json_path":   newCheck(t, assertion.JSONPath, none, func(k *assertion.JSONPathConfig) { k.Path = path(t, "$..a") }),
+		"refusal":     newCheck(t, assertion.Refusal, none, func(*assertion.RefusalConfig) {}),
 	}
 	for name, c := range checks {
 		for kind, text := range texts {
-			m, err := c.Check(t.Context(), answered(text))
+			m, err := c.Check(t.Context(), withResponse(text))
 			if n := len(m.Actual) + len(m.Expected) + len(m.Message) + len(m.Diff); err == nil && n > 8500 {
 				t.Errorf("%s of %s: a mark of %d bytes", name, kind, n)
 			}
@@ -310,18 +310,18 @@ func TestHostileTextsGetShortMarks(t *testing.T) {
 	}
 }
 
-// Whatever a text and a number are: the check says yes or no, or that the
-// expected number is none.
+// For every text and number, the check passes, fails, or reports that the expected number
+// is invalid.
 func FuzzNumber(f *testing.F) {
 	f.Add("6 * 7 = 42.", "42")
 	f.Add("1,234.5e3 −2 v2 10.0.0.1", "1e400")
 	f.Fuzz(func(t *testing.T, text, number string) {
-		k := made(t, assertion.Number, none, func(k *assertion.NumberConfig) { k.Value, k.Find = component.Template{Text: number + " "}, "any" })
-		m, err := k.Check(t.Context(), answered(text))
+		k := newCheck(t, assertion.Number, none, func(k *assertion.NumberConfig) { k.Value, k.Find = component.Template{Text: number + " "}, "any" })
+		m, err := k.Check(t.Context(), withResponse(text))
 		if err == nil && m.Pass != (m.Score == 1) {
 			t.Errorf("%+v", m)
 		}
-		if m, err := k.Check(t.Context(), answered(number)); err == nil && strings.Trim(number, "0123456789") == "" && !m.Pass {
+		if m, err := k.Check(t.Context(), withResponse(number)); err == nil && strings.Trim(number, "0123456789") == "" && !m.Pass {
 			t.Errorf("%q is not itself: %+v", number, m)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// TrajectoryConfig is the keys of trajectory.
+// TrajectoryConfig configures the check trajectory.
 type TrajectoryConfig struct {
 	Match         string                 `yaml:"match" enum:"exact|in_order|any_order|subset|superset" doc:"exact: exactly these calls in this order; in_order: other calls may occur in between; any_order: exactly these calls in any order; subset: only calls from this list; superset: at least these calls in any order."`
 	Tools         component.Value        `yaml:"tools" vars:"case,parameters" doc:"Expected calls: names, patterns (read_*), or {tool, args, compare, fields} with the expected arguments in args. []: no calls; not set: calls are not compared."`
@@ -27,13 +27,13 @@ type TrajectoryConfig struct {
 	MaxCost       *float64               `yaml:"max_cost" min:"0" doc:"Maximum cost in USD."`
 }
 
-// ArgsCompare is how the arguments of one tool are compared.
+// ArgsCompare configures how the arguments of a tool are compared.
 type ArgsCompare struct {
 	Compare string            `yaml:"compare" enum:"exact|partial|ignore" doc:"How all arguments are compared."`
 	Fields  map[string]string `yaml:"fields" enum:"exact|partial|ignore" doc:"How single arguments are compared, by name."`
 }
 
-// Trajectory wants a run to have called the tools that it should.
+// Trajectory checks the tool calls and limits of a run.
 var Trajectory = component.New("trajectory", "The tool calls of the run, their arguments, and the steps, calls, tokens and cost it used.",
 	func() TrajectoryConfig { return TrajectoryConfig{Match: "in_order", Args: "partial"} }, newTrajectory)
 
@@ -53,7 +53,7 @@ func newTrajectory(c *TrajectoryConfig, _ trial.CheckSettings) (trial.Check, err
 		t.expected.Tools[tool] = rule(a.Compare, a.Fields)
 	}
 	if !c.Tools.IsZero() {
-		// As written, templates not filled: its form is checked before anything runs.
+		// Templates are not rendered yet: only the format is checked before a run.
 		written, err := schema.Decode(c.Tools.JSON)
 		if err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func rule(compare string, fields map[string]string) trajectory.Rule {
 func (t *trajectoryCheck) Check(_ context.Context, s *trial.Subject) (trial.Mark, error) {
 	expected := t.expected
 	if !t.tools.IsZero() {
-		calls, err := filledValue(t.tools, s)
+		calls, err := renderValue(t.tools, s)
 		if err != nil {
 			return trial.Mark{}, err
 		}
@@ -89,14 +89,14 @@ func (t *trajectoryCheck) Check(_ context.Context, s *trial.Subject) (trial.Mark
 		}
 	}
 	r := expected.Compare(s.Result.Steps, &s.Trace)
-	m := scored(r.Pass, r.Score, expectedCalls(expected.Calls), actualCalls(s), cmp.Or(r.Summary(), "no forbidden tool was called, and all bounds were kept"))
+	m := scored(r.Pass, r.Score, expectedCalls(expected.Calls), actualCalls(s), cmp.Or(r.Summary(), "no forbidden tool was called, and all limits were met"))
 	if !r.Pass {
 		m.Diff = r.Diff()
 	}
 	return m, nil
 }
 
-// expectedCalls names the tools that are expected, in order.
+// expectedCalls lists the expected tools, in order.
 func expectedCalls(calls []trajectory.Call) string {
 	out := make([]string, len(calls))
 	for i := range calls {
@@ -105,7 +105,7 @@ func expectedCalls(calls []trajectory.Call) string {
 	return strings.Join(out, ", ")
 }
 
-// actualCalls names the tools that were called, in order.
+// actualCalls lists the called tools, in order.
 func actualCalls(s *trial.Subject) string {
 	var out []string
 	for i := range s.Result.Steps {

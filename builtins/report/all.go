@@ -1,6 +1,6 @@
 package report
 
-// All is every format of this folder, in the order in which catalogues show them.
+// All returns every format of this package, in the order of the reference.
 func All() Formats {
 	return Formats{Table, JSON, JSONL, CSV, Markdown, JUnit, HTML, GitHub}
 }

@@ -10,23 +10,22 @@ import (
 	"github.com/pexctl/pex/eval/report"
 )
 
-// changed is the cases that changed in one direction. Those that changed
-// significantly come first.
+// changed holds the cases that changed in one direction, significant changes first.
 type changed struct {
 	direction report.Direction
 	cases     []changedCase
 }
 
-// changedCase is a case that changed, with what is known of its failure.
+// changedCase is a case that changed, with its current statistics.
 type changedCase struct {
 	report.CaseChange
 	now report.CaseStats
 }
 
-// directions are in the order in which reports show them.
+// directions lists the directions in report order.
 var directions = []report.Direction{report.NewlyFailing, report.FailsMoreOften, report.NewlyPassing, report.FailsLessOften}
 
-// changesOf groups the changes of a comparison by direction; nil without one.
+// changesOf groups the changes of a comparison by direction. It returns nil if c is nil.
 func changesOf(c *report.Comparison, cases report.Cases) (out []changed) {
 	if c == nil || len(c.Changes) == 0 {
 		return nil
@@ -55,7 +54,7 @@ func changesOf(c *report.Comparison, cases report.Cases) (out []changed) {
 	return out
 }
 
-// worsened lists the cases that fail now and did not, or that fail more often.
+// worsened returns the cases that started to fail or fail more often.
 func worsened(r *report.Report) (out []changedCase) {
 	for _, c := range changesOf(r.Comparison, r.Cases) {
 		if c.mark() == wrong {
@@ -79,23 +78,23 @@ func (c *changed) mark() mark {
 	return good
 }
 
-// title is "Newly failing (3)".
+// title returns a title such as "Newly failing (3)".
 func (c *changed) title() string {
 	return fmt.Sprintf("%s (%d)", upper(string(c.direction)), len(c.cases))
 }
 
-// rates is "3/3 → 0/3".
+// rates returns the rates before and after, such as "3/3 → 0/3".
 func (c *changedCase) rates() string { return tally(c.Before) + " → " + tally(c.After) }
 
-// failure is what a check expected and what it got, or why the case failed.
+// failure returns what a check expected and got, or why the case failed.
 func (c *changedCase) failure() string {
 	if c.now.Expected != "" {
 		return fmt.Sprintf(`expected "%s", got "%s"`, c.now.Expected, c.now.Actual)
 	}
-	return why(&c.now)
+	return failureReason(&c.now)
 }
 
-// changes lists the cases that changed: failing ones with question and answer.
+// changes lists the cases that changed, with question and answer for failing ones.
 func changes(s *sheet, all []changed) {
 	for i := range all {
 		c := &all[i]
@@ -105,7 +104,7 @@ func changes(s *sheet, all []changed) {
 			if x.now.Question != "" {
 				line += "  " + x.now.Question
 			}
-			s.marked(c.mark(), line)
+			s.markedLine(c.mark(), line)
 			if text := x.failure(); text != "" && x.After.C < x.After.N {
 				s.line(tty.Dim, "             ", text)
 			}
@@ -114,11 +113,11 @@ func changes(s *sheet, all []changed) {
 	}
 }
 
-// changeTables writes a table for each direction; those of failing cases are open.
+// changeTables writes one table per direction. Tables of failing cases are expanded.
 func changeTables(p *page, all []changed) {
 	for i := range all {
 		c := &all[i]
-		inner := &page{most: pageMost}
+		inner := &page{maxBytes: defaultPageSize}
 		inner.table(c.rows(), 0, 0)
 		moreLine(inner, len(c.cases)-pageRows, "case")
 		inner.details("significance", c.significance())
@@ -130,7 +129,7 @@ func changeTables(p *page, all []changed) {
 	}
 }
 
-// rows is a table of the cases: what was asked, expected and answered.
+// rows returns a table of the cases with question, expected and actual answer.
 func (c *changed) rows() [][]string {
 	if c.direction == report.NewlyPassing {
 		rows := [][]string{{"case", "before", "now"}}
@@ -143,7 +142,7 @@ func (c *changed) rows() [][]string {
 	for _, x := range c.cases[:min(len(c.cases), pageRows)] {
 		expected := x.now.Expected
 		if expected == "" {
-			expected = why(&x.now)
+			expected = failureReason(&x.now)
 		}
 		rows = append(rows, []string{
 			markdown.Cell(label(x.Case, x.Variant), nameWide), tally(x.Before), tally(x.After),
@@ -153,7 +152,7 @@ func (c *changed) rows() [][]string {
 	return rows
 }
 
-// cell is a cell that may be empty.
+// cell formats a cell that may be empty.
 func cell(s string) string {
 	if s == "" {
 		return ""
@@ -161,7 +160,7 @@ func cell(s string) string {
 	return markdown.Cell(s, textWide)
 }
 
-// significance lists how likely each change is by chance.
+// significance lists the p-value of each change.
 func (c *changed) significance() string {
 	var b strings.Builder
 	for _, x := range c.cases[:min(len(c.cases), pageRows)] {

@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// CSV is every trial as a row of a sheet.
+// CSV writes every trial as a row of a spreadsheet.
 var CSV = component.New("csv",
 	"One line for each trial, for spreadsheets. Texts that a spreadsheet would take for a formula (they begin with = + - or @) get a ' in front; texts over 32,000 characters are cut.",
 	defaults, func(*config, Settings) (Format, error) { return csvFormat{}, nil })
@@ -29,7 +29,7 @@ var csvHeads = []string{
 	"status", "stop_reason", "latency_ms", "tokens", "cost_usd", "model_calls", "tool_calls", "run_id", "ended_at", "response",
 }
 
-// Write writes a heading and the rows that count, in their order.
+// Write writes a header and the counted rows, in order.
 func (csvFormat) Write(w io.Writer, r *report.Report, rows trial.Rows) error {
 	out := csv.NewWriter(w)
 	checks := checkNames(r)
@@ -68,7 +68,7 @@ func csvCells(row *trial.Row) []string {
 	}
 }
 
-// csvMarks is what each check gave: its score, or nothing where it did not mark.
+// csvMarks returns the score of each check, "" if the check did not mark the trial.
 func csvMarks(row *trial.Row, checks []string) []string {
 	out := make([]string, len(checks))
 	for i, name := range checks {
@@ -81,7 +81,7 @@ func csvMarks(row *trial.Row, checks []string) []string {
 	return out
 }
 
-// failedChecks are the names of the checks that a trial failed by.
+// failedChecks returns the names of the checks that made a trial fail.
 func failedChecks(row *trial.Row) []string {
 	var out []string
 	for _, m := range row.Marks {
@@ -92,20 +92,20 @@ func failedChecks(row *trial.Row) []string {
 	return out
 }
 
-// fails says that a mark makes its trial fail.
+// fails reports whether a mark makes its trial fail.
 func fails(m *trial.Mark) bool { return !m.Pass && m.Error == "" && m.Weight != 0 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// sheetMost is how many characters of a text a cell holds: spreadsheets take 32,767.
-const sheetMost = 32000
+// maxCell is the maximum number of characters of a cell; spreadsheets allow 32,767.
+const maxCell = 32000
 
-// sheetText is a text as a cell that nothing evaluates, also not after the
-// spaces in front of it were dropped.
+// sheetText returns a text as a cell that no spreadsheet evaluates as a formula, even
+// after it removes leading spaces.
 func sheetText(s string) string {
 	s = tty.Safe(s)
-	if utf8.RuneCountInString(s) > sheetMost {
-		s = string([]rune(s)[:sheetMost]) + "…"
+	if utf8.RuneCountInString(s) > maxCell {
+		s = string([]rune(s)[:maxCell]) + "…"
 	}
 	if t := strings.TrimSpace(s); t != "" && strings.ContainsRune("=+-@＝＋－＠", first(t)) {
 		return "'" + s

@@ -10,12 +10,12 @@ import (
 	"github.com/pexctl/pex/engine/exprenv"
 )
 
-// figureDiff is a figure of two evaluations.
+// figureDiff is a metric of two evaluations.
 type figureDiff struct {
 	name, before, after, change string
 }
 
-// figures sets the figures of two evaluations side by side.
+// figures returns the metrics of two evaluations side by side.
 func figures(d *Diff) []figureDiff {
 	a, b := &d.Before.Stats, &d.After.Stats
 	out := []figureDiff{
@@ -44,7 +44,7 @@ func countDiff(name string, a, b int) figureDiff {
 	return figureDiff{name, strconv.Itoa(a), strconv.Itoa(b), change}
 }
 
-// spreadDiff shows mean and 95th percentile.
+// spreadDiff formats the mean and the 95th percentile.
 func spreadDiff(name string, a, b exprenv.Spread, text func(float64) string) figureDiff {
 	both := func(s exprenv.Spread) string { return text(s.Mean) + ", p95 " + text(s.P95) }
 	return figureDiff{name, both(a), both(b), ratio(a.Mean, b.Mean)}
@@ -63,7 +63,7 @@ func costs(d *Diff) []figureDiff {
 	}
 }
 
-// ratio is a change in percent of what was.
+// ratio formats a change in percent.
 func ratio(before, after float64) string {
 	if before == 0 || before == after {
 		return ""
@@ -71,7 +71,7 @@ func ratio(before, after float64) string {
 	return fmt.Sprintf("%+.0f%%", 100*(after-before)/before)
 }
 
-// origins are what the evaluations are of, where that is not the same.
+// origins returns the properties in which the two evaluations differ, such as the spec.
 func origins(d *Diff) []figureDiff {
 	a, b := &d.Before.Manifest, &d.After.Manifest
 	out := []figureDiff{{"evaluation", a.ID, b.ID, ""}}
@@ -92,7 +92,7 @@ func origins(d *Diff) []figureDiff {
 	return out
 }
 
-// brief is the beginning of a digest.
+// brief returns the start of a digest.
 func brief(digest string) string {
 	const prefix, most = "sha256:", 12
 	if len(digest) > len(prefix) && digest[:len(prefix)] == prefix {

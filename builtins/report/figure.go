@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/eval/report"
 )
 
-// rate writes a rate of n cases; none have none.
+// rate formats a rate of n cases, "-" if n is 0.
 func rate(n int, of float64) string {
 	if n == 0 {
 		return "-"
@@ -20,20 +20,20 @@ func rate(n int, of float64) string {
 	return report.Percent(of)
 }
 
-// met writes how many of the graded trials passed.
-func met(g *exprenv.GroupStats) string {
+// passRate formats how many of the graded trials passed.
+func passRate(g *exprenv.GroupStats) string {
 	if g.Trials == g.Errors {
 		return "-"
 	}
 	return fmt.Sprintf("%d/%d", g.Passed, g.Trials-g.Errors)
 }
 
-// interval writes the bounds of a rate.
+// interval formats a confidence interval.
 func interval(low, high float64) string {
 	return fmt.Sprintf("%s to %s", strings.TrimSuffix(report.Percent(low), "%"), report.Percent(high))
 }
 
-// points writes the difference of two rates.
+// points formats the difference of two rates in percentage points.
 func points(d float64) string {
 	if math.Abs(d) < 0.0005 && d != 0 {
 		return fmt.Sprintf("%+.2f", 100*d)
@@ -41,10 +41,10 @@ func points(d float64) string {
 	return strings.Replace(fmt.Sprintf("%+.1f", 100*d), "+0.0", "0.0", 1)
 }
 
-// dollars writes an amount of money.
+// dollars formats an amount in USD.
 func dollars(usd float64) string { return fmt.Sprintf("$%.4f", usd) }
 
-// pvalue writes a probability.
+// pvalue formats a p-value.
 func pvalue(p float64) string {
 	if p < 0.001 {
 		return "p < 0.001"
@@ -52,15 +52,15 @@ func pvalue(p float64) string {
 	return fmt.Sprintf("p = %.3f", p)
 }
 
-// seconds is a duration given in seconds.
+// seconds formats a duration given in seconds.
 func seconds(s float64) string {
 	return tty.Span(time.Duration(s * float64(time.Second)))
 }
 
-// milliseconds is a duration given in milliseconds.
+// milliseconds formats a duration given in milliseconds.
 func milliseconds(ms float64) string { return seconds(ms / 1000) }
 
-// label is a case with its variant.
+// label returns the name of a case, with its variant if there is one.
 func label(id, variant string) string {
 	if variant == "" {
 		return id
@@ -68,11 +68,11 @@ func label(id, variant string) string {
 	return id + " [" + variant + "]"
 }
 
-// tally writes passed trials of graded ones.
+// tally formats the number of passed and graded trials.
 func tally(t report.PassCount) string { return fmt.Sprintf("%d/%d", t.C, t.N) }
 
-// listed writes at most n names of a list, each on one line and not too long.
-func listed(names []string, n int) string {
+// joinNames joins at most n names, each on one line and truncated.
+func joinNames(names []string, n int) string {
 	short := make([]string, len(names))
 	for i := range short {
 		short[i] = tty.OneLine(names[i], nameWide)
@@ -80,8 +80,8 @@ func listed(names []string, n int) string {
 	return text.Some(short, n)
 }
 
-// apart says how the quarantined trials came out.
-func apart(r *report.Report) string {
+// quarantineText formats the results of quarantined cases.
+func quarantineText(r *report.Report) string {
 	n := len(r.Quarantined)
 	out := text.Count(n, "quarantined case") + ", not counted"
 	if h := r.QuarantinedStats; h != nil {
@@ -94,7 +94,7 @@ func apart(r *report.Report) string {
 	return out
 }
 
-// priced says whether the costs of an evaluation are known: of all variants, of some, or of none.
+// priced reports whether the costs of all variants, or of some, are known.
 func priced(m *report.Manifest) (all, some bool) {
 	all = len(m.Variants) > 0
 	for _, v := range m.Variants {
@@ -103,7 +103,7 @@ func priced(m *report.Manifest) (all, some bool) {
 	return all, some
 }
 
-// scope says what was run: cases, variants, trials.
+// scope formats what was run: cases, variants, trials.
 func scope(r *report.Report, cases int) string {
 	parts := []string{text.Count(cases, "case")}
 	if n := len(r.Manifest.Variants); n > 1 {
@@ -116,8 +116,8 @@ func scope(r *report.Report, cases int) string {
 	return strings.Join(parts, ", ")
 }
 
-// consumed lists tokens and cost, and those of judges; money writes an amount.
-func consumed(r *report.Report, money func(usd float64) string) string {
+// usageText formats tokens and cost, including those of judges. money formats an amount.
+func usageText(r *report.Report, money func(usd float64) string) string {
 	parts := []string{tty.Amount(int(r.Stats.Tokens.Total)) + " tokens"}
 	switch all, some := priced(&r.Manifest); {
 	case all:

@@ -13,8 +13,8 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// GitHub marks files of a pull request: for the log of a step of GitHub
-// Actions, which reads commands in it. The summary of the step is Markdown.
+// GitHub writes annotations for files of a pull request, as workflow commands in the log
+// of a GitHub Actions step. The summary of the step is Markdown.
 var GitHub = component.New("github", "GitHub Actions annotations, worst first, at most ten; the last one counts the rest.", defaults,
 	func(_ *config, s Settings) (Format, error) { return &githubFormat{s}, nil })
 
@@ -25,11 +25,11 @@ var (
 	_ Tests  = (*githubFormat)(nil)
 )
 
-// githubMost is how many annotations are shown before one that counts the rest:
-// GitHub takes ten of a kind of each step.
-const githubMost = 9
+// maxAnnotations is the maximum number of annotations before one that counts the rest. GitHub
+// shows ten of a kind per step.
+const maxAnnotations = 9
 
-// annotation is what is said of a line of a file.
+// annotation is a message for a line of a file.
 type annotation struct {
 	file    string
 	line    int
@@ -37,18 +37,18 @@ type annotation struct {
 	message string
 }
 
-// Write writes failed gates, newly failing cases, and other failing cases. They are
-// warnings if the verdict is good.
+// Write writes failed gates, newly failing cases, and other failing cases. If the verdict
+// is good, they are warnings.
 func (f *githubFormat) Write(w io.Writer, r *report.Report, _ trial.Rows) error {
 	list, known := f.gates(r), map[string]int{}
 	all := len(list)
 	if r.Comparison != nil {
 		worse := worsened(r)
 		known = caseLines(r, worse)
-		list = append(list, f.regressed(r, worse[:min(len(worse), githubMost)], known)...)
+		list = append(list, f.regressed(r, worse[:min(len(worse), maxAnnotations)], known)...)
 		all += len(worse)
 	}
-	view := look(r, githubMost+len(known))
+	view := newSurvey(r, maxAnnotations+len(known))
 	for _, c := range view.worst {
 		if _, told := known[label(c.ID, c.Variant)]; !told {
 			list = append(list, f.failing(r, &c))
@@ -67,7 +67,7 @@ func (f *githubFormat) Write(w io.Writer, r *report.Report, _ trial.Rows) error 
 	return f.write(w, level, list, all, "of "+r.Manifest.Suite+": see the step summary")
 }
 
-// caseLines are the lines of the dataset that the cases of changes stand in.
+// caseLines returns the dataset lines of the changed cases.
 func caseLines(r *report.Report, changes []changedCase) map[string]int {
 	out := make(map[string]int, len(changes))
 	for _, c := range changes {
@@ -82,17 +82,17 @@ func caseLines(r *report.Report, changes []changedCase) map[string]int {
 }
 
 func (f *githubFormat) failing(r *report.Report, c *report.CaseStats) annotation {
-	message := standing(c)
+	message := trialsText(c)
 	if c.N > 0 {
 		message = "passed " + message
 	}
-	if text := why(c); text != "" {
+	if text := failureReason(c); text != "" {
 		message += ": " + text
 	}
 	return annotation{source(&r.Manifest), c.Line, r.Manifest.Suite + ": " + label(c.ID, c.Variant), message}
 }
 
-// gates are those that do not hold; if all do and the verdict is bad, the verdict.
+// gates returns the failed gates or, if all passed and the verdict is bad, the verdict.
 func (f *githubFormat) gates(r *report.Report) []annotation {
 	var out []annotation
 	for i := range r.Gates {
@@ -105,7 +105,7 @@ func (f *githubFormat) gates(r *report.Report) []annotation {
 			text += ": " + g.Error
 		}
 		if len(g.Cases) > 0 {
-			text += ": fails for " + listed(g.Cases, tableNames)
+			text += ": fails for " + joinNames(g.Cases, tableNames)
 		}
 		out = append(out, annotation{g.File, g.Line, r.Manifest.Suite + ": gate failed", text})
 	}
@@ -116,7 +116,7 @@ func (f *githubFormat) gates(r *report.Report) []annotation {
 	return out
 }
 
-// regressed are the cases that became worse.
+// regressed returns the cases that became worse.
 func (f *githubFormat) regressed(r *report.Report, list []changedCase, lines map[string]int) []annotation {
 	var out []annotation
 	for _, c := range list {
@@ -153,7 +153,7 @@ func testAnnotations(c *report.TestResult) []annotation {
 	var out []annotation
 	for i := range c.Problems {
 		x := &c.Problems[i]
-		a := annotation{x.File, x.Line, c.Name, fmt.Sprintf("%s: %s", x.Kind, headOf(x))}
+		a := annotation{x.File, x.Line, c.Name, fmt.Sprintf("%s: %s", x.Kind, problemLine(x))}
 		if a.file == "" {
 			a.file, a.line = c.File, c.Line
 		}
@@ -173,18 +173,18 @@ func firstLines(s string, n int) string {
 	return strings.Join(lines, "\n")
 }
 
-// write writes at most githubMost commands, and one for what is left of all.
+// write writes at most githubMost annotations, and one that counts the rest.
 func (f *githubFormat) write(w io.Writer, level string, list []annotation, all int, of string) error {
 	const messageMost = 4000
 	var b strings.Builder
-	for _, a := range list[:min(len(list), githubMost)] {
+	for _, a := range list[:min(len(list), maxAnnotations)] {
 		command := diag.Annotation{Level: level, Line: a.line, Title: tty.Safe(tty.OneLine(a.title, textWide)), Message: tty.Safe(firstPart(a.message, messageMost))}
 		if a.file != "" {
 			command.File = tty.Safe(f.set.file(a.file))
 		}
 		b.WriteString(command.String())
 	}
-	if more := all - min(len(list), githubMost); more > 0 {
+	if more := all - min(len(list), maxAnnotations); more > 0 {
 		text := fmt.Sprintf("and %d more %s %s", more, text.Plural(more, "problem"), of)
 		b.WriteString(diag.Annotation{Level: level, Title: "pexctl", Message: tty.Safe(text)}.String())
 	}

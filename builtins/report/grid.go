@@ -7,14 +7,14 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 )
 
-// sheet is a report for a terminal that is being written.
+// sheet is a report for a terminal.
 type sheet struct {
 	b       strings.Builder
 	pen     tty.Pen
 	columns int
 }
 
-// defaultColumns is how wide a table is where nobody says so.
+// defaultColumns is the default width of a table.
 const defaultColumns = 100
 
 func newSheet(s Settings) *sheet {
@@ -24,22 +24,22 @@ func newSheet(s Settings) *sheet {
 	return &sheet{pen: tty.Pen{Color: s.Color}, columns: max(s.Columns, 40)}
 }
 
-// line writes a text in an ink, on one line and cut at the width.
+// line writes a text in one color, on one line and truncated to the width.
 func (s *sheet) line(c tty.Ink, indent, text string) {
 	text = tty.OneLine(text, s.columns-tty.Width(indent))
 	fmt.Fprintln(&s.b, strings.TrimRight(indent+s.pen.Ink(c, text), " "))
 }
 
-// marked writes an indented line with a colored mark.
-func (s *sheet) marked(m mark, text string) {
+// markedLine writes an indented line with a colored mark.
+func (s *sheet) markedLine(m mark, text string) {
 	const indent = "  "
 	text = tty.OneLine(text, s.columns-tty.Width(indent)-tty.Width(m.sign)-1)
 	fmt.Fprintln(&s.b, indent+s.pen.Ink(m.ink, m.sign)+" "+text)
 }
 
-// whole writes a text on lines that are broken between words: it is too
-// important to be cut soon. A word that is longer than a line is.
-func (s *sheet) whole(c tty.Ink, indent, text string) {
+// wrapped writes a text that must not be truncated, wrapped between words. Words longer
+// than a line are broken.
+func (s *sheet) wrapped(c tty.Ink, indent, text string) {
 	const lines = 10
 	left := s.columns - tty.Width(indent)
 	line, used := "", 0
@@ -58,15 +58,15 @@ func (s *sheet) whole(c tty.Ink, indent, text string) {
 	fmt.Fprintln(&s.b, indent+s.pen.Ink(c, line))
 }
 
-// title begins a part.
+// title starts a section.
 func (s *sheet) title(text string) {
 	fmt.Fprintln(&s.b)
 	s.line(tty.Bold, "", text)
 }
 
-// grid writes rows under a heading, which is the first of them: the first
-// column to the left and what takes the room, figures to the right. Where there
-// is no room for all columns the last ones are left out.
+// grid writes a table whose first row is the header. The first column is left-aligned and
+// takes the remaining width; the others are right-aligned. If the width is too small, the
+// last columns are omitted.
 func (s *sheet) grid(indent string, rows [][]string) {
 	const name, gap = 12, 2
 	widths := make([]int, len(rows[0]))
@@ -99,13 +99,13 @@ func (s *sheet) grid(indent string, rows [][]string) {
 	}
 }
 
-// item is a line of a list: a mark, columns, and a text that takes what is left.
+// item is a line of a list: a mark, columns, and a text with the remaining width.
 type item struct {
 	mark  mark
 	cells []string
 }
 
-// list writes items with their columns below each other.
+// list writes items with aligned columns.
 func (s *sheet) list(indent string, items []item) {
 	widths := make([]int, 3)
 	for _, x := range items {
@@ -125,7 +125,7 @@ func (s *sheet) list(indent string, items []item) {
 	}
 }
 
-// mark is a sign in front of a line.
+// mark is a symbol at the start of a line.
 type mark struct {
 	sign string
 	ink  tty.Ink

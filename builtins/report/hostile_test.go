@@ -18,7 +18,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// payloads are texts that want to be more than text.
+// payloads are texts that try to be interpreted.
 var payloads = []string{
 	"\x1b[2J\x1b]0;owned\a\x9b31m", "]]>", "</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<!-- ", "</details></table>",
 	"`", "``` \n```\n# heading", "a`b``c```", "|", `\|`, `\\|`, "a|b\\", "| --- |", "line\n\n- list\n\n<b>bold</b>", "@everyone", "@octocat please merge #1", "\n@dependabot merge\n/lgtm\n",
@@ -99,7 +99,7 @@ func TestHostileTextCannotDriveATerminal(t *testing.T) {
 	eachPayload(t, func(t *testing.T, text string) {
 		r, rows, _ := evil(text)
 		for _, columns := range []int{40, 80, 200} {
-			got := written(t, "table", formats.Settings{Columns: columns}, r, rows)
+			got := render(t, "table", formats.Settings{Columns: columns}, r, rows)
 			if got != tty.Safe(got) {
 				t.Errorf("not safe: %q", got)
 			}
@@ -110,7 +110,7 @@ func TestHostileTextCannotDriveATerminal(t *testing.T) {
 			}
 		}
 		screen := ttytest.New(t, 80, 500) // fails at anything that is not ours
-		fmt.Fprint(screen, written(t, "table", formats.Settings{Columns: 80, Color: true}, r, rows))
+		fmt.Fprint(screen, render(t, "table", formats.Settings{Columns: 80, Color: true}, r, rows))
 	})
 }
 
@@ -120,7 +120,7 @@ func TestNoFormatLetsAnEscapeThrough(t *testing.T) {
 	eachPayload(t, func(t *testing.T, text string) {
 		r, rows, _ := evil(text)
 		for _, typ := range formats.All().Types() {
-			if got := written(t, typ, formats.Settings{}, r, rows); strings.ContainsAny(got, "\x00\a\x1b") {
+			if got := render(t, typ, formats.Settings{}, r, rows); strings.ContainsAny(got, "\x00\a\x1b") {
 				t.Errorf("%s holds control characters of a text", typ)
 			}
 		}
@@ -134,13 +134,13 @@ func TestHostileTextStaysJSON(t *testing.T) {
 			Reason string
 			Cases  []struct{ ID string }
 		}
-		if err := json.Unmarshal([]byte(written(t, "json", formats.Settings{}, r, rows)), &back); err != nil {
+		if err := json.Unmarshal([]byte(render(t, "json", formats.Settings{}, r, rows)), &back); err != nil {
 			t.Fatal(err)
 		}
 		if want := strings.ToValidUTF8(text, "\ufffd"); back.Reason != want && text != "\xff\xfe" && !strings.Contains(text, "\x9b") || len(back.Cases) != r.Cases.Len() {
 			t.Errorf("came back as %q", back.Reason)
 		}
-		lines := strings.Split(strings.TrimSuffix(written(t, "jsonl", formats.Settings{}, r, rows), "\n"), "\n")
+		lines := strings.Split(strings.TrimSuffix(render(t, "jsonl", formats.Settings{}, r, rows), "\n"), "\n")
 		if len(lines) != len(rows) {
 			t.Errorf("%d lines of %d trials", len(lines), len(rows))
 		}
@@ -150,7 +150,7 @@ func TestHostileTextStaysJSON(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if !json.Valid([]byte(writtenTests(t, "json", formats.Settings{}, results))) {
+		if !json.Valid([]byte(renderTests(t, "json", formats.Settings{}, results))) {
 			t.Error("results of tests are no JSON")
 		}
 	})
@@ -159,7 +159,7 @@ func TestHostileTextStaysJSON(t *testing.T) {
 func TestHostileTextIsNoFormula(t *testing.T) {
 	eachPayload(t, func(t *testing.T, text string) {
 		r, rows, _ := evil(text)
-		sheet, err := csv.NewReader(strings.NewReader(written(t, "csv", formats.Settings{}, r, rows))).ReadAll()
+		sheet, err := csv.NewReader(strings.NewReader(render(t, "csv", formats.Settings{}, r, rows))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +194,7 @@ func withoutCode(t *testing.T, page string) string {
 		}
 	}
 	if fence != "" {
-		t.Errorf("a block that is never closed:\n%s", page)
+		t.Errorf("a block is not closed:\n%s", page)
 	}
 	return strings.Join(out, "")
 }
@@ -238,7 +238,7 @@ func TestHostileTextIsNoMarkdown(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, page := range []string{
-			written(t, "markdown", formats.Settings{}, r, rows), writtenTests(t, "markdown", formats.Settings{}, results), diff.String(),
+			render(t, "markdown", formats.Settings{}, r, rows), renderTests(t, "markdown", formats.Settings{}, results), diff.String(),
 		} {
 			checkPage(t, page)
 		}
@@ -285,8 +285,8 @@ func TestHostileTextStaysXML(t *testing.T) {
 	eachPayload(t, func(t *testing.T, text string) {
 		r, rows, results := evil(text)
 		for _, s := range []formats.Settings{{}, {Locations: true}} {
-			checkJUnit(t, written(t, "junit", s, r, rows), s.Locations)
-			checkJUnit(t, writtenTests(t, "junit", s, results), s.Locations)
+			checkJUnit(t, render(t, "junit", s, r, rows), s.Locations)
+			checkJUnit(t, renderTests(t, "junit", s, results), s.Locations)
 		}
 	})
 }
@@ -303,7 +303,7 @@ func TestTextComesBackFromXML(t *testing.T) {
 			} `xml:"testcase"`
 		} `xml:"testsuite"`
 	}
-	if err := xml.Unmarshal([]byte(written(t, "junit", formats.Settings{}, r, rows)), &back); err != nil {
+	if err := xml.Unmarshal([]byte(render(t, "junit", formats.Settings{}, r, rows)), &back); err != nil {
 		t.Fatal(err)
 	}
 	c := back.Suites[0].Cases[2]
@@ -317,17 +317,17 @@ func TestTextComesBackFromXML(t *testing.T) {
 
 var command = regexp.MustCompile(`^::(error|warning) ((file=[^,:]*,)?(line=[0-9]+,)?title=[^,:]*)::(.*)$`)
 
-func TestHostileTextIsNoCommand(t *testing.T) {
+func TestHostileTextIsNeverACommand(t *testing.T) {
 	eachPayload(t, func(t *testing.T, text string) {
 		r, rows, results := evil(text)
-		for _, got := range []string{written(t, "github", formats.Settings{}, r, rows), writtenTests(t, "github", formats.Settings{}, results)} {
+		for _, got := range []string{render(t, "github", formats.Settings{}, r, rows), renderTests(t, "github", formats.Settings{}, results)} {
 			lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 			if len(lines) > 10 {
 				t.Errorf("%d commands", len(lines))
 			}
 			for _, line := range lines {
 				if !command.MatchString(line) {
-					t.Errorf("no command of ours: %q", line)
+					t.Errorf("unexpected command: %q", line)
 				}
 				if strings.IndexFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }) >= 0 {
 					t.Errorf("control characters: %q", line)

@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// HTML is one page that needs nothing beside it: every case, and every trial
-// with its plan, steps and checks.
+// HTML writes a self-contained page with every case and every trial, with its plan, steps
+// and checks.
 var HTML = component.New("html", "Self-contained HTML page: sort and filter cases, with plan, steps and checks of each trial.", defaults,
 	func(*config, Settings) (Format, error) { return htmlFormat{}, nil })
 

@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// JSON is the whole report, for programs.
+// JSON writes the whole report, for programs.
 var JSON = component.New("json", "The report as one JSON object: verdict, statistics, gates, comparison and every case.", defaults,
 	func(*config, Settings) (Format, error) { return jsonFormat{}, nil })
 
@@ -23,14 +23,14 @@ var (
 	_ Diffs  = jsonFormat{}
 )
 
-// Write writes the report with its cases, one a line.
+// Write writes the report with its cases, one per line.
 func (jsonFormat) Write(w io.Writer, r *report.Report, _ trial.Rows) error {
 	head, err := indented(r)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(w)
-	_, _ = out.Write(bytes.TrimSuffix(head, []byte("\n}\n"))) // Flush tells what went wrong
+	_, _ = out.Write(bytes.TrimSuffix(head, []byte("\n}\n"))) // Flush returns the error
 	_, _ = out.WriteString(",\n  \"cases\": [")
 	for i, c := range r.Cases.All() {
 		line, err := compact(c)
@@ -53,7 +53,7 @@ func (jsonFormat) Write(w io.Writer, r *report.Report, _ trial.Rows) error {
 // WriteTests writes the results as one object.
 func (jsonFormat) WriteTests(w io.Writer, r *report.TestReport) error { return writeIndented(w, r) }
 
-// WriteDiff writes both reports, without their cases, and how they compare.
+// WriteDiff writes both reports without their cases, and the comparison.
 func (jsonFormat) WriteDiff(w io.Writer, d *Diff) error { return writeIndented(w, d) }
 
 func writeIndented(w io.Writer, v any) error {
@@ -65,11 +65,11 @@ func writeIndented(w io.Writer, v any) error {
 	return err
 }
 
-func indented(v any) ([]byte, error) { return encoded(v, "  ") }
-func compact(v any) ([]byte, error)  { return encoded(v, "") }
+func indented(v any) ([]byte, error) { return encodeJSON(v, "  ") }
+func compact(v any) ([]byte, error)  { return encodeJSON(v, "") }
 
-// encoded is JSON with a line end, and without the escapes that only HTML needs.
-func encoded(v any, indent string) ([]byte, error) {
+// encodeJSON returns indented JSON with a final newline, without HTML escapes.
+func encodeJSON(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// JSONL is every trial with all that is known of it.
+// JSONL writes every trial with all its details.
 var JSONL = component.New("jsonl", "JSON Lines, one object per trial: input, answer, steps and marks.", defaults,
 	func(*config, Settings) (Format, error) { return jsonlFormat{}, nil })
 
@@ -18,7 +18,7 @@ type jsonlFormat struct{}
 
 var _ Format = jsonlFormat{}
 
-// Write writes the rows that count.
+// Write writes the counted rows.
 func (jsonlFormat) Write(w io.Writer, _ *report.Report, rows trial.Rows) error {
 	out := bufio.NewWriter(w)
 	e := json.NewEncoder(out)

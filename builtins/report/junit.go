@@ -13,11 +13,11 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// JUnit is a report for CI servers. It is of the schema that Jenkins' xunit
-// plugin checks (junit-10.xsd), which knows files and properties of a test case
-// only as text: they stand in its output, properties in the notation
-// [[PROPERTY|name=value]]. With Settings.Locations they are attributes and
-// elements as GitLab and the reporters of GitHub read them.
+// JUnit writes a report for CI servers. By default it follows the schema of Jenkins'
+// xunit plugin (junit-10.xsd), which has no files and properties of a test case: they are
+// written to its output, properties in the notation [[PROPERTY|name=value]]. With
+// Settings.Locations they are attributes and elements, which GitLab and the reporters of
+// GitHub read.
 var JUnit = component.New("junit", "JUnit XML: one test case per case and variant, and one per gate.", defaults,
 	func(_ *config, s Settings) (Format, error) { return &junitFormat{s}, nil })
 
@@ -28,8 +28,8 @@ var (
 	_ Tests  = (*junitFormat)(nil)
 )
 
-// Write writes a suite of the cases and one of the gates. Rows that come in the
-// order of the cases are written as they come; those ahead of it are kept.
+// Write writes a suite of the cases and one of the gates. Rows in the order of the cases
+// are streamed; others are buffered.
 func (f *junitFormat) Write(w io.Writer, r *report.Report, rows trial.Rows) error {
 	m := &r.Manifest
 	gates := gateSuite(f.set, r)
@@ -58,11 +58,11 @@ func (f *junitFormat) Write(w io.Writer, r *report.Report, rows trial.Rows) erro
 	if err := f.cases(x, r, rows); err != nil {
 		return err
 	}
-	x.shut("testsuite")
+	x.end("testsuite")
 	if gates.Tests > 0 {
 		x.element("testsuite", gates)
 	}
-	x.shut("testsuites")
+	x.end("testsuites")
 	return x.close()
 }
 
@@ -82,14 +82,14 @@ func suiteProperties(r *report.Report) []xmlProperty {
 	return out
 }
 
-// status is what a case is to JUnit.
+// status is the JUnit status of a case.
 type status int
 
 const (
 	casePassed  status = iota
 	caseFailed         // a trial failed
 	caseErrored        // no trial could be graded
-	caseSkipped        // in quarantine and not well, or not run
+	caseSkipped        // quarantined and failing, or not run
 )
 
 func caseStatus(r *report.Report, c *report.CaseStats) status {
@@ -110,7 +110,7 @@ func quarantined(r *report.Report, c *report.CaseStats) bool {
 	return slices.Contains(r.Quarantined, c.ID) || slices.Contains(r.Quarantined, label(c.ID, c.Variant))
 }
 
-// cases writes the test cases in the order of the report.
+// cases writes the test cases in report order.
 func (f *junitFormat) cases(x *xmlWriter, r *report.Report, rows trial.Rows) error {
 	next, waiting := 0, map[trial.Key]*history{}
 	for row, err := range rows() {
@@ -125,7 +125,7 @@ func (f *junitFormat) cases(x *xmlWriter, r *report.Report, rows trial.Rows) err
 		for ; next < r.Cases.Len(); next++ {
 			c := r.Cases.At(next)
 			key := trial.Key{Case: c.ID, Variant: c.Variant}
-			if !waiting[key].whole(&c) {
+			if !waiting[key].complete(&c) {
 				break
 			}
 			x.element("testcase", f.testCase(r, &c, waiting[key]))
@@ -139,17 +139,17 @@ func (f *junitFormat) cases(x *xmlWriter, r *report.Report, rows trial.Rows) err
 	return x.err
 }
 
-// testCase is one case under one variant; h may be nil.
+// testCase returns one case of one variant. h may be nil.
 func (f *junitFormat) testCase(r *report.Report, c *report.CaseStats, h *history) xmlCase {
 	out := xmlCase{Name: xmlText(label(c.ID, c.Variant)), Class: xmlText(r.Manifest.Suite), Group: xmlText(c.Group), Time: xmlSeconds(h.milliseconds())}
 	place := f.set.at(source(&r.Manifest), c.Line)
 	out.place(f.set, f.set.file(source(&r.Manifest)), c.Line)
-	out.tell(f.set, h.properties())
+	out.addProperties(f.set, h.properties())
 	body := xmlText(place + "\n" + h.story(f.set, r))
 	switch caseStatus(r, c) {
 	case caseFailed:
 		message := fmt.Sprintf("passed %d of %s", c.Passed, text.Count(c.N, "trial"))
-		if text := why(c); text != "" {
+		if text := failureReason(c); text != "" {
 			message += ": " + text
 		}
 		out.Failure = &xmlProblem{Type: "check", Message: xmlText(message), Text: body}
@@ -167,7 +167,7 @@ func (f *junitFormat) testCase(r *report.Report, c *report.CaseStats, h *history
 	return out
 }
 
-// gateSuite is the gates, and the comparison, as test cases.
+// gateSuite returns the gates and the comparison as test cases.
 func gateSuite(set Settings, r *report.Report) *xmlSuite {
 	out := &xmlSuite{Name: xmlText(r.Manifest.Suite + " gates"), Time: "0.000", Timestamp: r.Manifest.Started.UTC().Format(time.RFC3339)[:19]}
 	add := func(name, file string, line int, failure *xmlProblem) {

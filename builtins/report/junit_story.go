@@ -12,15 +12,15 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// history is the trials of one case under one variant, as far as JUnit tells of
-// them. A nil history has none.
+// history holds the trials of one case and variant, as far as JUnit reports them. A nil
+// history is empty.
 type history struct {
-	trials []told
-	bad    *trial.Row // the first that failed, else the first that ended in an error
+	trials []trialSummary
+	failed *trial.Row // the first failed trial, else the first with an error
 }
 
-// told is a trial in short.
-type told struct {
+// trialSummary is a summary of a trial.
+type trialSummary struct {
 	repeat    int
 	outcome   trial.Outcome
 	score     float64
@@ -28,19 +28,19 @@ type told struct {
 	tokens    int
 }
 
-// add takes a trial over.
+// add adds a trial.
 func (h *history) add(row *trial.Row) {
-	t := told{row.Repeat, row.Outcome, row.Score, row.Run.LatencyMS, row.Run.Tokens}
-	i, _ := slices.BinarySearchFunc(h.trials, t, func(a, b told) int { return cmp.Compare(a.repeat, b.repeat) })
+	t := trialSummary{row.Repeat, row.Outcome, row.Score, row.Run.LatencyMS, row.Run.Tokens}
+	i, _ := slices.BinarySearchFunc(h.trials, t, func(a, b trialSummary) int { return cmp.Compare(a.repeat, b.repeat) })
 	h.trials = slices.Insert(h.trials, i, t)
-	if row.Outcome != trial.Failed && row.Outcome != trial.Errored || h.bad != nil && !before(row, h.bad) {
+	if row.Outcome != trial.Failed && row.Outcome != trial.Errored || h.failed != nil && !before(row, h.failed) {
 		return
 	}
-	h.bad = &trial.Row{Key: row.Key, Outcome: row.Outcome, Fault: row.Fault, Marks: failedMarks(row.Marks)}
-	h.bad.Run.Response = firstPart(row.Run.Response, responseMost)
+	h.failed = &trial.Row{Key: row.Key, Outcome: row.Outcome, Fault: row.Fault, Marks: failedMarks(row.Marks)}
+	h.failed.Run.Response = firstPart(row.Run.Response, responseMost)
 }
 
-// before says that a trial is to be told of rather than another.
+// before reports whether a should be described rather than b.
 func before(a, b *trial.Row) bool {
 	if a.Outcome != b.Outcome {
 		return a.Outcome == trial.Failed
@@ -48,8 +48,8 @@ func before(a, b *trial.Row) bool {
 	return a.Repeat < b.Repeat
 }
 
-// whole says that all trials of a case are there.
-func (h *history) whole(c *report.CaseStats) bool {
+// complete reports whether all trials of a case are present.
+func (h *history) complete(c *report.CaseStats) bool {
 	if h == nil {
 		return c.N+c.Errors+c.Skipped == 0
 	}
@@ -77,7 +77,7 @@ func (h *history) milliseconds() float64 {
 	return sum
 }
 
-// properties are the trials, each by its number.
+// properties returns one property per trial.
 func (h *history) properties() []xmlProperty {
 	if h == nil {
 		return nil
@@ -94,42 +94,42 @@ func (h *history) properties() []xmlProperty {
 }
 
 func (h *history) fault() (kind, message string) {
-	if h == nil || h.bad == nil || h.bad.Fault == nil {
+	if h == nil || h.failed == nil || h.failed.Fault == nil {
 		return string(trial.InternalFault), "no trial could be graded"
 	}
-	return string(h.bad.Fault.Kind), h.bad.Fault.Message
+	return string(h.failed.Fault.Kind), h.failed.Fault.Message
 }
 
-// How much of a trial is told.
+// Limits of the description of a trial.
 const (
 	responseMost = 4000
-	storyMost    = 32000
+	maxStory     = 32000
 )
 
-// story is what went wrong in the first trial that failed.
+// story describes the first failed trial.
 func (h *history) story(set Settings, r *report.Report) string {
-	if h == nil || h.bad == nil {
+	if h == nil || h.failed == nil {
 		return ""
 	}
 	var b strings.Builder
 	how := "failed"
-	if h.bad.Outcome == trial.Errored {
+	if h.failed.Outcome == trial.Errored {
 		how = "ended in an error"
 	}
-	fmt.Fprintf(&b, "trial %d of %d %s\n", h.bad.Repeat, len(h.trials), how)
-	if f := h.bad.Fault; f != nil {
+	fmt.Fprintf(&b, "trial %d of %d %s\n", h.failed.Repeat, len(h.trials), how)
+	if f := h.failed.Fault; f != nil {
 		fmt.Fprintf(&b, "\n%s error: %s\n", f.Kind, f.Message)
 	}
-	for i := range h.bad.Marks {
-		b.WriteString("\n" + markStory(set, r, &h.bad.Marks[i]))
+	for i := range h.failed.Marks {
+		b.WriteString("\n" + markStory(set, r, &h.failed.Marks[i]))
 	}
-	if text := h.bad.Run.Response; text != "" {
+	if text := h.failed.Run.Response; text != "" {
 		fmt.Fprintf(&b, "\nresponse: %s\n", text)
 	}
-	return firstPart(b.String(), storyMost)
+	return firstPart(b.String(), maxStory)
 }
 
-// markStory is what a check expected and got.
+// markStory describes what a check expected and got.
 func markStory(set Settings, r *report.Report, m *trial.Mark) string {
 	text := m.Check
 	if m.Type != "" && m.Type != m.Check {
@@ -149,7 +149,7 @@ func markStory(set Settings, r *report.Report, m *trial.Mark) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// failedMarks are those that made a trial fail, and those that could not be made.
+// failedMarks returns the marks that made a trial fail, and those with an error.
 func failedMarks(marks []trial.Mark) []trial.Mark {
 	var out []trial.Mark
 	for i := range marks {
@@ -160,7 +160,7 @@ func failedMarks(marks []trial.Mark) []trial.Mark {
 	return out
 }
 
-// firstPart is the beginning of a text, of at most so many bytes.
+// firstPart returns the start of a text, at most the given number of bytes.
 func firstPart(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/eval/report"
 )
 
-// WriteTests writes a suite for each file of tests.
+// WriteTests writes one suite per test file.
 func (f *junitFormat) WriteTests(w io.Writer, r *report.TestReport) error {
 	var suites []*xmlSuite
 	total := xmlSuite{Name: "pexctl test", Time: xmlSeconds(float64(r.DurationMS))}
@@ -38,11 +38,11 @@ func (f *junitFormat) WriteTests(w io.Writer, r *report.TestReport) error {
 	for _, s := range suites {
 		x.element("testsuite", s)
 	}
-	x.shut("testsuites")
+	x.end("testsuites")
 	return x.close()
 }
 
-// count adds a case to the numbers of a suite.
+// count adds a case to the totals of a suite.
 func (s *xmlSuite) count(status report.TestStatus) {
 	s.Tests++
 	switch status {
@@ -56,7 +56,7 @@ func (s *xmlSuite) count(status report.TestStatus) {
 	}
 }
 
-// unusedSuite is a test that fails because of golden files that no case asks for.
+// unusedSuite is a failed test that lists the golden files that no case uses.
 func unusedSuite(set Settings, r *report.TestReport) *xmlSuite {
 	files := make([]string, len(r.Unused))
 	for i, file := range r.Unused {
@@ -65,7 +65,7 @@ func unusedSuite(set Settings, r *report.TestReport) *xmlSuite {
 	const name = "golden files"
 	return &xmlSuite{Name: name, Tests: 1, Failures: 1, Time: xmlSeconds(0), Cases: []xmlCase{{
 		Name: "every golden file is asked for", Class: name, Time: xmlSeconds(0),
-		Failure: &xmlProblem{Type: string(report.ProblemUnused), Message: "no test uses " + text.Count(len(files), "golden file"), Text: xmlText(firstPart(strings.Join(files, "\n"), storyMost))},
+		Failure: &xmlProblem{Type: string(report.ProblemUnused), Message: "no test uses " + text.Count(len(files), "golden file"), Text: xmlText(firstPart(strings.Join(files, "\n"), maxStory))},
 	}}}
 }
 
@@ -86,7 +86,7 @@ func (f *junitFormat) testResult(s *xmlSuite, c *report.TestResult) xmlCase {
 	return out
 }
 
-// testProblem is all problems of a case in one, since readers look at the first only.
+// testProblem combines all problems of a case, since many readers show only the first.
 func (f *junitFormat) testProblem(c *report.TestResult) *xmlProblem {
 	out := &xmlProblem{Type: "error", Message: "failed"}
 	var b strings.Builder
@@ -94,9 +94,9 @@ func (f *junitFormat) testProblem(c *report.TestResult) *xmlProblem {
 	for i := range c.Problems {
 		x := &c.Problems[i]
 		if i == 0 {
-			out.Type, out.Message = string(x.Kind), xmlText(headOf(x))
+			out.Type, out.Message = string(x.Kind), xmlText(problemLine(x))
 		}
-		fmt.Fprintf(&b, "\n%s: %s\n", x.Kind, headOf(x))
+		fmt.Fprintf(&b, "\n%s: %s\n", x.Kind, problemLine(x))
 		if at := f.set.at(x.File, x.Line); at != "" {
 			fmt.Fprintf(&b, "caused by %s\n", at)
 		}
@@ -109,12 +109,12 @@ func (f *junitFormat) testProblem(c *report.TestResult) *xmlProblem {
 	if n := len(c.Problems); n > 1 {
 		out.Message += fmt.Sprintf(" (and %d more %s)", n-1, text.Plural(n-1, "problem"))
 	}
-	out.Text = xmlText(firstPart(b.String(), storyMost))
+	out.Text = xmlText(firstPart(b.String(), maxStory))
 	return out
 }
 
-// headOf is a problem in a line: where and what.
-func headOf(x *report.Problem) string {
+// problemLine formats the position and the message of a problem on one line.
+func problemLine(x *report.Problem) string {
 	if x.Where == "" {
 		return x.Message
 	}

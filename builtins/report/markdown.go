@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// Markdown is a report for comments on pull requests and for step summaries.
+// Markdown writes a report for pull request comments and step summaries.
 var Markdown = component.New("markdown", "Verdict, rates, gates, comparison and worst cases as GitHub Markdown, for comments and step summaries.", defaults,
 	func(_ *config, s Settings) (Format, error) { return &markdownFormat{s}, nil })
 
@@ -25,7 +25,7 @@ var (
 	_ Diffs  = (*markdownFormat)(nil)
 )
 
-// How much a page shows of what may be long. Together it fits into a comment.
+// Limits of parts that can be long. All together fit into a comment.
 const (
 	pageRows  = 20
 	pageNames = 10
@@ -33,10 +33,10 @@ const (
 	textWide  = 200
 )
 
-// Write writes the report, most important things first: a page that has no
-// more room leaves out the rest.
+// Write writes the report, most important parts first. Parts that exceed the size limit
+// are omitted.
 func (f *markdownFormat) Write(w io.Writer, r *report.Report, _ trial.Rows) error {
-	p, view := newPage(f.set), look(r, pageRows)
+	p, view := newPage(f.set), newSurvey(r, pageRows)
 	m, _ := headline(r)
 	p.part(fmt.Sprintf("### %s %s: %s", m.sign, markdown.Code(r.Manifest.Suite, nameWide), verdictWords(r.Verdict)))
 	if r.Reason != "" {
@@ -56,16 +56,16 @@ func (f *markdownFormat) Write(w io.Writer, r *report.Report, _ trial.Rows) erro
 	return p.writeTo(w)
 }
 
-// rateTable is everything and the variants.
+// rateTable writes the rates of all cases and of the variants.
 func rateTable(p *page, r *report.Report, view *survey) {
 	rows := [][]string{{"", "pass rate", "95% interval", "passed", "errors", "cost/trial", "time/trial", "tokens/trial"}}
-	for _, x := range append([]part{view.whole}, view.variants...) {
+	for _, x := range append([]part{view.all}, view.variants...) {
 		row := rateRow(x, r)
 		row[0] = markdown.Cell(x.Name, nameWide)
 		if strings.HasPrefix(row[5], "$") {
 			row[5] = "`" + row[5] + "`"
 		}
-		if x.Name == view.whole.Name {
+		if x.Name == view.all.Name {
 			row[0] = "**all**"
 		}
 		rows = append(rows, row)
@@ -73,7 +73,8 @@ func rateTable(p *page, r *report.Report, view *survey) {
 	p.table(rows, 1, 8)
 }
 
-// codeDollars is an amount of money as code: GitHub reads $ as the start of a formula.
+// codeDollars formats an amount as code, because GitHub treats $ as the start of a
+// formula.
 func codeDollars(usd float64) string { return "`" + dollars(usd) + "`" }
 
 func (f *markdownFormat) gateTable(p *page, r *report.Report) {
@@ -90,7 +91,7 @@ func (f *markdownFormat) gateTable(p *page, r *report.Report) {
 			if got != "" {
 				got += "; "
 			}
-			got += "fails for " + listed(g.Cases, pageNames)
+			got += "fails for " + joinNames(g.Cases, pageNames)
 		}
 		if g.Error != "" {
 			got = g.Error
@@ -106,7 +107,7 @@ func (f *markdownFormat) gateTable(p *page, r *report.Report) {
 }
 
 func comparisonPart(p *page, c *report.Comparison, now float64) {
-	m := compared(c)
+	m := comparisonMark(c)
 	out := fmt.Sprintf("**Compared with %s: %s %s.** %s.", markdown.Code(baselineName(c), nameWide), m.sign, markdown.Prose(c.Verdict, nameWide), markdown.Prose(difference(c, now), 2*textWide))
 	if extra := power(c); extra != "" {
 		out += " " + markdown.Prose(upper(extra), textWide) + "."
@@ -123,7 +124,7 @@ func comparisonPart(p *page, c *report.Comparison, now float64) {
 	}
 }
 
-// variantList is a line for each variant of several.
+// variantList returns one line per variant, if there are several.
 func variantList(c *report.Comparison) string {
 	var b strings.Builder
 	for i := range c.ByVariant {
@@ -136,7 +137,7 @@ func variantList(c *report.Comparison) string {
 	return b.String()
 }
 
-// upper makes the first letter of a sentence of ours large.
+// upper capitalizes the first letter, which must be ASCII.
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func nameList(names []string) string {
@@ -151,10 +152,10 @@ func worstTable(p *page, view *survey) {
 	if view.bad == 0 {
 		return
 	}
-	inner := &page{most: pageMost}
+	inner := &page{maxBytes: defaultPageSize}
 	rows := [][]string{{"case", "passed", "errors", "why"}}
 	for _, c := range view.worst {
-		rows = append(rows, []string{markdown.Cell(label(c.ID, c.Variant), nameWide), tally(report.PassCount{C: c.Passed, N: c.N}), strconv.Itoa(c.Errors), markdown.Cell(why(&c), textWide)})
+		rows = append(rows, []string{markdown.Cell(label(c.ID, c.Variant), nameWide), tally(report.PassCount{C: c.Passed, N: c.N}), strconv.Itoa(c.Errors), markdown.Cell(failureReason(&c), textWide)})
 	}
 	inner.table(rows, 1, 3)
 	moreLine(inner, view.bad-len(view.worst), "case")
@@ -165,7 +166,7 @@ func groupTable(p *page, r *report.Report, view *survey) {
 	if len(view.groups) == 0 {
 		return
 	}
-	inner := &page{most: pageMost}
+	inner := &page{maxBytes: defaultPageSize}
 	rows := [][]string{{"group", "pass rate", "95% interval", "passed", "errors"}}
 	for _, x := range view.groups[:min(len(view.groups), pageRows)] {
 		row := rateRow(x, r)[:5]
@@ -181,18 +182,18 @@ func checkTable(p *page, r *report.Report) {
 	if len(r.Stats.ByCheck) < 2 {
 		return
 	}
-	inner := &page{most: pageMost}
+	inner := &page{maxBytes: defaultPageSize}
 	rows := [][]string{{"check", "pass rate", "trials"}}
 	list := parts(r.Stats.ByCheck, checkNames(r))
 	for _, x := range list[:min(len(list), pageRows)] {
-		rows = append(rows, []string{markdown.Cell(x.Name, nameWide), rate(x.N, x.PassRate), met(&x.GroupStats)})
+		rows = append(rows, []string{markdown.Cell(x.Name, nameWide), rate(x.N, x.PassRate), passRate(&x.GroupStats)})
 	}
 	inner.table(rows, 1, 3)
 	moreLine(inner, len(list)-pageRows, "check")
 	p.details("pass rate per check", inner.b.String())
 }
 
-// remarkList is errors, flaky and quarantined cases, and warnings.
+// remarkList lists errors, flaky and quarantined cases, and warnings.
 func remarkList(p *page, r *report.Report) {
 	var b strings.Builder
 	for _, e := range r.Errors {
@@ -202,7 +203,7 @@ func remarkList(p *page, r *report.Report) {
 		fmt.Fprintf(&b, "- %s: %s\n", text.Count(n, "flaky case"), nameList(r.FlakyCases))
 	}
 	if len(r.Quarantined) > 0 {
-		fmt.Fprintf(&b, "- %s: %s\n", apart(r), nameList(r.Quarantined))
+		fmt.Fprintf(&b, "- %s: %s\n", quarantineText(r), nameList(r.Quarantined))
 	}
 	for i, text := range r.Warnings {
 		if i == pageRows {
@@ -222,10 +223,10 @@ func moreLine(p *page, n int, of string) {
 	}
 }
 
-// origin says what was run, and of what.
+// origin describes what was run.
 func (f *markdownFormat) origin(r *report.Report, view *survey) string {
 	m := &r.Manifest
-	text := fmt.Sprintf("%s; %s; %s of %s", scope(r, view.cases), consumed(r, codeDollars), markdown.Code(m.ID, nameWide), markdown.Code(f.set.file(m.File), nameWide))
+	text := fmt.Sprintf("%s; %s; %s of %s", scope(r, view.cases), usageText(r, codeDollars), markdown.Code(m.ID, nameWide), markdown.Code(f.set.file(m.File), nameWide))
 	if m.Commit != "" {
 		text += " at " + markdown.Code(brief(m.Commit), nameWide)
 	}

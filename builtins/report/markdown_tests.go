@@ -12,13 +12,13 @@ import (
 	"github.com/pexctl/pex/eval/report"
 )
 
-// How much a page shows of a test that failed.
+// Limits of the description of a failed test.
 const (
 	pageProblems = 10
 	pageLines    = 60
 )
 
-// WriteTests writes the tests that failed, each with what is wrong.
+// WriteTests writes the failed tests with their problems.
 func (f *markdownFormat) WriteTests(w io.Writer, r *report.TestReport) error {
 	p := newPage(f.set)
 	m := good
@@ -37,12 +37,12 @@ func (f *markdownFormat) WriteTests(w io.Writer, r *report.TestReport) error {
 	return p.writeTo(w)
 }
 
-// failed says that a case did not come out well.
+// failed reports whether a case failed.
 func failed(c *report.TestResult) bool {
 	return c.Status == report.TestFailed || c.Status == report.TestError
 }
 
-// testCounts is how many of each there are.
+// testCounts formats the number of tests per status.
 func testCounts(r *report.TestReport) string {
 	updated := 0
 	for i := range r.Cases {
@@ -80,7 +80,7 @@ func (f *markdownFormat) problems(c *report.TestResult) string {
 	return b.String()
 }
 
-// contrast shows a diff, or what was expected beside what came.
+// contrast returns a diff, or the expected and actual text.
 func contrast(expected, actual, diff string) string {
 	if diff != "" {
 		return markdown.Block("diff", diff, pageLines) + "\n"

@@ -15,15 +15,15 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-func TestTheOrderOfRowsIsNotSeen(t *testing.T) {
+func TestRowOrderDoesNotAffectTheReport(t *testing.T) {
 	r, rows := synthetic()
 	reversed := slices.Clone(rows)
 	slices.Reverse(reversed)
 	for _, typ := range []string{"table", "json", "markdown", "junit", "github"} {
 		t.Run(typ, func(t *testing.T) {
-			want := written(t, typ, formats.Settings{}, r, rows)
+			want := render(t, typ, formats.Settings{}, r, rows)
 			for _, other := range [][]trial.Row{shuffled(rows), reversed} {
-				if got := written(t, typ, formats.Settings{}, r, other); got != want {
+				if got := render(t, typ, formats.Settings{}, r, other); got != want {
 					t.Errorf("got\n%s\nwant\n%s", got, want)
 				}
 			}
@@ -31,12 +31,12 @@ func TestTheOrderOfRowsIsNotSeen(t *testing.T) {
 	}
 }
 
-func TestJUnitTellsOfTheFirstTrialThatFailed(t *testing.T) {
+func TestJUnitDescribesTheFirstFailedTrial(t *testing.T) {
 	r, rows := synthetic()
 	rows = append(rows[:0:0], row("a", "", 1, 1, "", trial.Errored), row("a", "", 3, 1, "", trial.Failed), row("a", "", 2, 1, "", trial.Failed))
 	rows[1].Marks[0].Message, rows[2].Marks[0].Message = "of the third", "of the second"
 	r.Cases = report.CasesOf(caseOf(rows))
-	got := written(t, "junit", formats.Settings{}, r, rows)
+	got := render(t, "junit", formats.Settings{}, r, rows)
 	if !strings.Contains(got, "trial 2 of 3 failed") || !strings.Contains(got, "of the second") || strings.Contains(strings.ReplaceAll(got, `message="`, ""), "\nof the third") {
 		t.Error(got)
 	}
@@ -45,13 +45,13 @@ func TestJUnitTellsOfTheFirstTrialThatFailed(t *testing.T) {
 func TestCasesWithoutTrialsAreSkipped(t *testing.T) {
 	r, _ := synthetic()
 	r.Cases = report.CasesOf(report.CaseStats{Case: exprenv.Case{ID: "a"}, Skipped: 2})
-	got := written(t, "junit", formats.Settings{}, r, nil)
+	got := render(t, "junit", formats.Settings{}, r, nil)
 	if !strings.Contains(got, `<skipped message="not run">`) || !strings.Contains(got, `skipped="1"`) {
 		t.Error(got)
 	}
 }
 
-// long is an evaluation of n cases in as many groups, half of which fail.
+// long returns an evaluation of n cases in n groups, half of which fail.
 func long(n int, text string) *report.Report {
 	r, _ := synthetic()
 	cases := make([]report.CaseStats, n)
@@ -72,7 +72,7 @@ func long(n int, text string) *report.Report {
 	return r
 }
 
-// changeOf is a case that regressed, improved, or fails though chance explains it.
+// changeOf returns a case that regressed, improved, or changed insignificantly.
 func changeOf(id string, kind int) report.CaseChange {
 	all, none := report.PassCount{C: 2, N: 2}, report.PassCount{N: 2}
 	return []report.CaseChange{
@@ -82,11 +82,11 @@ func changeOf(id string, kind int) report.CaseChange {
 	}[kind]
 }
 
-func TestALongReportFitsIntoAComment(t *testing.T) {
+func TestLongReportFitsIntoAComment(t *testing.T) {
 	for _, text := range []string{strings.Repeat("`|<@$", 500), strings.Repeat("word ", 500)} {
 		r := long(1000, text)
 		for _, most := range []int{0, 65536, 20000, 3000} {
-			got := written(t, "markdown", formats.Settings{MaxBytes: most}, r, nil)
+			got := render(t, "markdown", formats.Settings{MaxBytes: most}, r, nil)
 			if limit := most; limit > 0 && len(got) > limit || len(got) > 1<<20 {
 				t.Errorf("%d bytes of %d", len(got), most)
 			}
@@ -95,10 +95,10 @@ func TestALongReportFitsIntoAComment(t *testing.T) {
 				t.Errorf("it does not say that something is missing:\n%s", got)
 			}
 		}
-		if got := written(t, "github", formats.Settings{}, r, nil); strings.Count(got, "\n") != 10 || !strings.Contains(got, "::and ") {
+		if got := render(t, "github", formats.Settings{}, r, nil); strings.Count(got, "\n") != 10 || !strings.Contains(got, "::and ") {
 			t.Errorf("annotations:\n%s", got)
 		}
-		if got := strings.Count(written(t, "table", formats.Settings{}, r, nil), "\n"); got > 500 {
+		if got := strings.Count(render(t, "table", formats.Settings{}, r, nil), "\n"); got > 500 {
 			t.Errorf("a table of %d lines", got)
 		}
 	}
@@ -107,18 +107,18 @@ func TestALongReportFitsIntoAComment(t *testing.T) {
 func TestTheRestOfAnnotationsIsCounted(t *testing.T) {
 	r := long(30, "x")
 	r.Gates, r.Comparison = nil, nil
-	got := written(t, "github", formats.Settings{}, r, nil)
+	got := render(t, "github", formats.Settings{}, r, nil)
 	if !strings.Contains(got, "and 7 more problems of shop-questions") { // 15 failing cases and the verdict, less 9
 		t.Error(got)
 	}
 	r = long(30, "x")
 	r.Gates = nil // 20 newly failing and 15 failing cases, 10 of which are both, and the verdict
-	if got := written(t, "github", formats.Settings{}, r, nil); !strings.Contains(got, "and 17 more problems") {
+	if got := render(t, "github", formats.Settings{}, r, nil); !strings.Contains(got, "and 17 more problems") {
 		t.Error(got)
 	}
 	r = long(30, "x")
 	r.Gates, r.Comparison, r.Verdict = nil, nil, report.VerdictPassed
-	if got := written(t, "github", formats.Settings{}, r, nil); strings.Contains(got, "::error") || strings.Count(got, "::warning") != 10 {
+	if got := render(t, "github", formats.Settings{}, r, nil); strings.Contains(got, "::error") || strings.Count(got, "::warning") != 10 {
 		t.Error(got)
 	}
 }
@@ -154,14 +154,14 @@ func TestTextsThatAreTooLongAreCut(t *testing.T) {
 			rows[i].Marks[j].Actual = text
 		}
 	}
-	sheet, err := csv.NewReader(strings.NewReader(written(t, "csv", formats.Settings{}, r, rows))).ReadAll()
+	sheet, err := csv.NewReader(strings.NewReader(render(t, "csv", formats.Settings{}, r, rows))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := utf8.RuneCountInString(sheet[1][20]); got != 32001 {
 		t.Errorf("a cell of %d characters", got)
 	}
-	got := written(t, "junit", formats.Settings{}, r, rows)
+	got := render(t, "junit", formats.Settings{}, r, rows)
 	if !strings.Contains(got, "… (cut; 80.") || len(got) > 100_000 {
 		t.Errorf("JUnit of %d bytes", len(got))
 	}
@@ -175,7 +175,7 @@ func (w *nowhere) Write(b []byte) (int, error) { w.n += int64(len(b)); return le
 
 func BenchmarkReport5000Cases(b *testing.B) {
 	r, rows := many(5000)
-	for _, typ := range ours {
+	for _, typ := range textFormats {
 		b.Run(typ, func(b *testing.B) {
 			b.ReportAllocs()
 			f, err := formats.New(typ, formats.Settings{})

@@ -12,12 +12,11 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// Progress shows how an evaluation that is under way stands. It is safe for
-// concurrent use.
+// Progress shows the progress of an evaluation. It is safe for concurrent use.
 type Progress interface {
 	Send(p trial.Progress)
-	Note(text string) // a line of the program's own that stays
-	Close()           // shows the last that was sent
+	Note(text string) // a permanent line of text
+	Close()           // shows the last progress sent
 }
 
 // Live draws progress in place on a terminal.
@@ -32,12 +31,13 @@ type Live struct {
 
 var _ Progress = (*Live)(nil)
 
-// NewLive draws on w, a terminal of the size that size tells; name is the suite's.
+// NewLive draws on w, a terminal whose current size is returned by size. name is that of
+// the suite.
 func NewLive(w io.Writer, size func() (columns, rows int), name string, color bool) *Live {
 	return &Live{screen: tty.NewCanvas(w, size), pen: tty.Pen{Color: color}, name: name}
 }
 
-// Send draws.
+// Send draws the progress.
 func (l *Live) Send(p trial.Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,7 +47,7 @@ func (l *Live) Send(p trial.Progress) {
 	}
 }
 
-// Note writes a line above the picture.
+// Note writes a line above the progress.
 func (l *Live) Note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +59,7 @@ func (l *Live) Note(text string) {
 	}
 }
 
-// Close leaves the last picture standing and stops drawing.
+// Close draws the last progress and stops drawing.
 func (l *Live) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,7 +69,7 @@ func (l *Live) Close() {
 	l.closed = true
 }
 
-// picture is a bar, and the figures below it as far as they fit.
+// picture returns a progress bar, and the metrics that fit below it.
 func (l *Live) picture() []string {
 	p, columns := &l.last, l.screen.Columns()
 	lines := []string{l.bar(columns)}
@@ -91,10 +91,10 @@ func (l *Live) picture() []string {
 	return lines
 }
 
-// bar is the name and how much is done: passed, failed and errors in their inks.
+// bar returns the name and the progress bar, with colored passed, failed and error parts.
 func (l *Live) bar(columns int) string {
 	p := &l.last
-	done := tty.OneLine(counted(p), columns-1)
+	done := tty.OneLine(countText(p), columns-1)
 	name := tty.OneLine(l.name, columns-tty.Width(done)-3)
 	left := columns - tty.Width(name) - tty.Width(done) - 5
 	if p.Total <= 0 || left < 10 {
@@ -115,21 +115,21 @@ func (l *Live) bar(columns int) string {
 	return l.pen.Ink(tty.Bold, name) + "  " + b.String() + "  " + done
 }
 
-// counted is the trials that ended, of all.
-func counted(p *trial.Progress) string {
+// countText formats the number of finished trials and the total.
+func countText(p *trial.Progress) string {
 	if p.Total <= 0 {
 		return text.Count(p.Trials, "trial")
 	}
 	return fmt.Sprintf("%d/%d trials (%d%%)", p.Trials, p.Total, 100*p.Trials/p.Total)
 }
 
-// figureInk is a figure as it is drawn.
+// figureInk is a colored metric.
 type figureInk struct {
 	text string
 	ink  tty.Ink
 }
 
-// progressFigures are what is known, the most important first.
+// progressFigures returns the known metrics, most important first.
 func progressFigures(p *trial.Progress) []figureInk {
 	var out []figureInk
 	add := func(ink tty.Ink, when bool, format string, args ...any) {

@@ -11,54 +11,54 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// Lines writes a plain line of progress every so often: for logs and CI.
+// Lines writes a plain line of progress at intervals, for logs and CI.
 type Lines struct {
-	mu   sync.Mutex
-	w    io.Writer
-	told trial.Progress // the last that was written
-	last trial.Progress // the last that was sent
+	mu      sync.Mutex
+	w       io.Writer
+	written trial.Progress // the last one written
+	last    trial.Progress // the last one sent
 }
 
 var _ Progress = (*Lines)(nil)
 
-// A line is written when so much was done, or so much time passed, since the last.
+// A line is written after a share of the trials, or an interval, since the last line.
 const (
-	lineShare = 10 // parts of the whole
+	lineShare = 10 // tenths of the total
 	lineEvery = 10 * time.Second
 )
 
-// NewLines writes to w.
+// NewLines returns a Lines that writes to w.
 func NewLines(w io.Writer) *Lines { return &Lines{w: w} }
 
-// Send writes a line if it is time for one; time is that of p.
+// Send writes a line if it is due, based on the time in p.
 func (l *Lines) Send(p trial.Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = p
-	further := p.Total > 0 && lineShare*p.Trials/p.Total > lineShare*l.told.Trials/p.Total
-	if further || p.Elapsed-l.told.Elapsed >= lineEvery || p.Note != l.told.Note && p.Note != "" {
-		l.tell()
+	further := p.Total > 0 && lineShare*p.Trials/p.Total > lineShare*l.written.Trials/p.Total
+	if further || p.Elapsed-l.written.Elapsed >= lineEvery || p.Note != l.written.Note && p.Note != "" {
+		l.write()
 	}
 }
 
-// Note writes a line of the program's own.
+// Note writes a line of text.
 func (l *Lines) Note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.print(text)
 }
 
-// Close writes the last that was sent, if it says something new.
+// Close writes the last progress sent, if it has not been written.
 func (l *Lines) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.last.Trials != l.told.Trials {
-		l.tell()
+	if l.last.Trials != l.written.Trials {
+		l.write()
 	}
 }
 
-func (l *Lines) tell() {
-	parts := []string{counted(&l.last)}
+func (l *Lines) write() {
+	parts := []string{countText(&l.last)}
 	for _, f := range progressFigures(&l.last) {
 		parts = append(parts, f.text)
 	}
@@ -66,9 +66,9 @@ func (l *Lines) tell() {
 	if l.last.Note != "" {
 		text += "; " + l.last.Note
 	}
-	l.told = l.last
+	l.written = l.last
 	l.print(text)
 }
 
-// print drops errors: progress that nobody can read is no failure.
+// print ignores errors: a failure to show progress is not an error.
 func (l *Lines) print(text string) { fmt.Fprintln(l.w, tty.Flat(text)) }

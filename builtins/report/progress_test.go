@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// halfway is an evaluation that goes well enough.
+// halfway returns the progress of a mostly successful evaluation.
 func halfway() trial.Progress {
 	return trial.Progress{
 		Trials: 312, Total: 600, Passed: 265, Failed: 43, Error: 4, InFlight: 8, Cost: 0.2111, Tokens: 312_400,
@@ -21,7 +21,7 @@ func halfway() trial.Progress {
 	}
 }
 
-func TestLiveIsDrawnInPlace(t *testing.T) {
+func TestLiveDrawsInPlace(t *testing.T) {
 	s := ttytest.New(t, 100, 24)
 	live := report.NewLive(s, s.Size, "shop-questions", true)
 	live.Note("resumed: 100 trials are done")
@@ -47,7 +47,7 @@ report.html is written
 	}
 }
 
-func TestLiveNeverBreaksALine(t *testing.T) {
+func TestLiveNeverWrapsALine(t *testing.T) {
 	for _, columns := range []int{1, 20, 30, 40, 60, 80, 300} {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {
 			s := ttytest.New(t, columns, 24)
@@ -76,10 +76,10 @@ func TestLiveWithoutATotalHasNoBar(t *testing.T) {
 	}
 }
 
-func TestLinesComeEveryTenthAndEveryTenSeconds(t *testing.T) {
+func TestLinesAreWrittenEveryTenthAndEveryTenSeconds(t *testing.T) {
 	var b strings.Builder
 	lines := report.NewLines(&b)
-	for i := range 41 { // a trial each half second of 400, then fast ones
+	for i := range 41 { // a trial every half second up to 400, then faster ones
 		lines.Send(trial.Progress{Trials: i, Total: 400, Passed: i, Elapsed: time.Duration(i) * time.Second / 2})
 	}
 	for i := 41; i <= 130; i++ {
@@ -101,7 +101,7 @@ a note␛[2J of ours
 	}
 }
 
-func TestLinesTellWhatIsWaitedFor(t *testing.T) {
+func TestLinesShowWhatIsWaitedFor(t *testing.T) {
 	var b strings.Builder
 	lines := report.NewLines(&b)
 	p := halfway()

@@ -13,55 +13,56 @@ import (
 
 // Format writes the report of an evaluation.
 type Format interface {
-	// Write writes r to w. Formats that show single trials range over rows, which
-	// are those that count; others ignore them.
+	// Write writes r to w. Formats that show single trials iterate over rows, which
+	// contains the counted trials; others ignore rows.
 	Write(w io.Writer, r *report.Report, rows trial.Rows) error
 }
 
-// Tests is a capability of a Format: it also writes what tests came to.
+// Tests is implemented by a Format that can also write the results of tests.
 type Tests interface {
 	WriteTests(w io.Writer, r *report.TestReport) error
 }
 
-// Diffs is a capability of a Format: it also writes how two evaluations differ.
+// Diffs is implemented by a Format that can also write the difference of two evaluations.
 type Diffs interface {
 	WriteDiff(w io.Writer, d *Diff) error
 }
 
-// Diff is two evaluations, the later compared with the earlier.
+// Diff holds two evaluations, the later one compared with the earlier.
 type Diff struct {
 	Before     *report.Report     `json:"before"`
 	After      *report.Report     `json:"after"`
-	Comparison *report.Comparison `json:"comparison"` // nil = they share no case
+	Comparison *report.Comparison `json:"comparison"` // nil = no common cases
 }
 
-// Settings is what our code passes to a format.
+// Settings are the settings of a format.
 type Settings struct {
-	Columns   int    // where the lines of a table are cut; 0 = 100
-	Color     bool   // of a table
-	Base      string // absolute folder that files are named from; "" = as they stand
-	MaxBytes  int    // that Markdown may have; 0 = what a step summary takes, 1 MiB. A comment takes 65536
-	Locations bool   // JUnit says files, lines and properties of test cases in attributes; see JUnit
+	Columns   int    // width of tables; 0 = 100
+	Color     bool   // whether tables are colored
+	Base      string // absolute folder that file names are relative to; "" = unchanged
+	MaxBytes  int    // size limit of Markdown; 0 = 1 MiB, the limit of a step summary. Comments are limited to 65536
+	Locations bool   // JUnit writes files, lines and properties of test cases as attributes; see JUnit
 }
 
-// Formats are the kinds of reports.
+// Formats is the set of report formats.
 type Formats = component.Set[Settings, Format]
 
-// New makes a format by its type.
+// New returns the format with the given type.
 func New(typ string, s Settings) (Format, error) {
 	f, ok := All().Find(typ)
 	if !ok {
-		return nil, fmt.Errorf("there is no report format %q; there are %s", typ, strings.Join(All().Types(), ", "))
+		return nil, fmt.Errorf("unknown report format %q; the formats are %s", typ, strings.Join(All().Types(), ", "))
 	}
 	return f.Build(f.Config(), s)
 }
 
-// config is the Config of formats: suites do not name them, so they have no keys.
+// config is the Config of formats. It has no keys, because suites do not configure
+// formats.
 type config struct{}
 
 func defaults() config { return config{} }
 
-// file names a file as a report does: from the base, with slashes.
+// file returns the file name for a report: relative to the base, with slashes.
 func (s Settings) file(name string) string {
 	if s.Base != "" && filepath.IsAbs(name) {
 		if below, err := filepath.Rel(s.Base, name); err == nil && filepath.IsLocal(below) {
@@ -71,7 +72,7 @@ func (s Settings) file(name string) string {
 	return filepath.ToSlash(name)
 }
 
-// at is a place in a file: file:line.
+// at returns a position as file:line.
 func (s Settings) at(name string, line int) string {
 	switch {
 	case name == "":
@@ -82,7 +83,7 @@ func (s Settings) at(name string, line int) string {
 	return fmt.Sprintf("%s:%d", s.file(name), line)
 }
 
-// source is the file that the cases of an evaluation stand in.
+// source returns the file that contains the cases of an evaluation.
 func source(m *report.Manifest) string {
 	if m.Dataset != "" {
 		return m.Dataset

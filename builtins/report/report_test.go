@@ -13,8 +13,8 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// ours are the formats of this folder that are text; html has tests of its own.
-var ours = slices.DeleteFunc(formats.All().Types(), func(typ string) bool { return typ == "html" })
+// textFormats are the text formats of this package; html has its own tests.
+var textFormats = slices.DeleteFunc(formats.All().Types(), func(typ string) bool { return typ == "html" })
 
 func build(t *testing.T, typ string, s formats.Settings) formats.Format {
 	t.Helper()
@@ -25,8 +25,8 @@ func build(t *testing.T, typ string, s formats.Settings) formats.Format {
 	return f
 }
 
-// written is a report in a format.
-func written(t *testing.T, typ string, s formats.Settings, r *report.Report, rows []trial.Row) string {
+// render returns a report in a format.
+func render(t *testing.T, typ string, s formats.Settings, r *report.Report, rows []trial.Row) string {
 	t.Helper()
 	var b strings.Builder
 	if err := build(t, typ, s).Write(&b, r, rowsOf(rows)); err != nil {
@@ -35,8 +35,8 @@ func written(t *testing.T, typ string, s formats.Settings, r *report.Report, row
 	return b.String()
 }
 
-// writtenTests is the results of tests in a format.
-func writtenTests(t *testing.T, typ string, s formats.Settings, r *report.TestReport) string {
+// renderTests returns test results in a format.
+func renderTests(t *testing.T, typ string, s formats.Settings, r *report.TestReport) string {
 	t.Helper()
 	var b strings.Builder
 	if err := build(t, typ, s).(formats.Tests).WriteTests(&b, r); err != nil {
@@ -63,7 +63,7 @@ func TestFormatsOfAnEvaluation(t *testing.T) {
 		{"github", "github", "eval.github.txt", formats.Settings{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			goldentest.File(t, c.file, written(t, c.typ, c.set, r, rows))
+			goldentest.File(t, c.file, render(t, c.typ, c.set, r, rows))
 		})
 	}
 }
@@ -76,7 +76,7 @@ func TestFormatsOfTests(t *testing.T) {
 		{"github", "github", "tests.github.txt"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			goldentest.File(t, c.file, writtenTests(t, c.typ, formats.Settings{}, tests()))
+			goldentest.File(t, c.file, renderTests(t, c.typ, formats.Settings{}, tests()))
 		})
 	}
 }
@@ -109,9 +109,9 @@ func TestFormatsOfADiff(t *testing.T) {
 	}
 }
 
-func TestAnEvaluationThatIsWellSaysLittle(t *testing.T) {
+func TestSuccessfulEvaluationIsShort(t *testing.T) {
 	r := &report.Report{
-		V: 1, Manifest: report.Manifest{ID: "e-1", Suite: "hello", File: "suite.yaml", Variants: []report.VariantInfo{{}}, Started: began},
+		V: 1, Manifest: report.Manifest{ID: "e-1", Suite: "hello", File: "suite.yaml", Variants: []report.VariantInfo{{}}, Started: startTime},
 		Verdict: report.VerdictPassed, Reason: "every case passes", DurationMS: 900,
 		Gates: []report.GateResult{{Name: "stats.failed == 0", Expr: "stats.failed == 0", Pass: true, File: "suite.yaml"}},
 	}
@@ -123,43 +123,43 @@ func TestAnEvaluationThatIsWellSaysLittle(t *testing.T) {
 		{"table", "well.table.txt"}, {"markdown", "well.md"}, {"junit", "well.junit.xml"}, {"github", "well.github.txt"},
 	} {
 		t.Run(c.typ, func(t *testing.T) {
-			goldentest.File(t, c.file, written(t, c.typ, formats.Settings{}, r, rows))
+			goldentest.File(t, c.file, render(t, c.typ, formats.Settings{}, r, rows))
 		})
 	}
 }
 
-func TestReportsWithoutACaseAreWhole(t *testing.T) {
+func TestReportsWithoutCasesAreComplete(t *testing.T) {
 	r := &report.Report{V: 1, Verdict: report.VerdictBroken, Reason: "no trial could be run"}
 	r.Manifest.Suite = "empty"
-	for _, typ := range ours {
-		t.Run(typ, func(t *testing.T) { written(t, typ, formats.Settings{}, r, nil) })
+	for _, typ := range textFormats {
+		t.Run(typ, func(t *testing.T) { render(t, typ, formats.Settings{}, r, nil) })
 	}
 }
 
-// full is a disk that has room for so many bytes.
-type full struct{ left int }
+// limitedWriter is a writer that fails after a number of bytes.
+type limitedWriter struct{ left int }
 
 var errFull = errors.New("no space left")
 
-func (f *full) Write(b []byte) (int, error) {
+func (f *limitedWriter) Write(b []byte) (int, error) {
 	if f.left -= len(b); f.left < 0 {
 		return 0, errFull
 	}
 	return len(b), nil
 }
 
-func TestWhatCannotBeWrittenIsTold(t *testing.T) {
+func TestWriteErrorsAreReturned(t *testing.T) {
 	r, rows := synthetic()
-	for _, typ := range ours {
+	for _, typ := range textFormats {
 		t.Run(typ, func(t *testing.T) {
-			if err := build(t, typ, formats.Settings{}).Write(&full{100}, r, rowsOf(rows)); !errors.Is(err, errFull) {
+			if err := build(t, typ, formats.Settings{}).Write(&limitedWriter{100}, r, rowsOf(rows)); !errors.Is(err, errFull) {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
 }
 
-func TestRowsThatCannotBeReadAreTold(t *testing.T) {
+func TestRowErrorsAreReturned(t *testing.T) {
 	r, _ := synthetic()
 	damaged := errors.New("rows.jsonl:7: damaged")
 	rows := func() iter.Seq2[*trial.Row, error] {
@@ -175,20 +175,20 @@ func TestRowsThatCannotBeReadAreTold(t *testing.T) {
 	}
 }
 
-func TestFormatsAreFoundByName(t *testing.T) {
-	if _, err := formats.New("pdf", formats.Settings{}); err == nil || !strings.Contains(err.Error(), "there are table, json") {
+func TestUnknownFormat(t *testing.T) {
+	if _, err := formats.New("pdf", formats.Settings{}); err == nil || !strings.Contains(err.Error(), "the formats are table, json") {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestFilesAreNamedFromTheBase(t *testing.T) {
+func TestFileNamesAreRelativeToTheBase(t *testing.T) {
 	r, rows := synthetic()
 	r.Manifest.Dataset = "/home/ana/shop/cases.jsonl"
-	got := written(t, "github", formats.Settings{Base: "/home/ana"}, r, rows)
+	got := render(t, "github", formats.Settings{Base: "/home/ana"}, r, rows)
 	if !strings.Contains(got, "file=shop/cases.jsonl,line=2") {
 		t.Error(got)
 	}
-	if got := written(t, "github", formats.Settings{Base: "/home/bob"}, r, rows); !strings.Contains(got, "file=/home/ana/shop/cases.jsonl") {
+	if got := render(t, "github", formats.Settings{Base: "/home/bob"}, r, rows); !strings.Contains(got, "file=/home/ana/shop/cases.jsonl") {
 		t.Error(got)
 	}
 }

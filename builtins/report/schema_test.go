@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// checkJUnit holds XML against what junit-10.xsd of Jenkins' xunit plugin
-// allows: elements within elements, and attributes.
+// checkJUnit checks XML against the elements and attributes that junit-10.xsd of Jenkins'
+// xunit plugin allows.
 func checkJUnit(t *testing.T, text string, locations bool) {
 	t.Helper()
 	within := map[string][]string{
@@ -20,7 +20,7 @@ func checkJUnit(t *testing.T, text string, locations bool) {
 		"testcase":   {"skipped", "error", "failure", "system-out", "system-err"},
 		"properties": {"property"},
 	}
-	attributes := map[string][]string{ // those with a star must be there
+	attributes := map[string][]string{ // an asterisk marks required attributes
 		"testsuites": {"name", "time", "tests", "failures", "errors"},
 		"testsuite":  {"name*", "tests*", "failures*", "errors*", "group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url", "version"},
 		"testcase":   {"name*", "time", "classname", "group"},
@@ -64,7 +64,7 @@ func checkJUnit(t *testing.T, text string, locations bool) {
 		t.Fatal(err)
 	}
 	if head.Tests != counts["testcase"] || head.Failures != counts["failure"] || head.Errors != counts["error"] {
-		t.Errorf("it says %+v, and has %v", head, counts)
+		t.Errorf("totals are %+v, want %v", head, counts)
 	}
 }
 
@@ -74,7 +74,7 @@ func checkElement(t *testing.T, x xml.StartElement, allowed, attributes []string
 	t.Helper()
 	name := x.Name.Local
 	if !strings.Contains(" "+strings.Join(allowed, " ")+" ", " "+name+" ") {
-		t.Errorf("%s must not stand here: allowed are %v", name, allowed)
+		t.Errorf("%s is not allowed here: allowed are %v", name, allowed)
 	}
 	for _, a := range x.Attr {
 		known := false

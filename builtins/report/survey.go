@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/eval/report"
 )
 
-// part is a line of the table of rates: everything, a variant or a group.
+// part is a row of the table of rates: all cases, a variant or a group.
 type part struct {
 	Name string
 	exprenv.GroupStats
@@ -17,31 +17,31 @@ type part struct {
 	measured bool // means are known
 }
 
-// means are of a trial.
+// means are averages per trial.
 type means struct{ cost, latencyMS, tokens float64 }
 
-// survey is what one look at all cases gives.
+// survey is a summary of all cases.
 type survey struct {
-	whole    part
+	all      part
 	variants []part // more than one, or none
 	groups   []part // worst first
 	worst    []report.CaseStats
-	bad      int // cases, by variant, that did not only pass and are not in quarantine
-	cases    int // whatever the variants
+	bad      int // cases, per variant, that did not pass completely and are not quarantined
+	cases    int // cases, regardless of variants
 }
 
-// look surveys a report; most is how many of the worst cases it keeps.
-func look(r *report.Report, most int) *survey {
+// newSurvey summarizes a report. most is the maximum number of worst cases.
+func newSurvey(r *report.Report, most int) *survey {
 	s := &survey{}
 	sums, graded := map[string]*means{}, map[string]float64{}
 	last := ""
 	for i, c := range r.Cases.All() {
-		if i == 0 || c.ID != last { // variants of a case stand side by side
+		if i == 0 || c.ID != last { // variants of a case are adjacent
 			s.cases, last = s.cases+1, c.ID
 		}
 		if isBad(&c) && !quarantined(r, &c) {
 			s.bad++
-			s.keep(c, most)
+			s.addWorst(c, most)
 		}
 		if quarantined(r, &c) {
 			continue
@@ -54,7 +54,7 @@ func look(r *report.Report, most int) *survey {
 		m.cost, m.latencyMS, m.tokens = m.cost+n*c.Cost, m.latencyMS+n*c.LatencyMS, m.tokens+n*c.Tokens
 		graded[c.Variant] += n
 	}
-	s.whole = whole(&r.Stats)
+	s.all = allCases(&r.Stats)
 	if len(r.Stats.ByVariant) > 1 {
 		s.variants = parts(r.Stats.ByVariant, variantNames(r))
 		for i := range s.variants {
@@ -68,7 +68,7 @@ func look(r *report.Report, most int) *survey {
 	return s
 }
 
-func whole(st *exprenv.Stats) part {
+func allCases(st *exprenv.Stats) part {
 	return part{
 		Name:       "all",
 		GroupStats: exprenv.GroupStats{N: st.N, Trials: st.Trials, Passed: st.Passed, Errors: st.Errors, PassRate: st.PassRate, CILow: st.CILow, CIHigh: st.CIHigh},
@@ -77,25 +77,25 @@ func whole(st *exprenv.Stats) part {
 	}
 }
 
-// variantNames are in the order of the suite; names it does not know follow.
+// variantNames returns the variants in suite order, followed by unknown ones.
 func variantNames(r *report.Report) []string {
 	var out []string
 	for _, v := range r.Manifest.Variants {
 		out = append(out, v.Name)
 	}
-	return append(out, others(r.Stats.ByVariant, out)...)
+	return append(out, unknownNames(r.Stats.ByVariant, out)...)
 }
 
-// checkNames are in the order of the suite; names it does not know follow.
+// checkNames returns the checks in suite order, followed by unknown ones.
 func checkNames(r *report.Report) []string {
 	var out []string
 	for _, c := range r.Manifest.Checks {
 		out = append(out, c.Name)
 	}
-	return append(out, others(r.Stats.ByCheck, out)...)
+	return append(out, unknownNames(r.Stats.ByCheck, out)...)
 }
 
-func others(all map[string]exprenv.GroupStats, known []string) []string {
+func unknownNames(all map[string]exprenv.GroupStats, known []string) []string {
 	names := slices.Sorted(maps.Keys(all))
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(known, name) })
 }
@@ -110,18 +110,18 @@ func parts(of map[string]exprenv.GroupStats, names []string) []part {
 	return out
 }
 
-// groups are worst first.
+// groups returns the groups, worst first.
 func groups(of map[string]exprenv.GroupStats) []part {
 	out := parts(of, slices.Sorted(maps.Keys(of)))
 	slices.SortStableFunc(out, func(a, b part) int { return cmp.Compare(a.PassRate, b.PassRate) })
 	return out
 }
 
-// isBad says that a case did not only pass.
+// isBad reports whether a case did not pass completely.
 func isBad(c *report.CaseStats) bool { return c.Passed < c.N || c.Errors > 0 }
 
-// keep puts a case among the worst, if it is one of them.
-func (s *survey) keep(c report.CaseStats, most int) {
+// addWorst adds a case to the worst cases, if it is one of them.
+func (s *survey) addWorst(c report.CaseStats, most int) {
 	i, _ := slices.BinarySearchFunc(s.worst, c, func(a, b report.CaseStats) int { return cmp.Or(worse(&a, &b), -1) })
 	if i >= most {
 		return
@@ -130,8 +130,8 @@ func (s *survey) keep(c report.CaseStats, most int) {
 	s.worst = s.worst[:min(len(s.worst), most)]
 }
 
-// worse orders by what hurts most: cases that were graded and failed, the lower
-// their rate the sooner, then those of which nothing is known.
+// worse orders cases by severity: graded cases that failed, lowest rate first, then cases
+// without a result.
 func worse(a, b *report.CaseStats) int {
 	return cmp.Or(
 		cmp.Compare(rank(a), rank(b)),

@@ -14,9 +14,9 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-var began = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+var startTime = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 
-// rowsOf gives rows in their order.
+// rowsOf returns rows in order.
 func rowsOf(rows []trial.Row) trial.Rows {
 	return func() iter.Seq2[*trial.Row, error] {
 		return func(yield func(*trial.Row, error) bool) {
@@ -29,11 +29,11 @@ func rowsOf(rows []trial.Row) trial.Rows {
 	}
 }
 
-// row is a trial: outcome is passed, failed, error or skipped.
+// row returns a trial. outcome is passed, failed, error or skipped.
 func row(id, variant string, repeat, line int, group string, outcome trial.Outcome) trial.Row {
 	r := trial.Row{
 		V: trial.RowVersion, Key: trial.Key{Case: id, Variant: variant, Repeat: repeat}, Line: line, Group: group,
-		Tags: []string{"a", "b"}, Outcome: outcome, At: began.Add(time.Duration(line) * time.Second),
+		Tags: []string{"a", "b"}, Outcome: outcome, At: startTime.Add(time.Duration(line) * time.Second),
 		Run: trial.Run{
 			ID: fmt.Sprintf("%s~%s~%d", id, variant, repeat), Status: stop.RunCompleted, StopReason: stop.Reason{Code: stop.Answered},
 			Response: "The invoice is 42 EUR.", Output: json.RawMessage(`{"total":42}`), Tokens: 1000 + line, Cost: 0.001, ModelCalls: 2, LatencyMS: 1200,
@@ -58,7 +58,7 @@ func row(id, variant string, repeat, line int, group string, outcome trial.Outco
 	return r
 }
 
-// caseOf is what the rows of a case come to, near enough for how it looks.
+// caseOf returns approximate statistics of a case.
 func caseOf(rows []trial.Row) report.CaseStats {
 	first := rows[0]
 	out := report.CaseStats{Case: exprenv.Case{ID: first.Case, Variant: first.Variant, Group: first.Group}, Line: first.Line, Cost: 0.001, LatencyMS: 1200, Tokens: float64(first.Run.Tokens)}
@@ -88,8 +88,8 @@ func caseOf(rows []trial.Row) report.CaseStats {
 	return out
 }
 
-// synthetic is an evaluation with a bit of everything: variants, groups,
-// errors, a quarantine, curtailed trials and a baseline.
+// synthetic returns an evaluation with variants, groups, errors, a quarantine, skipped
+// trials and a baseline.
 func synthetic() (*report.Report, []trial.Row) {
 	outcomes := []struct {
 		id, group    string
@@ -134,7 +134,7 @@ func synthetic() (*report.Report, []trial.Row) {
 func manifest() report.Manifest {
 	return report.Manifest{
 		V: 1, ID: "e-20260102-150405-1a2b3c", Suite: "shop-questions", File: "suite.yaml", Digest: "sha256:aaaabbbbccccdddd", Grading: "sha256:1111222233334444",
-		Dataset: "cases.jsonl", DatasetHash: "sha256:eeeeffff00001111", Repeat: 3, Concurrency: 4, Started: began, Version: "0.2.0", Commit: "0123456789abcdef0123456789abcdef01234567",
+		Dataset: "cases.jsonl", DatasetHash: "sha256:eeeeffff00001111", Repeat: 3, Concurrency: 4, Started: startTime, Version: "0.2.0", Commit: "0123456789abcdef0123456789abcdef01234567",
 		Variants: []report.VariantInfo{
 			{Name: "small", Spec: engine.SpecInfo{Name: "shop", Version: "1.2", Digest: "sha256:2222333344445555"}, File: "spec.yaml", Priced: true},
 			{Name: "large", Spec: engine.SpecInfo{Name: "shop", Version: "1.2", Digest: "sha256:6666777788889999"}, File: "spec.yaml", Priced: true},
@@ -183,7 +183,7 @@ func comparison() *report.Comparison {
 	}
 }
 
-// tests is results of tests of every status.
+// tests returns test results of every status.
 func tests() *report.TestReport {
 	return &report.TestReport{
 		V: 1, Passed: 2, Failed: 2, Skipped: 1, DurationMS: 120, Unused: []string{"tests/gone/planner.prompt.md"},
@@ -202,7 +202,7 @@ func tests() *report.TestReport {
 	}
 }
 
-// shuffled is rows in another order, the same on every run.
+// shuffled returns the rows in a different but deterministic order.
 func shuffled(rows []trial.Row) []trial.Row {
 	out := slices.Clone(rows)
 	for i := range out {

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// Table is a report for people at a terminal.
+// Table writes a report for a terminal.
 var Table = component.New("table", "Verdict, rates, gates, comparison and worst cases as text for a terminal.", defaults,
 	func(_ *config, s Settings) (Format, error) { return &tableFormat{s}, nil })
 
@@ -23,16 +23,16 @@ var (
 	_ Diffs  = (*tableFormat)(nil)
 )
 
-// How much a table shows of what may be long.
+// Limits of parts that can be long.
 const (
 	tableGroups = 15
 	tableCases  = 10
 	tableNames  = 8
 )
 
-// Write writes the report; the parts that have nothing to say are left out.
+// Write writes the report and omits empty sections.
 func (t *tableFormat) Write(w io.Writer, r *report.Report, _ trial.Rows) error {
-	s, view := newSheet(t.set), look(r, tableCases)
+	s, view := newSheet(t.set), newSurvey(r, tableCases)
 	t.head(s, r, view)
 	changes(s, changesOf(r.Comparison, r.Cases))
 	fmt.Fprintln(&s.b)
@@ -52,17 +52,17 @@ func (t *tableFormat) head(s *sheet, r *report.Report, view *survey) {
 	m, text := headline(r)
 	fmt.Fprintln(&s.b, s.pen.Ink(m.ink, m.sign)+" "+s.pen.Ink(tty.Bold, tty.OneLine(text, s.columns-2)))
 	if r.Reason != "" {
-		s.whole("", "  ", r.Reason)
+		s.wrapped("", "  ", r.Reason)
 	}
-	s.whole(tty.Dim, "  ", scope(r, view.cases))
-	s.whole(tty.Dim, "  ", consumed(r, dollars))
+	s.wrapped(tty.Dim, "  ", scope(r, view.cases))
+	s.wrapped(tty.Dim, "  ", usageText(r, dollars))
 	s.line(tty.Dim, "  ", r.Manifest.ID+"  "+t.set.file(r.Manifest.File))
 }
 
-// rates is the table of everything, the variants and the groups.
+// rates writes the rates of all cases, the variants and the groups.
 func rates(s *sheet, r *report.Report, view *survey) {
 	rows := [][]string{{"", "pass rate", "95% interval", "passed", "errors", "cost/trial", "time/trial", "tokens"}}
-	rows = append(rows, rateRow(view.whole, r))
+	rows = append(rows, rateRow(view.all, r))
 	for _, p := range view.variants {
 		rows = append(rows, rateRow(p, r))
 	}
@@ -82,7 +82,7 @@ func rates(s *sheet, r *report.Report, view *survey) {
 func rateRow(p part, r *report.Report) []string {
 	row := []string{
 		p.Name, rate(p.N, p.PassRate), interval(p.CILow, p.CIHigh),
-		met(&p.GroupStats), strconv.Itoa(p.Errors), "", "", "",
+		passRate(&p.GroupStats), strconv.Itoa(p.Errors), "", "", "",
 	}
 	if p.N == 0 {
 		row[2] = "-"
@@ -103,7 +103,7 @@ func checks(s *sheet, r *report.Report) {
 	s.title("Pass rate per check")
 	rows := [][]string{{"", "pass rate", "trials"}}
 	for _, p := range parts(r.Stats.ByCheck, checkNames(r)) {
-		rows = append(rows, []string{p.Name, rate(p.N, p.PassRate), met(&p.GroupStats)})
+		rows = append(rows, []string{p.Name, rate(p.N, p.PassRate), passRate(&p.GroupStats)})
 	}
 	s.grid("  ", rows)
 }
@@ -118,15 +118,15 @@ func (t *tableFormat) gates(s *sheet, r *report.Report) {
 		if !g.Pass {
 			m = wrong
 		}
-		s.marked(m, gateText(&g))
+		s.markedLine(m, gateText(&g))
 		if g.Pass {
 			continue
 		}
 		if len(g.Cases) > 0 {
-			s.line("", "    ", "fails for "+listed(g.Cases, tableNames))
+			s.line("", "    ", "fails for "+joinNames(g.Cases, tableNames))
 		}
 		if g.Error != "" {
-			s.whole(tty.Red, "    ", g.Error)
+			s.wrapped(tty.Red, "    ", g.Error)
 		}
 		if place := t.set.at(g.File, g.Line); place != "" {
 			s.line(tty.Dim, "    ", place)
@@ -134,7 +134,7 @@ func (t *tableFormat) gates(s *sheet, r *report.Report) {
 	}
 }
 
-// gateText is a gate with the figures that it looked at.
+// gateText returns a gate with its metrics.
 func gateText(g *report.GateResult) string {
 	text := g.Name
 	if g.Expr != "" && g.Expr != g.Name {
@@ -148,11 +148,11 @@ func gateText(g *report.GateResult) string {
 
 func comparison(s *sheet, c *report.Comparison, now float64) {
 	s.title("Compared with " + baselineName(c))
-	m := compared(c)
-	s.marked(m, c.Verdict)
-	s.whole("", "    ", difference(c, now))
+	m := comparisonMark(c)
+	s.markedLine(m, c.Verdict)
+	s.wrapped("", "    ", difference(c, now))
 	if text := power(c); text != "" {
-		s.whole("", "    ", text)
+		s.wrapped("", "    ", text)
 	}
 	var each []item
 	for i := range c.ByVariant {
@@ -164,13 +164,13 @@ func comparison(s *sheet, c *report.Comparison, now float64) {
 	}
 	s.list("    ", each)
 	if c.GradingChange {
-		s.whole(tty.Yellow, "    ", "the checks differ from those of the baseline, so the results cannot be compared")
+		s.wrapped(tty.Yellow, "    ", "the checks differ from those of the baseline, so the results cannot be compared")
 	}
 	if len(c.Removed) > 0 {
-		s.whole(tty.Red, "    ", fmt.Sprintf("lost coverage, %s: %s", text.Count(len(c.Removed), "case"), listed(c.Removed, tableNames)))
+		s.wrapped(tty.Red, "    ", fmt.Sprintf("lost coverage, %s: %s", text.Count(len(c.Removed), "case"), joinNames(c.Removed, tableNames)))
 	}
 	if len(c.Added) > 0 {
-		s.whole(tty.Dim, "    ", fmt.Sprintf("%s: %s", text.Count(len(c.Added), "new case"), listed(c.Added, tableNames)))
+		s.wrapped(tty.Dim, "    ", fmt.Sprintf("%s: %s", text.Count(len(c.Added), "new case"), joinNames(c.Added, tableNames)))
 	}
 }
 
@@ -185,38 +185,38 @@ func worst(s *sheet, view *survey) {
 		if c.Passed == c.N {
 			m = unsure
 		}
-		items = append(items, item{m, []string{standing(&c), label(c.ID, c.Variant), why(&c)}})
+		items = append(items, item{m, []string{trialsText(&c), label(c.ID, c.Variant), failureReason(&c)}})
 	}
 	s.list("  ", items)
 	more(s, view.bad-len(view.worst), "case")
 }
 
-// more says how many were left out.
+// more writes how many entries were omitted.
 func more(s *sheet, n int, of string) {
 	if n > 0 {
 		s.line(tty.Dim, "  ", fmt.Sprintf("… and %d more %s", n, text.Plural(n, of)))
 	}
 }
 
-// remarks are errors, flaky and quarantined cases, and warnings.
+// remarks writes errors, flaky and quarantined cases, and warnings.
 func remarks(s *sheet, r *report.Report) {
 	if len(r.Errors) > 0 {
 		s.title("Errors")
 		for _, e := range r.Errors {
-			s.marked(unsure, fmt.Sprintf("%d %s: %s", e.Count, e.Kind, e.Example))
+			s.markedLine(unsure, fmt.Sprintf("%d %s: %s", e.Count, e.Kind, e.Example))
 		}
 	}
 	if len(r.FlakyCases)+len(r.Quarantined)+len(r.Warnings) > 0 {
 		fmt.Fprintln(&s.b)
 	}
 	if n := len(r.FlakyCases); n > 0 {
-		s.whole("", "", fmt.Sprintf("%s: %s", text.Count(n, "flaky case"), listed(r.FlakyCases, tableNames)))
+		s.wrapped("", "", fmt.Sprintf("%s: %s", text.Count(n, "flaky case"), joinNames(r.FlakyCases, tableNames)))
 	}
 	if len(r.Quarantined) > 0 {
-		s.whole("", "", apart(r)+": "+listed(r.Quarantined, tableNames))
+		s.wrapped("", "", quarantineText(r)+": "+joinNames(r.Quarantined, tableNames))
 	}
 	for _, text := range r.Warnings[:min(len(r.Warnings), tableCases)] {
-		s.whole(tty.Yellow, "", "warning: "+text)
+		s.wrapped(tty.Yellow, "", "warning: "+text)
 	}
 	more(s, len(r.Warnings)-tableCases, "warning")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/eval/report"
 )
 
-// headline is suite and verdict in a few words; the reason stands below it.
+// headline returns the suite and the verdict in a few words, without the reason.
 func headline(r *report.Report) (mark, string) {
 	return markOf(r.Verdict), fmt.Sprintf("%s: %s", r.Manifest.Suite, verdictWords(r.Verdict))
 }
@@ -40,8 +40,8 @@ func verdictWords(v report.Verdict) string {
 	return string(v)
 }
 
-// compared is the verdict of a comparison.
-func compared(c *report.Comparison) mark {
+// comparisonMark returns the mark of a comparison's verdict.
+func comparisonMark(c *report.Comparison) mark {
 	switch c.Verdict {
 	case "regressed":
 		return wrong
@@ -51,7 +51,7 @@ func compared(c *report.Comparison) mark {
 	return unsure
 }
 
-// baselineName is what an evaluation is compared with.
+// baselineName returns the name of the baseline of a comparison.
 func baselineName(c *report.Comparison) string {
 	const short = 8
 	if len(c.Commit) > short {
@@ -60,18 +60,18 @@ func baselineName(c *report.Comparison) string {
 	return c.Ref
 }
 
-// difference says in a sentence how far apart two evaluations are.
+// difference describes the difference of two evaluations in a sentence.
 func difference(c *report.Comparison, now float64) string {
 	return fmt.Sprintf("pass rate %s, was %s: %s points (95%% interval %s to %s), %s by %s, %s in both",
 		report.Percent(now), report.Percent(c.Baseline.PassRate), points(c.Difference), points(c.CILow), points(c.CIHigh), pvalue(c.P), c.Test, text.Count(c.Paired, "case"))
 }
 
-// variantWords says how far one variant of several is from what it was.
+// variantWords describes the difference of one variant.
 func variantWords(v *report.VariantChange) string {
 	return fmt.Sprintf("%s points (95%% interval %s to %s), %s, %s", points(v.Difference), points(v.CILow), points(v.CIHigh), pvalue(v.P), text.Count(v.Paired, "case"))
 }
 
-// power is the smallest drop that the comparison can detect.
+// power describes the smallest drop that the comparison can detect.
 func power(c *report.Comparison) string {
 	if c.Verdict != "inconclusive" {
 		return ""
@@ -83,10 +83,10 @@ func power(c *report.Comparison) string {
 	return text
 }
 
-// why is what a case failed by, in short.
-func why(c *report.CaseStats) string {
+// failureReason returns the short reason why a case failed.
+func failureReason(c *report.CaseStats) string {
 	switch {
-	case c.Check == "" || strings.HasPrefix(c.Why, strings.TrimSuffix(c.Check, "…")): // an expression is called what it says
+	case c.Check == "" || strings.HasPrefix(c.Why, strings.TrimSuffix(c.Check, "…")): // the name of an expression is its source
 		return c.Why
 	case c.Why == "":
 		return c.Check
@@ -94,8 +94,8 @@ func why(c *report.CaseStats) string {
 	return c.Check + ": " + c.Why
 }
 
-// standing is how the trials of a case came out.
-func standing(c *report.CaseStats) string {
+// trialsText describes the results of the trials of a case.
+func trialsText(c *report.CaseStats) string {
 	var parts []string
 	if c.N > 0 {
 		parts = append(parts, fmt.Sprintf("%d/%d", c.Passed, c.N))

@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 )
 
-// The elements of JUnit, with the attributes that junit-10.xsd has; File and
-// Line of a case, and its properties, are written only where Settings ask.
+// The elements of JUnit, with the attributes of junit-10.xsd. File and Line of a case,
+// and its properties, are written only if the Settings ask for them.
 type (
 	xmlSuite struct {
 		Name      string    `xml:"name,attr"`
@@ -55,15 +55,15 @@ type (
 	}
 )
 
-// place says where a case stands, for readers that know the attributes.
+// place sets the position of a case, for readers that support the attributes.
 func (c *xmlCase) place(set Settings, file string, line int) {
 	if set.Locations {
 		c.File, c.Line = xmlText(file), line
 	}
 }
 
-// tell adds properties to a case, as elements or as text.
-func (c *xmlCase) tell(set Settings, list []xmlProperty) {
+// addProperties adds properties to a case, as elements or as text.
+func (c *xmlCase) addProperties(set Settings, list []xmlProperty) {
 	if len(list) == 0 {
 		return
 	}
@@ -78,7 +78,7 @@ func (c *xmlCase) tell(set Settings, list []xmlProperty) {
 	c.Out = &xmlOutput{b.String()}
 }
 
-// xmlWriter writes elements as they come. The first error is kept.
+// xmlWriter streams elements. It stores the first error.
 type xmlWriter struct {
 	w   *bufio.Writer
 	e   *xml.Encoder
@@ -103,7 +103,7 @@ func (x *xmlWriter) element(name string, v any) {
 	x.do(func() error { return x.e.EncodeElement(v, start(name)) })
 }
 
-// open begins an element with the attributes of a suite.
+// open starts an element with the attributes of a suite.
 func (x *xmlWriter) open(name string, s xmlSuite) {
 	tag := start(name)
 	add := func(name, value string) {
@@ -128,7 +128,7 @@ func (x *xmlWriter) open(name string, s xmlSuite) {
 
 func (x *xmlWriter) properties(list []xmlProperty) { x.element("properties", xmlProperties{list}) }
 
-func (x *xmlWriter) shut(name string) {
+func (x *xmlWriter) end(name string) {
 	x.do(func() error { return x.e.EncodeToken(start(name).End()) })
 }
 
@@ -141,8 +141,8 @@ func (x *xmlWriter) close() error {
 
 func start(name string) xml.StartElement { return xml.StartElement{Name: xml.Name{Local: name}} }
 
-// xmlText is a text of characters that XML has: what drives a terminal is
-// shown, what has no sign is replaced.
+// xmlText returns a text of valid XML characters. Control characters are made visible,
+// invalid ones replaced.
 func xmlText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == 0xfffe || r == 0xffff {
@@ -152,5 +152,5 @@ func xmlText(s string) string {
 	}, tty.Safe(s))
 }
 
-// xmlSeconds is a time in seconds as the schema wants it.
+// xmlSeconds formats a duration in seconds, as the schema requires.
 func xmlSeconds(ms float64) string { return fmt.Sprintf("%.3f", max(ms, 0)/1000) }

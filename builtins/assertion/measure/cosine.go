@@ -2,8 +2,8 @@ package measure
 
 import "math"
 
-// Cosine is the cosine of the angle between two vectors; 0 where one of them has
-// no direction or both have not the same length.
+// Cosine returns the cosine of the angle between two vectors, 0 if either is zero or
+// their lengths differ.
 func Cosine(a, b []float64) float64 {
 	if len(a) != len(b) {
 		return 0

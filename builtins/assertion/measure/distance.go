@@ -1,12 +1,12 @@
 package measure
 
-// MaxLetters is how many letters Distance compares of each text, common begin
-// and end aside.
+// MaxLetters is the maximum number of letters that Distance compares per text, not
+// counting a common prefix and suffix.
 const MaxLetters = 50_000
 
-// Distance is the least number of letters (runes) to insert, delete or replace
-// to make one text of another. Where the texts are too long to tell, exact is
-// false and n is a lower bound.
+// Distance returns the minimum number of letters (runes) to insert, delete or replace to
+// turn one text into the other. If the texts are too long to compare, exact is false and
+// n is a lower bound.
 func Distance(a, b string) (n int, exact bool) {
 	x, y := []rune(a), []rune(b)
 	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
@@ -24,9 +24,8 @@ func Distance(a, b string) (n int, exact bool) {
 	return distance(x, y), true
 }
 
-// distance works on 64 cells of a column at a time (Myers 1999, in blocks as
-// Hyyrö 2003 has them): the bits say where the distance grows or shrinks by one
-// down the column.
+// distance processes 64 cells of a column at a time (Myers 1999, in blocks as in Hyyrö
+// 2003). The bits encode whether the distance grows or shrinks by one along the column.
 func distance(x, y []rune) int {
 	blocks := (len(x) + 63) / 64
 	places := map[rune][]uint64{}
@@ -47,7 +46,7 @@ func distance(x, y []rune) int {
 		if mask == nil {
 			mask = none
 		}
-		in, inUp := uint64(0), true // what comes in from the block above: the first row grows by one
+		in, inUp := uint64(0), true // input from the block above; the first row always grows by one
 		for i := range blocks {
 			top := uint64(1) << 63
 			if i == blocks-1 {
@@ -71,9 +70,8 @@ func distance(x, y []rune) int {
 	return out
 }
 
-// step moves one block of a column on by one letter. less = 1 says that the row
-// above shrank by one, more that it grew; top is the bit of the block's last row,
-// whose change is returned.
+// step advances one block of a column by one letter. less and more report whether the row
+// above shrank or grew. top is the bit of the block's last row, whose change is returned.
 func step(up, down *uint64, mask, less uint64, more bool, top uint64) (grew, shrank bool) {
 	pv, mv := *up, *down
 	xv := mask | mv

@@ -1,10 +1,9 @@
-// Package measure says how alike two texts are.
+// Package measure measures the similarity of two texts.
 //
-//	Rouge     words or runs of words in common, as F1 (Lin 2004)
+//	Rouge     common words or n-grams, as F1 (Lin 2004)
 //	Distance  letters to insert, delete or replace (Levenshtein 1966)
-//	Cosine    directions of two vectors
+//	Cosine    angle between two vectors
 //
-// The work is bounded whatever the texts are: Rouge looks at the first MaxWords
-// words of each, Distance says how far it can look. The package must not know
-// checks or marks.
+// The work is bounded: Rouge uses the first MaxWords words of each text, and Distance
+// reports whether its result is exact. The package must not depend on checks or marks.
 package measure

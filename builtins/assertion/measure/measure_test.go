@@ -43,9 +43,9 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Lin (2004), section 3.1, has the gunman; the rest are the values that Google's
-// rouge_score is tested with.
-func TestRougeGivesThePublishedValues(t *testing.T) {
+// The first example is from Lin (2004), section 3.1; the others are test values of
+// Google's rouge_score.
+func TestRougeMatchesPublishedValues(t *testing.T) {
 	const gunman = "police killed the gunman"
 	for _, c := range []struct {
 		reference, answer string
@@ -92,8 +92,8 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// slow is the distance by the table of the textbook.
-func slow(a, b []rune) int {
+// textbookDistance computes the distance with the textbook algorithm.
+func textbookDistance(a, b []rune) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -113,8 +113,9 @@ func slow(a, b []rune) int {
 	return row[len(b)]
 }
 
-// slowCommon is the length of the common subsequence by the textbook.
-func slowCommon(a, b []string) int {
+// textbookCommon computes the length of the longest common subsequence with the textbook
+// algorithm.
+func textbookCommon(a, b []string) int {
 	row := make([]int, len(b)+1)
 	for i := range a {
 		diagonal := 0
@@ -129,8 +130,8 @@ func slowCommon(a, b []string) int {
 	return row[len(b)]
 }
 
-// In blocks of 64 or by the textbook: it is the same.
-func TestFastIsAsSlow(t *testing.T) {
+// The fast algorithms return the same values as the textbook ones.
+func TestFastMatchesTextbook(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		alphabet := 1 + r.IntN(6)
@@ -142,12 +143,12 @@ func TestFastIsAsSlow(t *testing.T) {
 			return b.String()
 		}
 		a, b := text(), text()
-		if got, _ := measure.Distance(a, b); got != slow([]rune(a), []rune(b)) {
-			t.Fatalf("Distance(%q, %q) = %d, want %d", a, b, got, slow([]rune(a), []rune(b)))
+		if got, _ := measure.Distance(a, b); got != textbookDistance([]rune(a), []rune(b)) {
+			t.Fatalf("Distance(%q, %q) = %d, want %d", a, b, got, textbookDistance([]rune(a), []rune(b)))
 		}
 		x, y := strings.Split(a, ""), strings.Split(b, "")
 		want := 0.0
-		if n := slowCommon(x, y); n > 0 {
+		if n := textbookCommon(x, y); n > 0 {
 			want = 2 * float64(n) / float64(len(x)+len(y))
 		}
 		if got := measure.RougeL(x, y); got != want {
@@ -156,7 +157,7 @@ func TestFastIsAsSlow(t *testing.T) {
 	}
 }
 
-func TestLongTextsAreBounded(t *testing.T) {
+func TestLongTextsAreLimited(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	text := func(n int) string {
 		var b strings.Builder
@@ -173,7 +174,7 @@ func TestLongTextsAreBounded(t *testing.T) {
 		t.Errorf("texts of 1 MB: %d, exact %v", n, exact)
 	}
 	if n, exact := measure.Distance(a, a+"x"); n != 1 || !exact {
-		t.Errorf("common beginnings cost nothing: %d, exact %v", n, exact)
+		t.Errorf("common prefixes: %d, exact %v", n, exact)
 	}
 	if _, exact := measure.Distance(a[:9_000], b[:9_000]); !exact {
 		t.Error("9,000 letters are not too many")

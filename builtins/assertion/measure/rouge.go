@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// MaxWords is how many words of a text Rouge looks at.
+// MaxWords is the number of words of a text that Rouge uses.
 const MaxWords = 20_000
 
-// Words are the words of a text: runs of letters and digits, in small letters.
-// More than MaxWords are left out, and cut says so.
+// Words returns the words of a text (runs of letters and digits) in lower case. cut
+// reports whether words after the first MaxWords were omitted.
 func Words(text string) (words []string, cut bool) {
 	words = strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 	if len(words) > MaxWords {
@@ -19,10 +19,10 @@ func Words(text string) (words []string, cut bool) {
 	return words, false
 }
 
-// RougeN is ROUGE-N as F1: the runs of n words that two texts have in common.
-// Texts with fewer words than n have none, and a score of 0.
+// RougeN returns the ROUGE-N score as F1: the overlap of n-grams of words. Texts with
+// fewer than n words have a score of 0.
 func RougeN(n int, reference, answer []string) float64 {
-	want, got := runs(n, reference), runs(n, answer)
+	want, got := ngrams(n, reference), ngrams(n, answer)
 	common, wanted, given := 0, 0, 0
 	for run, times := range want {
 		common += min(times, got[run])
@@ -34,8 +34,8 @@ func RougeN(n int, reference, answer []string) float64 {
 	return f1(common, wanted, given)
 }
 
-// runs counts the runs of n words.
-func runs(n int, words []string) map[string]int {
+// ngrams counts the n-grams of words.
+func ngrams(n int, words []string) map[string]int {
 	out := map[string]int{}
 	for i := 0; i+n <= len(words); i++ {
 		out[strings.Join(words[i:i+n], " ")]++
@@ -43,13 +43,13 @@ func runs(n int, words []string) map[string]int {
 	return out
 }
 
-// RougeL is ROUGE-L as F1: the longest sequence of words that two texts have in
-// common, others between them or not.
+// RougeL returns the ROUGE-L score as F1, based on the longest common subsequence of
+// words.
 func RougeL(reference, answer []string) float64 {
 	return f1(commonSequence(reference, answer), len(reference), len(answer))
 }
 
-// f1 is the harmonic mean of recall and precision.
+// f1 returns the harmonic mean of recall and precision.
 func f1(common, wanted, given int) float64 {
 	if common == 0 {
 		return 0
@@ -57,8 +57,9 @@ func f1(common, wanted, given int) float64 {
 	return 2 * float64(common) / float64(wanted+given)
 }
 
-// commonSequence is the length of the longest common subsequence, 64 cells of
-// its table at a time (Hyyrö 2004): a zero bit is a place where the length grows.
+// commonSequence returns the length of the longest common subsequence. It processes 64
+// cells of the table at a time (Hyyrö 2004); a zero bit marks a position where the length
+// grows.
 func commonSequence(a, b []string) int {
 	masks := newMasks(a)
 	row := make([]uint64, (len(a)+63)/64)
@@ -86,33 +87,34 @@ func commonSequence(a, b []string) int {
 	return n
 }
 
-// masks are the places of words as bits. Few words are frequent, so that only
-// their bits are kept; those of others are made from their places when asked for.
+// masks holds the positions of words as bit sets. Only the bit sets of frequent words are
+// stored; the others are built on request.
 type masks struct {
-	places map[string][]int
-	kept   map[string][]uint64
-	spare  []uint64
-	dirty  []int
+	places   map[string][]int
+	frequent map[string][]uint64
+	spare    []uint64
+	dirty    []int
 }
 
 func newMasks(words []string) *masks {
 	size := (len(words) + 63) / 64
-	m := &masks{places: map[string][]int{}, kept: map[string][]uint64{}, spare: make([]uint64, size)}
+	m := &masks{places: map[string][]int{}, frequent: map[string][]uint64{}, spare: make([]uint64, size)}
 	for i, w := range words {
 		m.places[w] = append(m.places[w], i)
 	}
 	for w, places := range m.places {
 		if len(places) > size {
-			m.kept[w] = make([]uint64, size)
-			set(m.kept[w], places)
+			m.frequent[w] = make([]uint64, size)
+			set(m.frequent[w], places)
 		}
 	}
 	return m
 }
 
-// of is the bits of a word until it is asked for the next; nil = it is nowhere.
+// of returns the bit set of a word, valid until the next call; nil = the word does not
+// occur.
 func (m *masks) of(word string) []uint64 {
-	if kept := m.kept[word]; kept != nil {
+	if kept := m.frequent[word]; kept != nil {
 		return kept
 	}
 	for _, i := range m.dirty {
