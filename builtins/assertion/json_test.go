@@ -91,7 +91,7 @@ func TestJSONPath(t *testing.T) {
 	prose := newCheck(t, assertion.JSONPath, none, func(k *assertion.JSONPathConfig) { k.Path, k.Exists = path(t, "$.n"), &no })
 	check(t, prose, withResponse("no JSON"), expect{message: "the answer is not JSON"})
 	for want, edit := range map[string]func(*assertion.JSONPathConfig){
-		"requires path":         func(*assertion.JSONPathConfig) {},
+		"requires path":        func(*assertion.JSONPathConfig) {},
 		"exists: false cannot": func(k *assertion.JSONPathConfig) { k.Path, k.Exists, k.Count = path(t, "$"), &no, &two },
 		"min 3 is above":       func(k *assertion.JSONPathConfig) { k.Path, k.Min, k.Max = path(t, "$"), &three, &tenth },
 	} {
