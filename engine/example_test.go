@@ -10,16 +10,16 @@ import (
 	"github.com/pexctl/pex/engine/interrupt"
 )
 
-// confirm is a node that asks a person and records the answer as the run's. It
-// keeps no state of its own: a resumed run calls Run again, and Ask returns what
-// the journal holds.
+// confirm is a node that asks a human and records the answer as that of the run. It has
+// no state of its own: a resumed run calls Run again, and Ask returns the journaled
+// decision.
 type confirm struct{ question string }
 
 var _ engine.Node = confirm{}
 
 // Run implements engine.Node.
 func (c confirm) Run(s engine.Scope) error {
-	s = s.Child(s.Nth("confirm")) // a path of its own for each visit of the graph
+	s = s.Child(s.Nth("confirm")) // each visit of the node needs its own path
 	d, err := s.Ask("ask", interrupt.Question{Kind: interrupt.Human, Question: c.question})
 	if err != nil {
 		return err
@@ -28,17 +28,17 @@ func (c confirm) Run(s engine.Scope) error {
 	return nil
 }
 
-// agrees is a person who approves whatever is asked.
-type agrees struct{}
+// approver is a Responder that approves every question.
+type approver struct{}
 
 // Ask implements interrupt.Responder.
-func (agrees) Ask(_ context.Context, q interrupt.Question) (json.RawMessage, error) {
+func (approver) Ask(_ context.Context, q interrupt.Question) (json.RawMessage, error) {
 	fmt.Println(q.Path, q.Question)
 	return json.Marshal(interrupt.Parse("yes"))
 }
 
 func ExampleNode() {
-	s := enginetest.NewScope(context.Background(), &engine.Program{}, engine.Input{}, engine.Host{Responder: agrees{}})
+	s := enginetest.NewScope(context.Background(), &engine.Program{}, engine.Input{}, engine.Host{Responder: approver{}})
 	err := confirm{"Deploy?"}.Run(s)
 	fmt.Println(s.View().State.Answer.Text, err)
 	// Output:

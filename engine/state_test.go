@@ -42,7 +42,7 @@ func ids(steps []plan.Step) []string {
 	return out
 }
 
-func TestApplyLeavesTheOldStateAsItWas(t *testing.T) {
+func TestApplyDoesNotChangeTheOldState(t *testing.T) {
 	facts := []engine.Fact{
 		engine.HistoryRead{Interactions: []memory.Interaction{{ID: "i"}}},
 		engine.PlanAccepted{Steps: planOf("s1", "s2", "s3")},
@@ -63,7 +63,7 @@ func TestApplyLeavesTheOldStateAsItWas(t *testing.T) {
 	for i, f := range facts {
 		before, _ := json.Marshal(s)
 		next := s.Apply(f)
-		_ = s.Apply(facts[(i+5)%len(facts)]) // another future of the same state
+		_ = s.Apply(facts[(i+5)%len(facts)]) // another fact for the same state
 		if now, _ := json.Marshal(s); string(now) != string(before) {
 			t.Errorf("%T changed the state it was applied to:\n%s\n%s", f, before, now)
 		}
@@ -71,7 +71,7 @@ func TestApplyLeavesTheOldStateAsItWas(t *testing.T) {
 	}
 }
 
-func TestCallsStandWithTheStepThatRuns(t *testing.T) {
+func TestCallsBelongToTheRunningStep(t *testing.T) {
 	call := func(step, bound string) engine.ToolCalled {
 		return engine.ToolCalled{Step: step, Record: tool.Record{Tool: bound}}
 	}
@@ -95,7 +95,7 @@ func TestCallsStandWithTheStepThatRuns(t *testing.T) {
 	}
 }
 
-func TestFuturesOfAStateDoNotMeet(t *testing.T) {
+func TestStatesDerivedFromOneStateAreIndependent(t *testing.T) {
 	s := after(engine.PlanAccepted{Steps: planOf("s1", "s2")}, ended("s1", plan.OK, "one"), engine.WarningAdded{Text: "w"})
 	one, two := s.Apply(engine.WarningAdded{Text: "one"}), s.Apply(engine.WarningAdded{Text: "two"})
 	if one.Warnings[1] != "one" || two.Warnings[1] != "two" {
@@ -107,7 +107,7 @@ func TestFuturesOfAStateDoNotMeet(t *testing.T) {
 	}
 }
 
-func TestStepsStandInPlanOrder(t *testing.T) {
+func TestStepsAreInPlanOrder(t *testing.T) {
 	s := after(
 		engine.PlanAccepted{Steps: planOf("a", "b", "c", "d")},
 		ended("c", plan.OK, "1"), ended("a", plan.OK, "2"), ended("node", plan.OK, "3"), ended("d", plan.OK, "4"), ended("b", plan.OK, "5"),
@@ -121,7 +121,7 @@ func TestStepsStandInPlanOrder(t *testing.T) {
 	}
 }
 
-func TestReplanKeepsWhatIsDone(t *testing.T) {
+func TestReplanKeepsEndedSteps(t *testing.T) {
 	s := after(
 		engine.PlanAccepted{Steps: planOf("s1", "s2", "s3")}, ended("s1", plan.OK, "x"), ended("s3", plan.Skipped, ""),
 		engine.PlanAccepted{Steps: planOf("s4", "s7"), Replan: true},
@@ -137,7 +137,7 @@ func TestReplanKeepsWhatIsDone(t *testing.T) {
 	}
 }
 
-func TestNoProgressCountsStepsInARow(t *testing.T) {
+func TestNoProgressCountsConsecutiveSteps(t *testing.T) {
 	same := func(result string) engine.StepEnded {
 		return engine.StepEnded{Record: plan.StepRecord{ID: "s", Goal: "g", Status: plan.OK, Result: result}}
 	}

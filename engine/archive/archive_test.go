@@ -21,7 +21,7 @@ var (
 	order   = []string{"runs/a/journal.jsonl", "empty", "memory"}
 )
 
-func archived(t testing.TB) []byte {
+func newArchive(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := archive.NewWriter(&b, made, "test 1")
@@ -36,8 +36,8 @@ func archived(t testing.TB) []byte {
 	return b.Bytes()
 }
 
-// unpacked reads an archive and what was in it.
-func unpacked(b []byte) (archive.Manifest, map[string]string, error) {
+// readArchive returns the manifest and the files of an archive.
+func readArchive(b []byte) (archive.Manifest, map[string]string, error) {
 	got := map[string]string{}
 	m, err := archive.Read(bytes.NewReader(b), func(f archive.File, r io.Reader) error {
 		text, err := io.ReadAll(r)
@@ -50,8 +50,8 @@ func unpacked(b []byte) (archive.Manifest, map[string]string, error) {
 	return m, got, err
 }
 
-func TestWhatWasAddedComesBack(t *testing.T) {
-	m, got, err := unpacked(archived(t))
+func TestReadReturnsAddedFiles(t *testing.T) {
+	m, got, err := readArchive(newArchive(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,70 +63,70 @@ func TestWhatWasAddedComesBack(t *testing.T) {
 	}
 }
 
-func TestEveryCutIsSeen(t *testing.T) {
-	b := archived(t)
-	end := bytes.LastIndexByte(b, '}') // behind it come zeros, which nobody needs
+func TestTruncationIsDetected(t *testing.T) {
+	b := newArchive(t)
+	end := bytes.LastIndexByte(b, '}') // only padding follows
 	for n := end; n >= 0; n -= 7 {
-		if _, _, err := unpacked(b[:n]); !errors.Is(err, archive.ErrDamaged) {
+		if _, _, err := readArchive(b[:n]); !errors.Is(err, archive.ErrDamaged) {
 			t.Fatalf("cut at %d of %d: %v", n, len(b), err)
 		}
 	}
 }
 
-func TestEveryFlipOfAFileIsSeen(t *testing.T) {
-	b := archived(t)
+func TestBitFlipsAreDetected(t *testing.T) {
+	b := newArchive(t)
 	for _, at := range []string{"one\n", "xxxx", `"size": 8`, "runs/a/journal.jsonl", `"kind": "pex archive"`} {
 		x := bytes.Clone(b)
 		x[bytes.Index(x, []byte(at))+len(at)-2] ^= 1
-		if _, _, err := unpacked(x); err == nil {
-			t.Errorf("a flip in %q was not seen", at)
+		if _, _, err := readArchive(x); err == nil {
+			t.Errorf("a flip in %q was not detected", at)
 		}
 	}
 }
 
-func TestWhatIsNoArchiveIsRefused(t *testing.T) {
+func TestOtherFilesAreRejected(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing": "", "text": strings.Repeat("no archive at all\n", 100), "zeros": strings.Repeat("\x00", 4096),
 	} {
-		if _, _, err := unpacked([]byte(text)); !errors.Is(err, archive.ErrDamaged) {
+		if _, _, err := readArchive([]byte(text)); !errors.Is(err, archive.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func TestNamesThatLeadOutsideAreRefused(t *testing.T) {
+func TestNonLocalNamesAreRejected(t *testing.T) {
 	for _, name := range []string{"", "/etc/passwd", "../x", "a/../../x", "a//b", "manifest.json"} {
 		if err := archive.NewWriter(io.Discard, made, "").Add(name, made, 0, nil); err == nil {
-			t.Errorf("%q was taken", name)
+			t.Errorf("%q was accepted", name)
 		}
 	}
-	b := archived(t)
+	b := newArchive(t)
 	for _, name := range []string{"/bcde", "../bc"} { // the same length as "empty"
 		x := bytes.Replace(b, []byte("empty"), []byte(name), 1)
-		if _, got, err := unpacked(x); err == nil || got[name] != "" {
-			t.Errorf("%q was unpacked", name)
+		if _, got, err := readArchive(x); err == nil || got[name] != "" {
+			t.Errorf("%q was read", name)
 		}
 	}
 }
 
-func TestErrorsOfBothSidesArePassedOn(t *testing.T) {
+func TestErrorsOfReaderAndWriterAreReturned(t *testing.T) {
 	if err := archive.NewWriter(io.Discard, made, "").Add("f", made, 10, strings.NewReader("short")); err == nil {
-		t.Error("a file that is too short was taken")
+		t.Error("a short file was accepted")
 	}
 	mine := errors.New("mine")
-	if _, err := archive.Read(bytes.NewReader(archived(t)), func(archive.File, io.Reader) error { return mine }); !errors.Is(err, mine) {
+	if _, err := archive.Read(bytes.NewReader(newArchive(t)), func(archive.File, io.Reader) error { return mine }); !errors.Is(err, mine) {
 		t.Error(err)
 	}
-	// What the receiver leaves unread is verified all the same.
-	if _, err := archive.Read(bytes.NewReader(archived(t)), func(archive.File, io.Reader) error { return nil }); err != nil {
+	// Files that the callback does not read are verified too.
+	if _, err := archive.Read(bytes.NewReader(newArchive(t)), func(archive.File, io.Reader) error { return nil }); err != nil {
 		t.Error(err)
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add(archived(f))
+	f.Add(newArchive(f))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, _, _ = unpacked(b)
+		_, _, _ = readArchive(b)
 	})
 }

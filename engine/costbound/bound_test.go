@@ -14,33 +14,33 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// asks is a node that asks what it says.
-type asks engine.WorstCase
+// boundedNode is a node with the given worst case.
+type boundedNode engine.WorstCase
 
-func (asks) Run(engine.Scope) error                       { return nil }
-func (a asks) WorstCase(*engine.Program) engine.WorstCase { return engine.WorstCase(a) }
+func (boundedNode) Run(engine.Scope) error                       { return nil }
+func (a boundedNode) WorstCase(*engine.Program) engine.WorstCase { return engine.WorstCase(a) }
 
 // finalizer also writes the answer at a limit.
-type finalizer struct{ asks }
+type finalizer struct{ boundedNode }
 
 func (finalizer) FinalizeAnswer(engine.Scope, string) error { return nil }
 
-// silent is a node that does not tell.
-type silent struct{}
+// unboundedNode is a node without a worst case.
+type unboundedNode struct{}
 
-func (silent) Run(engine.Scope) error { return nil }
+func (unboundedNode) Run(engine.Scope) error { return nil }
 
-type silentFinalizer struct{ silent }
+type unboundedFinalizer struct{ unboundedNode }
 
-func (silentFinalizer) FinalizeAnswer(engine.Scope, string) error { return nil }
+func (unboundedFinalizer) FinalizeAnswer(engine.Scope, string) error { return nil }
 
-// config is a tool's.
+// config is a tool's Config with the given worst case.
 type config []engine.CallBound
 
 func (c config) WorstCase() []engine.CallBound { return c }
 
-// program is nodes a, b, ... one after another: 10 tokens of output and a price of
-// $1 and $2 for a million, for the llm m.
+// program returns a program with the nodes a, b, ... in sequence. The LLM m has 10 output
+// tokens and costs $1 and $2 per million tokens.
 func program(nodes ...engine.Node) *engine.Program {
 	p := &engine.Program{
 		Name: "p", Nodes: map[string]engine.Node{}, Graph: &graph.Graph[engine.Condition]{Start: "a"},
@@ -62,8 +62,8 @@ func times(n int, path string) []engine.Factor {
 	return []engine.Factor{{N: n, Text: path, Paths: []string{path}}}
 }
 
-func calls(n int) asks {
-	return asks{Visit: []engine.CallBound{{Role: "r", LLM: "m", Times: times(n, "limits.n")}}}
+func calls(n int) boundedNode {
+	return boundedNode{Visit: []engine.CallBound{{Role: "r", LLM: "m", Times: times(n, "limits.n")}}}
 }
 
 var hundred = costbound.Options{Context: 100}
@@ -83,8 +83,8 @@ func TestBoundAddsUp(t *testing.T) {
 	}{
 		{"calls", program(calls(4)), nil, 4, 0, 440, 480e-6},
 		{"nodes one after another", program(calls(4), calls(1)), nil, 5, 0, 550, 600e-6},
-		{"steps", program(asks{Starts: engine.StartsOpen, Step: calls(2).Visit}), nil, 10, 0, 1100, 1200e-6},
-		{"a step node comes once", program(asks{Starts: engine.StartsOne, Step: calls(2).Visit}), nil, 2, 0, 220, 240e-6},
+		{"steps", program(boundedNode{Starts: engine.StartsOpen, Step: calls(2).Visit}), nil, 10, 0, 1100, 1200e-6},
+		{"a step node comes once", program(boundedNode{Starts: engine.StartsOne, Step: calls(2).Visit}), nil, 2, 0, 220, 240e-6},
 		{
 			"the dearest of those that it falls back to, and the others beside it", program(calls(4)),
 			func(p *engine.Program) {
@@ -94,16 +94,16 @@ func TestBoundAddsUp(t *testing.T) {
 		},
 		{"what may be repeated", program(calls(4)), func(p *engine.Program) { p.Models[0].Retry.MaxAttempts = 3 }, 4, 8, 1320, 1440e-6},
 		{"no more is repeated than a run may", program(calls(100)), func(p *engine.Program) { p.Models[0].Retry.MaxAttempts = 3 }, 100, 20, 120 * 110, 120 * 120e-6},
-		{"an agent", program(asks{Visit: []engine.CallBound{{Agent: inner, Times: times(2, "x")}}}), nil, 6, 0, 660, 720e-6},
-		{"tools", program(asks{Visit: []engine.CallBound{{Tools: []string{"expert"}, Times: times(2, "x")}}}), func(p *engine.Program) { p.Tools = []tool.Spec{expert} }, 6, 0, 660, 720e-6},
+		{"an agent", program(boundedNode{Visit: []engine.CallBound{{Agent: inner, Times: times(2, "x")}}}), nil, 6, 0, 660, 720e-6},
+		{"tools", program(boundedNode{Visit: []engine.CallBound{{Tools: []string{"expert"}, Times: times(2, "x")}}}), func(p *engine.Program) { p.Tools = []tool.Spec{expert} }, 6, 0, 660, 720e-6},
 		{
-			"tools whose calls a limit counts", program(asks{Visit: []engine.CallBound{{Tools: []string{"expert", "other"}, Times: times(9, "x"), Unbounded: "any number"}}}),
+			"tools whose calls a limit counts", program(boundedNode{Visit: []engine.CallBound{{Tools: []string{"expert", "other"}, Times: times(9, "x"), Unbounded: "any number"}}}),
 			func(p *engine.Program) {
 				p.Tools, p.Limits.MaxToolCalls = []tool.Spec{expert, {Name: "other", Config: config{{Role: "tool", LLM: "m"}}}}, 3
 			}, 9, 0, 990, 1080e-6,
 		},
 		{
-			"what a server asks", program(asks{Visit: []engine.CallBound{{Tools: []string{"s"}}}}),
+			"what a server asks", program(boundedNode{Visit: []engine.CallBound{{Tools: []string{"s"}}}}),
 			func(p *engine.Program) {
 				p.Tools = []tool.Spec{{Name: "s", Config: config(engine.SamplingBounds(tool.Sampling{LLM: "m", MaxCalls: 5, MaxTokens: 1000}, 1))}}
 			}, 5, 0, 5000, 5 * 2000e-6,
@@ -115,7 +115,7 @@ func TestBoundAddsUp(t *testing.T) {
 		{"a limit on tokens, and what these cost at most", program(calls(4)), func(p *engine.Program) { p.Limits.MaxTokens = 200 }, 4, 0, 200, 400e-6},
 		{"a limit on cost", program(calls(4)), func(p *engine.Program) { p.Limits.MaxCost = 100e-6 }, 4, 0, 440, 100e-6},
 		{
-			"limits of an agent", program(asks{Visit: []engine.CallBound{{Agent: func() *engine.Program {
+			"limits of an agent", program(boundedNode{Visit: []engine.CallBound{{Agent: func() *engine.Program {
 				p := program(calls(3))
 				p.Limits.MaxTokens = 100
 				return p
@@ -140,7 +140,7 @@ func TestBoundAddsUp(t *testing.T) {
 	}
 }
 
-func TestBoundSaysWhyThereIsNone(t *testing.T) {
+func TestUnboundedQuantityHasAReason(t *testing.T) {
 	tests := []struct {
 		name   string
 		p      *engine.Program
@@ -149,23 +149,23 @@ func TestBoundSaysWhyThereIsNone(t *testing.T) {
 		of     func(costbound.Totals) string
 		want   string
 	}{
-		{"a node that does not tell", program(silent{}), nil, hundred, func(t costbound.Totals) string { return t.Calls.Unbounded }, "the calls of node a are not known"},
-		{"a closing node that does not tell", program(calls(1)), func(p *engine.Program) { p.Nodes["finalizer"] = silentFinalizer{} }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "the calls of the finalizer are not known"},
+		{"a node that does not tell", program(unboundedNode{}), nil, hundred, func(t costbound.Totals) string { return t.Calls.Unbounded }, "the calls of node a are not known"},
+		{"a closing node that does not tell", program(calls(1)), func(p *engine.Program) { p.Nodes["finalizer"] = unboundedFinalizer{} }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "the calls of the finalizer are not known"},
 		{"an unknown window", program(calls(1)), nil, costbound.Options{}, func(t costbound.Totals) string { return t.Input.Unbounded }, "requests to LLM m are not limited in size"},
 		{"no bound of output", program(calls(1)), func(p *engine.Program) { p.Models[0].Params = model.Params{} }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "LLM m has no max_output_tokens"},
 		{"no price", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost = nil }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "LLM m has no price"},
 		{"no price, under a limit that cannot count it", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost, p.Limits.MaxCost = nil, 1 }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "LLM m has no price"},
 		{
-			"any number of calls", program(asks{Visit: []engine.CallBound{{Tools: []string{"s"}, Unbounded: "any number"}}}),
+			"any number of calls", program(boundedNode{Visit: []engine.CallBound{{Tools: []string{"s"}, Unbounded: "any number"}}}),
 			func(p *engine.Program) { p.Tools = []tool.Spec{{Name: "s", Config: config(calls(1).Visit)}} }, hundred,
 			func(t costbound.Totals) string { return t.Calls.Unbounded }, "any number",
 		},
 		{
-			"a tool that does not tell", program(asks{Visit: []engine.CallBound{{Tools: []string{"s"}}}}),
+			"a tool that does not tell", program(boundedNode{Visit: []engine.CallBound{{Tools: []string{"s"}}}}),
 			func(p *engine.Program) { p.Tools = []tool.Spec{{Name: "s", LLMs: []string{"m"}}} }, hundred,
 			func(t costbound.Totals) string { return t.Calls.Unbounded }, "the calls of tool s to m are not known",
 		},
-		{"an llm that there is not", program(asks{Visit: []engine.CallBound{{LLM: "n"}}}), nil, hundred, func(t costbound.Totals) string { return t.Tokens.Unbounded }, "undefined LLM n"},
+		{"an llm that there is not", program(boundedNode{Visit: []engine.CallBound{{LLM: "n"}}}), nil, hundred, func(t costbound.Totals) string { return t.Tokens.Unbounded }, "undefined LLM n"},
 		{"more than can be counted", program(calls(1 << 60)), nil, hundred, func(t costbound.Totals) string { return t.Calls.Unbounded }, "the number is too large to count"},
 	}
 	for _, tt := range tests {
@@ -174,13 +174,13 @@ func TestBoundSaysWhyThereIsNone(t *testing.T) {
 				tt.change(tt.p)
 			}
 			if got := tt.of(costbound.Bound(tt.p, tt.o).Limited); !strings.Contains(got, tt.want) {
-				t.Errorf("%q says nothing of %q", got, tt.want)
+				t.Errorf("%q does not contain %q", got, tt.want)
 			}
 		})
 	}
 }
 
-func TestUnderABudgetEveryCallHasABoundOfOutput(t *testing.T) {
+func TestBudgetBoundsTheOutputOfEveryCall(t *testing.T) {
 	p := program(calls(2))
 	p.Models[0].Params, p.Limits.MaxCost = model.Params{}, 1
 	if got := costbound.Bound(p, hundred).Total.Output; got != (costbound.Count{Most: 2 * model.DefaultOutput}) {
@@ -188,13 +188,13 @@ func TestUnderABudgetEveryCallHasABoundOfOutput(t *testing.T) {
 	}
 	p.Models[0].Cost = &model.Cost{Input: 1, Output: 2, MaxOutput: 9000}
 	if got := costbound.Bound(p, hundred).Total.Output; got != (costbound.Count{Most: 2 * 9000}) {
-		t.Errorf("output %+v of a model of known length", got)
+		t.Errorf("output %+v of a model with a known maximum", got)
 	}
 }
 
 // TestVectorsAreNoCalls: nothing says what they are made of, so only limits, and a
 // price of nothing, bound them.
-func TestVectorsAreNoCalls(t *testing.T) {
+func TestVectorsAreNotCalls(t *testing.T) {
 	const unknown = "the input of the embedding LLM m is not limited"
 	tests := []struct {
 		name   string
@@ -228,7 +228,7 @@ func TestVectorsAreNoCalls(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := program(asks{Visit: []engine.CallBound{{Tools: []string{"s"}, Times: times(3, "limits.n")}, {Role: "r", LLM: "m"}}})
+			p := program(boundedNode{Visit: []engine.CallBound{{Tools: []string{"s"}, Times: times(3, "limits.n")}, {Role: "r", LLM: "m"}}})
 			p.Tools = []tool.Spec{{Name: "s", Config: config{{Role: "vectors", LLM: "m", Vectors: true}}}}
 			tt.change(p)
 			e := costbound.Bound(p, hundred)
@@ -242,12 +242,12 @@ func TestVectorsAreNoCalls(t *testing.T) {
 	}
 }
 
-func TestAnEstimateSaysWhatMakesItSo(t *testing.T) {
+func TestEstimateListsItsLevers(t *testing.T) {
 	inner := program(calls(3))
 	inner.Name = "inner"
 	p := program(
-		asks{Starts: engine.StartsOpen, Step: []engine.CallBound{{Role: "big", LLM: "m", Times: times(4, "limits.n")}}},
-		asks{Visit: []engine.CallBound{{Agent: inner, Times: times(2, "x")}}},
+		boundedNode{Starts: engine.StartsOpen, Step: []engine.CallBound{{Role: "big", LLM: "m", Times: times(4, "limits.n")}}},
+		boundedNode{Visit: []engine.CallBound{{Agent: inner, Times: times(2, "x")}}},
 	)
 	e := costbound.Bound(p, hundred)
 	var why []string

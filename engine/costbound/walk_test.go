@@ -8,14 +8,14 @@ import (
 	"github.com/pexctl/pex/engine/graph"
 )
 
-// The nodes of walks: each visit of one that asks is a call.
+// The nodes of the graphs. Each visit of a node with a Visit bound is a call.
 var (
 	one     = []engine.CallBound{{Role: "r", LLM: "m"}}
-	asker   = asks{Visit: one}
-	planner = asks{Plans: true}
-	looker  = asks{Visit: one, Plans: true, AfterMaxSteps: true}
-	stepper = asks{Starts: engine.StartsOne}
-	worker  = asks{Starts: engine.StartsOpen}
+	asker   = boundedNode{Visit: one}
+	planner = boundedNode{Plans: true}
+	looker  = boundedNode{Visit: one, Plans: true, AfterMaxSteps: true}
+	stepper = boundedNode{Starts: engine.StartsOne}
+	worker  = boundedNode{Starts: engine.StartsOpen}
 )
 
 func TestVisitsFollowTheGraph(t *testing.T) {
@@ -55,7 +55,7 @@ func TestVisitsFollowTheGraph(t *testing.T) {
 		},
 		{
 			"a circle without steps",
-			map[string]engine.Node{"a": asker, "b": asks{}},
+			map[string]engine.Node{"a": asker, "b": boundedNode{}},
 			"a",
 			[]edge{{From: "a", To: "b"}, {From: "b", To: "a"}},
 			engine.MaxVisits,

@@ -61,7 +61,7 @@ func program() *engine.Program {
 	}
 }
 
-func TestNotesOfAProgram(t *testing.T) {
+func TestNotesDescribeNodes(t *testing.T) {
 	note := func(kind graph.NoteKind, text string) graph.Note { return graph.Note{Kind: kind, Text: text} }
 	want := map[string][]graph.Note{
 		"": {
@@ -84,7 +84,7 @@ func TestNotesOfAProgram(t *testing.T) {
 	}
 }
 
-func TestAPictureHasTheNotes(t *testing.T) {
+func TestPictureContainsNotes(t *testing.T) {
 	const want = `demo
 limits: max_steps 20, max_cost $0.25, max_duration 1h30m
 guard: after_reflect: stop when true (r)

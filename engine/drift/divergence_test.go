@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// recording is the records of calls: pairs of a path and what is asked for, a
-// tool call where it begins with a brace, else the text of a model's message.
+// recording returns the records of calls, given as pairs of a path and a request: a tool
+// call if it starts with a brace, else the text of a model's message.
 func recording(t *testing.T, calls ...string) []journal.Record {
 	t.Helper()
 	var segments journal.Segments
@@ -30,7 +30,7 @@ func recording(t *testing.T, calls ...string) []journal.Record {
 	return recs
 }
 
-func TestPartFindsTheFirstCallThatDiffers(t *testing.T) {
+func TestFirstDivergence(t *testing.T) {
 	const one, two = `{"tool":"t","args":{"n":1}}`, `{"tool":"t","args":{"n":2}}`
 	tests := []struct {
 		name string
@@ -89,7 +89,7 @@ func TestPartFindsTheFirstCallThatDiffers(t *testing.T) {
 	}
 }
 
-func TestPartOfADamagedRequestIsAnError(t *testing.T) {
+func TestFirstDivergenceOfADamagedRequestIsAnError(t *testing.T) {
 	recs := recording(t, "plan", "go")
 	recs[1].Body = []byte(`{"messages":[{"ref":9}]}`)
 	if at, err := drift.FirstDivergence(recs, recs); err == nil {

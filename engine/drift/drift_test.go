@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// message is a message of a request; text is its segments.
+// message returns a message of a request; text is its segments.
 func message(head string, text ...string) journal.Message {
 	return journal.Message{Head: json.RawMessage(head), Text: text}
 }
@@ -22,7 +22,7 @@ const (
 	user   = `{"role":"user"}`
 )
 
-// request is a model request; fields are pairs of name and JSON.
+// request returns a model request; fields are pairs of name and JSON.
 func request(messages []journal.Message, fields ...string) journal.Request {
 	q := journal.Request{Messages: messages}
 	for i := 0; i < len(fields); i += 2 {
@@ -31,7 +31,7 @@ func request(messages []journal.Message, fields ...string) journal.Request {
 	return q
 }
 
-func TestCompareNamesWhatDiffers(t *testing.T) {
+func TestCompareReportsDifferences(t *testing.T) {
 	ask := []journal.Message{message(system, "Be brief."), message(user, "Add ", "1 and 2")}
 	search, fetch := `{"name":"search","description":"finds","input":{"type":"object"}}`, `{"name":"fetch"}`
 	for _, tt := range []struct {
@@ -168,14 +168,14 @@ func TestRequestsOfARecording(t *testing.T) {
 	if err != nil || len(got) != 2 || got[1].Path != "p.5/model" || got[1].Seq != 5 || strings.Join(got[1].Request.Messages[0].Text, "") != "the second" {
 		t.Fatal(err, got)
 	}
-	recs = append(recs[:4:4], journal.Record{Seq: 5, Kind: journal.Change, Voids: 2}) // only the start stands
+	recs = append(recs[:4:4], journal.Record{Seq: 5, Kind: journal.Change, Voids: 2}) // only the start is not voided
 	if got, err := drift.Requests(recs); err != nil || len(got) != 0 {
 		t.Error(err, got)
 	}
 	segments = journal.Segments{}
 	recs = append(recs, record(6, "again"), record(7, "first"))
 	if got, err := drift.Requests(recs); err != nil || len(got) != 2 {
-		t.Error("what is void counts:", err, got)
+		t.Error("voided requests are returned:", err, got)
 	}
 	recs[5].Body = []byte(`{"messages":[7]}`)
 	if _, err := drift.Requests(recs); err == nil || !strings.Contains(err.Error(), "record 6 (p.6/model)") {
@@ -183,7 +183,7 @@ func TestRequestsOfARecording(t *testing.T) {
 	}
 }
 
-// Requests without number, and without end, take a moment.
+// Many long requests.
 func BenchmarkNearest(b *testing.B) {
 	long := strings.Repeat("a line that is as long as lines are, and then a word more\n", 20_000)
 	recorded := make([]journal.Request, 2000)

@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/enginetest"
 )
 
-func TestScopeIsADriver(t *testing.T) {
+func TestScopeFollowsTheContract(t *testing.T) {
 	enginetest.ScopeSuite(t, func(t *testing.T, p *engine.Program, in engine.Input, h engine.Host) {
 		if err := p.Nodes[p.Graph.Start].Run(enginetest.NewScope(t.Context(), p, in, h)); err != nil {
 			t.Error(err)

@@ -7,6 +7,6 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 )
 
-func TestStoreIsAMemory(t *testing.T) {
+func TestStoreFollowsTheContract(t *testing.T) {
 	enginetest.MemorySuite(t, func(*testing.T) memory.Store { return &enginetest.Store{} })
 }

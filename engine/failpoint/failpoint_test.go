@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/failpoint"
 )
 
-// declared is the names of the constants of type Point.
+// declared returns the names of the constants of type Point.
 func declared(t *testing.T) []string {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), "point.go", nil, 0)
@@ -37,7 +37,7 @@ func TestEveryPointIsListedOnce(t *testing.T) {
 	var listed []string
 	for _, p := range failpoint.Points {
 		if !regexp.MustCompile(`^[a-z]+(-[a-z]+)+$`).MatchString(string(p)) {
-			t.Errorf("%q is no name that can be typed", p)
+			t.Errorf("%q is not a valid name", p)
 		}
 		listed = append(listed, string(p))
 	}
@@ -46,10 +46,10 @@ func TestEveryPointIsListedOnce(t *testing.T) {
 	}
 }
 
-func TestAnOrdinaryBuildHasNoFailpoints(t *testing.T) {
+func TestNormalBuildHasNoFailpoints(t *testing.T) {
 	if failpoint.On {
 		t.Skip("this is a build with the tag faults")
 	}
 	t.Setenv("PEX_FAILPOINT", string(failpoint.Points[0]))
-	failpoint.At(failpoint.Points[0]) // or the process is gone
+	failpoint.At(failpoint.Points[0]) // kills the process if failpoints are active
 }

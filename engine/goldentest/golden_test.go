@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/goldentest"
 )
 
-// spy takes the place of a *testing.T and keeps what it is told.
+// spy implements goldentest.T and records the messages.
 type spy struct {
 	errors, fatals []string
 }
@@ -27,9 +27,9 @@ func (s *spy) Fatalf(format string, args ...any) {
 	s.fatals = append(s.fatals, fmt.Sprintf(format, args...))
 }
 
-func (s *spy) said() string { return strings.Join(append(s.errors, s.fatals...), "\n") }
+func (s *spy) messages() string { return strings.Join(append(s.errors, s.fatals...), "\n") }
 
-// inFolder gives a test a working folder of its own and the two variables.
+// inFolder runs a test in its own folder with the two variables set.
 func inFolder(t *testing.T, mode, ci string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -56,10 +56,10 @@ func content(t *testing.T, path string) string {
 	return string(b)
 }
 
-func TestFileComparesToTheByte(t *testing.T) {
+func TestFileComparesBytes(t *testing.T) {
 	for _, c := range []struct {
 		name, file, got string
-		want            []string // parts of the complaint; none = accepted
+		want            []string // parts of the error message; none = success
 	}{
 		{"same", "a\n", "a\n", nil},
 		{"both empty", "", "", nil},
@@ -72,12 +72,12 @@ func TestFileComparesToTheByte(t *testing.T) {
 			put(t, "testdata/x.txt", c.file)
 			s := &spy{}
 			goldentest.File(s, "x.txt", c.got)
-			if (s.said() != "") != (c.want != nil) {
-				t.Fatalf("said %q, want parts %q", s.said(), c.want)
+			if (s.messages() != "") != (c.want != nil) {
+				t.Fatalf("said %q, want parts %q", s.messages(), c.want)
 			}
 			for _, part := range c.want {
-				if !strings.Contains(s.said(), part) {
-					t.Errorf("complaint lacks %q:\n%s", part, s.said())
+				if !strings.Contains(s.messages(), part) {
+					t.Errorf("complaint lacks %q:\n%s", part, s.messages())
 				}
 			}
 			if got := content(t, "testdata/x.txt"); got != c.file {
@@ -91,12 +91,12 @@ func TestFileThatIsMissingIsNamed(t *testing.T) {
 	inFolder(t, "", "")
 	s := &spy{}
 	goldentest.File(s, "sub/new.txt", "text")
-	if !strings.Contains(s.said(), "does not exist") || !strings.Contains(s.said(), "text") {
-		t.Errorf("said %q", s.said())
+	if !strings.Contains(s.messages(), "does not exist") || !strings.Contains(s.messages(), "text") {
+		t.Errorf("said %q", s.messages())
 	}
 }
 
-func TestUpdateWritesOnlyWherePeopleRunIt(t *testing.T) {
+func TestUpdateIsRefusedInCI(t *testing.T) {
 	for _, c := range []struct {
 		name, mode, ci string
 		written        bool
@@ -114,14 +114,14 @@ func TestUpdateWritesOnlyWherePeopleRunIt(t *testing.T) {
 			if got := content(t, "testdata/old.txt") == "new"; got != c.written {
 				t.Errorf("written: %v, want %v", got, c.written)
 			}
-			if !strings.Contains(s.said(), c.complaint) || (c.complaint == "") != (s.said() == "") {
-				t.Errorf("said %q, want %q", s.said(), c.complaint)
+			if !strings.Contains(s.messages(), c.complaint) || (c.complaint == "") != (s.messages() == "") {
+				t.Errorf("said %q, want %q", s.messages(), c.complaint)
 			}
 		})
 	}
 }
 
-func TestUpdateMakesFilesAndFolders(t *testing.T) {
+func TestUpdateCreatesFilesAndFolders(t *testing.T) {
 	inFolder(t, "update", "")
 	goldentest.File(t, "deep/er/x.txt", "text")
 	if got := content(t, "testdata/deep/er/x.txt"); got != "text" {
@@ -131,7 +131,7 @@ func TestUpdateMakesFilesAndFolders(t *testing.T) {
 
 const archive = "what the case is about\n-- in --\n1\n-- out --\n2\n"
 
-func TestArchiveGivesItsParts(t *testing.T) {
+func TestArchiveReturnsItsParts(t *testing.T) {
 	inFolder(t, "", "")
 	put(t, "x.txtar", archive)
 	a := goldentest.Txtar(t, "x.txtar")
@@ -152,13 +152,13 @@ func TestArchiveComparesAndNamesTheFile(t *testing.T) {
 	put(t, "x.txtar", archive)
 	s := &spy{}
 	a := goldentest.Txtar(t, "x.txtar")
-	a.Want(s, "out", "2") // the newline at the end is the archive's
-	if s.said() != "" {
-		t.Fatalf("said %q", s.said())
+	a.Want(s, "out", "2") // the archive adds the final newline
+	if s.messages() != "" {
+		t.Fatalf("said %q", s.messages())
 	}
 	a.Want(s, "out", "3\n")
-	if !strings.Contains(s.said(), "x.txtar out") || !strings.Contains(s.said(), "+3") {
-		t.Errorf("said %q", s.said())
+	if !strings.Contains(s.messages(), "x.txtar out") || !strings.Contains(s.messages(), "+3") {
+		t.Errorf("said %q", s.messages())
 	}
 }
 
@@ -174,7 +174,7 @@ func TestArchiveUpdateKeepsTheRest(t *testing.T) {
 	}
 }
 
-func TestArchiveFaultsAreNamed(t *testing.T) {
+func TestArchiveErrorsNameTheFile(t *testing.T) {
 	for _, c := range []struct {
 		name, mode, text string
 		use              func(goldentest.T, *goldentest.Archive)
@@ -191,8 +191,8 @@ func TestArchiveFaultsAreNamed(t *testing.T) {
 			if a := goldentest.Txtar(s, "x.txtar"); a != nil && c.use != nil {
 				c.use(s, a)
 			}
-			if !strings.Contains(s.said(), c.want) {
-				t.Errorf("said %q, want %q", s.said(), c.want)
+			if !strings.Contains(s.messages(), c.want) {
+				t.Errorf("said %q, want %q", s.messages(), c.want)
 			}
 			if got := content(t, "x.txtar"); got != c.text {
 				t.Errorf("file became %q", got)

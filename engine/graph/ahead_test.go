@@ -10,10 +10,10 @@ import (
 	"github.com/pexctl/pex/engine/graph"
 )
 
-// TestMet walks a graph of two plans, in turns and with a way around:
+// TestAheadAndBefore uses a graph with two planners, a fork and a loop:
 //
 //	p1 -> fork -> (x1 | x2) -> p2 -> x3 -> look -> (x3 | p2 | end)
-func TestMet(t *testing.T) {
+func TestAheadAndBefore(t *testing.T) {
 	g := &graph.Graph[string]{Start: "p1", Nodes: []graph.Node{
 		{ID: "p1", Type: "plan"},
 		{ID: "fork", Type: "route"},

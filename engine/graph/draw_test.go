@@ -14,9 +14,9 @@ import (
 	"github.com/pexctl/pex/engine/graph"
 )
 
-// desk is a graph with all that is hard to draw: edges back, an edge to itself,
-// two edges of the same ends, long edges, long guards.
-func desk() *graph.Graph[string] {
+// sampleGraph returns a graph that is hard to draw: with back edges, a loop, parallel
+// edges, long edges and long guards.
+func sampleGraph() *graph.Graph[string] {
 	return &graph.Graph[string]{
 		Start: "fetch",
 		Nodes: []graph.Node{{ID: "fetch", Type: "tool"}, {ID: "route", Type: "router"}, {ID: "planner", Type: "planner"}, {ID: "executor", Type: "executor"}},
@@ -34,7 +34,7 @@ func desk() *graph.Graph[string] {
 	}
 }
 
-// walk goes through desk, comes back once, and stops on the way.
+// walk returns a path through sampleGraph that goes back once and stops before the end.
 func walk() *graph.Path {
 	w := &graph.Path{Status: "stopped", Reason: "max_steps (limits.max_steps)"}
 	for _, id := range []string{"fetch", "route", "planner", "executor", "executor", "planner"} {
@@ -55,14 +55,14 @@ func walk() *graph.Path {
 
 func TestDrawings(t *testing.T) {
 	goldentest.Each(t, "testdata/*.txtar", func(t *testing.T, a *goldentest.Archive) {
-		d := desk().Draw(nil)
+		d := sampleGraph().Draw(nil)
 		switch {
 		case strings.HasPrefix(a.Comment(), "A walk"):
-			d = desk().Draw(walk())
+			d = sampleGraph().Draw(walk())
 		case strings.HasPrefix(a.Comment(), "Notes"):
-			d = desk().Draw(nil).Annotate(notes())
+			d = sampleGraph().Draw(nil).Annotate(notes())
 		case strings.HasPrefix(a.Comment(), "A noted walk"):
-			d = desk().Draw(walk()).Annotate(notes())
+			d = sampleGraph().Draw(walk()).Annotate(notes())
 		}
 		a.Want(t, "mermaid", d.Mermaid())
 		a.Want(t, "dot", d.DOT())
@@ -77,7 +77,7 @@ func TestDrawings(t *testing.T) {
 	})
 }
 
-// notes are notes of all kinds, for the nodes of desk.
+// notes returns notes of all kinds for the nodes of sampleGraph.
 func notes() map[string][]graph.Note {
 	return map[string][]graph.Note{
 		"":      {{Kind: graph.LimitNote, Text: "max_steps 20"}, {Kind: graph.LimitNote, Text: "max_cost $0.5"}},
@@ -100,11 +100,10 @@ func notes() map[string][]graph.Note {
 	}
 }
 
-// Text pictures fit the terminal that they are drawn for.
 func TestTextFitsItsColumns(t *testing.T) {
 	for _, columns := range []int{24, 40, 80, 200} {
 		for _, ascii := range []bool{false, true} {
-			text := desk().Draw(walk()).Annotate(notes()).Text("desk · run r-1", graph.TextOptions{Columns: columns, ASCII: ascii})
+			text := sampleGraph().Draw(walk()).Annotate(notes()).Text("desk · run r-1", graph.TextOptions{Columns: columns, ASCII: ascii})
 			for line := range strings.Lines(text) {
 				line = strings.TrimRight(line, "\n")
 				if n := len([]rune(line)); n > columns {
@@ -118,7 +117,6 @@ func TestTextFitsItsColumns(t *testing.T) {
 	}
 }
 
-// What a drawing shows cannot drive a terminal.
 func TestTextHasNoControlCharacters(t *testing.T) {
 	evil := "a\x1b[2J\u009b\r\nb\u202e"
 	d := named(evil).Draw(nil).Annotate(map[string][]graph.Note{"": {{Kind: graph.LimitNote, Text: evil}}, "a": {{Kind: graph.ToolNote, Text: evil, Approval: evil}}})
@@ -127,19 +125,19 @@ func TestTextHasNoControlCharacters(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotInTheGraphIsTold(t *testing.T) {
+func TestMissingListsUnknownNodesAndEdges(t *testing.T) {
 	w := walk()
 	w.Visit("gone")
-	got := desk().Draw(w).Missing()
+	got := sampleGraph().Draw(w).Missing()
 	if d := cmp.Diff([]string{"node gone", "edge executor -> gone"}, got); d != "" {
 		t.Error(d)
 	}
-	if got := desk().Draw(nil).Missing(); got != nil {
+	if got := sampleGraph().Draw(nil).Missing(); got != nil {
 		t.Errorf("without a walk: %v", got)
 	}
 }
 
-// elements counts the elements of a picture and fails on what is no XML.
+// elements counts the elements of a picture. It fails on invalid XML.
 func elements(t *testing.T, svg string) map[string]int {
 	t.Helper()
 	out := map[string]int{}
@@ -162,8 +160,7 @@ func elements(t *testing.T, svg string) map[string]int {
 	}
 }
 
-// A label is text, whatever it says, and takes no more room than others.
-func TestHostileLabelsDoNoHarm(t *testing.T) {
+func TestHostileLabelsAreEscapedAndClipped(t *testing.T) {
 	for _, tt := range []struct{ name, label string }{
 		{"markup", `</text><script>alert(1)</script><a href="javascript:x" onload='y'>&amp;`},
 		{"a section", "<![CDATA[ ]]> <!-- --> <?pi ?> ]]>"},
@@ -192,7 +189,7 @@ func named(label string) *graph.Graph[string] {
 	}
 }
 
-// FuzzSVG holds pictures to being XML without a script, and the same each time.
+// FuzzSVG checks that pictures are XML without scripts, and deterministic.
 func FuzzSVG(f *testing.F) {
 	f.Add("a", "</title><script/>", uint16(0x1234))
 	f.Add("planner", `reply.result != ""`, uint16(7))
@@ -216,13 +213,12 @@ func FuzzSVG(f *testing.F) {
 			t.Errorf("elements %v", found)
 		}
 		if again := d.SVG(id); again != svg {
-			t.Error("it differs when it is drawn again")
+			t.Error("drawing again returns another picture")
 		}
 	})
 }
 
-// Nodes may be called as the words of Mermaid are, or as the ends of a picture.
-func TestNamesOfNodesAreNoWordsOfAPicture(t *testing.T) {
+func TestReservedWordsAsNodeIDs(t *testing.T) {
 	g := &graph.Graph[string]{
 		Start: "start", Nodes: []graph.Node{{ID: "start", Type: "x"}, {ID: "class", Type: "x"}, {ID: "end_", Type: "x"}, {ID: "a--b", Type: "x"}},
 		Edges: []graph.Edge[string]{{From: "start", To: "class"}, {From: "class", To: "end_"}, {From: "end_", To: "a--b"}, {From: "a--b", To: graph.End}},

@@ -7,8 +7,8 @@ import (
 	"github.com/pexctl/pex/engine/graph"
 )
 
-// Runs share a program: its graph is asked from many goroutines, checked or not.
-func TestEdgesAreReadSideBySide(t *testing.T) {
+// Runs share a program, so its graph is read by many goroutines, checked or not.
+func TestConcurrentReadsOfEdges(t *testing.T) {
 	g := &graph.Graph[string]{
 		Start: "a",
 		Nodes: []graph.Node{{ID: "a"}, {ID: "b"}},

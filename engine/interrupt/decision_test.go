@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/interrupt"
 )
 
-func TestDecisionsReadAsPeopleTypeThem(t *testing.T) {
+func TestParseTypedDecisions(t *testing.T) {
 	tests := []struct {
 		typed    string
 		want     interrupt.Decision
@@ -36,7 +36,7 @@ func TestDecisionsReadAsPeopleTypeThem(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsWhatWasTyped(t *testing.T) {
+func TestAnswerIsTheTypedText(t *testing.T) {
 	for typed, want := range map[string]string{
 		"y": "y", "n": "n", "approve": "approve", "No: the other": "No: the other", "blue": "blue", `edit:{"a": 1}`: `{"a": 1}`, "": "",
 	} {
@@ -44,7 +44,7 @@ func TestAnAnswerIsWhatWasTyped(t *testing.T) {
 			t.Errorf("%q: %q, want %q", typed, got, want)
 		}
 	}
-	// Journals of before keep no words.
+	// Older journals lack the typed text.
 	for _, d := range []interrupt.Decision{{Do: "approve"}, {Do: "deny"}, {Do: "deny", Reason: "late"}} {
 		if got := d.Answer(); got != map[string]string{"approve": "yes", "deny": "no", "denylate": "no: late"}[d.Do+d.Reason] {
 			t.Errorf("%+v: %q", d, got)

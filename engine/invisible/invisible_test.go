@@ -50,7 +50,7 @@ func TestClassOf(t *testing.T) {
 	}
 }
 
-func TestShowSpellsOutWhatIsNotSeen(t *testing.T) {
+func TestShowEscapesInvisibleCharacters(t *testing.T) {
 	for _, row := range []struct{ name, text, want string }{
 		{"plain text", "Reads a file.\n\tReally.", "Reads a file.\n\tReally."},
 		{"tags", "ok\U000E0041\U000E0042", `ok\u{E0041}\u{E0042}`},
@@ -91,7 +91,7 @@ func TestShowSpellsOutWhatIsNotSeen(t *testing.T) {
 	}
 }
 
-func TestInTellsWhere(t *testing.T) {
+func TestInYieldsOffsets(t *testing.T) {
 	for i, r := range invisible.In("é\u200bx\u202e") {
 		if want := map[rune]int{0x200b: 2, 0x202e: 6}; want[r] != i {
 			t.Errorf("U+%04X at %d, want %d", r, i, want[r])
@@ -108,7 +108,7 @@ func TestInTellsWhere(t *testing.T) {
 	}
 }
 
-func TestShowJSONKeepsItJSON(t *testing.T) {
+func TestShowJSONStaysValid(t *testing.T) {
 	for _, row := range []struct{ name, text, want string }{
 		{"nothing", `{"type": "object", "n": 1.0}`, `{"type": "object", "n": 1.0}`},
 		{"as it is", "{\"a\":\"x\u200by\"}", `{"a":"x\\u{200B}y"}`},

@@ -15,8 +15,8 @@ import (
 
 var reference = regexp.MustCompile(`\$\{args\.(\w+)\}`)
 
-// bound is a value whose texts are templates: what the compiler of specs
-// makes, with references of one form only.
+// bound returns a value whose strings are templates, as the compiler of specs does, with
+// references of a single form.
 func bound(t testing.TB, source string) component.Value {
 	t.Helper()
 	var tree any
@@ -96,7 +96,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoTemplate(t *testing.T) {
+func TestInvalidTemplates(t *testing.T) {
 	for source, want := range map[string]string{
 		`7`: "body is neither a mapping nor JSON text", `null`: "body is neither", `"\ue000"`: "private-use",
 	} {
@@ -120,8 +120,8 @@ func TestWhatIsNoTemplate(t *testing.T) {
 	}
 }
 
-// FuzzNoValueChangesTheForm: whatever a value is, it stays where it was put.
-func FuzzNoValueChangesTheForm(f *testing.F) {
+// FuzzValuesKeepTheStructure checks that values do not change the structure.
+func FuzzValuesKeepTheStructure(f *testing.F) {
 	for _, s := range []string{"", `"`, `\`, `","admin":true,"x":"`, "\ue000" + "0" + "\ue001", "\ue002", "${args.v}", "\xff", "{}", "null"} {
 		f.Add(s)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-func TestEqualGoesByWorthNotByType(t *testing.T) {
+func TestEqualComparesByValue(t *testing.T) {
 	object := func(v any) any { return map[string]any{"a": v, "b": []any{"x", nil}} }
 	for _, c := range []struct {
 		name string
@@ -53,7 +53,7 @@ func TestEqualGoesByWorthNotByType(t *testing.T) {
 	}
 }
 
-func TestNumbersAreReadWithinBounds(t *testing.T) {
+func TestNumberLimits(t *testing.T) {
 	for _, c := range []struct {
 		text, want string
 	}{
@@ -81,7 +81,7 @@ func TestNumbersAreReadWithinBounds(t *testing.T) {
 	}
 }
 
-func TestTextReadsLikeAPromptDoes(t *testing.T) {
+func TestTextOfValues(t *testing.T) {
 	for _, c := range []struct {
 		v    any
 		want string

@@ -12,7 +12,7 @@ func TestMarshalIndentHasNoHTMLEscapes(t *testing.T) {
 		t.Errorf("got %s, %v", b, err)
 	}
 	if _, err := jsonvalue.Marshal(func() {}); err == nil {
-		t.Error("a function is no JSON")
+		t.Error("no error for a function")
 	}
 	if got := jsonvalue.Quote("<&>\n\""); got != `"<&>\n\""` {
 		t.Errorf("got %s", got)

@@ -33,8 +33,8 @@ func listing() *tool.Listing {
 	}}
 }
 
-// of is what a server says, as it is pinned.
-func of(t *testing.T, l *tool.Listing) lockfile.Entry {
+// entryOf returns the entry for a listing.
+func entryOf(t *testing.T, l *tool.Listing) lockfile.Entry {
 	t.Helper()
 	e, err := lockfile.NewEntry("agents/a/spec.yaml", "files", json.RawMessage(source), l, rules)
 	if err != nil {
@@ -43,7 +43,7 @@ func of(t *testing.T, l *tool.Listing) lockfile.Entry {
 	return e
 }
 
-func written(t *testing.T, l *lockfile.Lock) string {
+func writeLock(t *testing.T, l *lockfile.Lock) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := l.Write(&b); err != nil {
@@ -52,24 +52,24 @@ func written(t *testing.T, l *lockfile.Lock) string {
 	return b.String()
 }
 
-func TestALockIsReadAsItWasWritten(t *testing.T) {
+func TestReadReturnsTheWrittenLock(t *testing.T) {
 	l := &lockfile.Lock{}
-	l.Put(of(t, listing()))
-	other := of(t, &tool.Listing{Server: "x"})
+	l.Put(entryOf(t, listing()))
+	other := entryOf(t, &tool.Listing{Server: "x"})
 	other.Spec, other.Origin = "a.yaml", lockfile.Origin{URL: "https://${env.HOST}/mcp"}
 	l.Put(other)
-	text := written(t, l)
+	text := writeLock(t, l)
 	goldentest.File(t, lockfile.FileName, text)
 	again, err := lockfile.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(text, written(t, again)); diff != "" {
+	if diff := cmp.Diff(text, writeLock(t, again)); diff != "" {
 		t.Error(diff)
 	}
 	e := again.Entry("agents/a/spec.yaml", "files")
-	if e == nil || e.Compare(of(t, listing())) != nil {
-		t.Errorf("what was pinned differs from itself: %+v", e)
+	if e == nil || e.Compare(entryOf(t, listing())) != nil {
+		t.Errorf("an entry differs from itself: %+v", e)
 	}
 	if diff := cmp.Diff([]string{"files__read_file", "files__write_file"}, e.Members()); diff != "" {
 		t.Error(diff)
@@ -78,12 +78,12 @@ func TestALockIsReadAsItWasWritten(t *testing.T) {
 		t.Error(diff)
 	}
 	if again.Entry("agents/a/spec.yaml", "other") != nil || (*lockfile.Lock)(nil).Entry("a.yaml", "files") != nil {
-		t.Error("there is an entry that nobody pinned")
+		t.Error("an entry that was not pinned exists")
 	}
 }
 
-func TestWhatCountsAsDrift(t *testing.T) {
-	pinned := of(t, listing())
+func TestCompareReportsChanges(t *testing.T) {
+	pinned := entryOf(t, listing())
 	replaced := func(i int, old, by string) func(*tool.Listing) {
 		return func(l *tool.Listing) {
 			d := &l.Tools[i]
@@ -94,7 +94,7 @@ func TestWhatCountsAsDrift(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		change func(*tool.Listing)
-		want   []string // what and how
+		want   []string // What and How of the changes
 	}{
 		{"nothing", func(*tool.Listing) {}, nil},
 		{"the version told", func(l *tool.Listing) { l.Server = "files 1.1" }, nil},
@@ -123,7 +123,7 @@ func TestWhatCountsAsDrift(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			now := listing()
 			row.change(now)
-			d := pinned.Compare(of(t, now))
+			d := pinned.Compare(entryOf(t, now))
 			var got []string
 			if d != nil {
 				for _, c := range d.Changes {
@@ -140,10 +140,10 @@ func TestWhatCountsAsDrift(t *testing.T) {
 	}
 }
 
-func TestAChangeShowsWhatAReviewerHasToSee(t *testing.T) {
-	pinned, now := of(t, listing()), listing()
+func TestChangeShowsInvisibleCharacters(t *testing.T) {
+	pinned, now := entryOf(t, listing()), listing()
 	now.Tools[0].Description = "Reads a file.\nAll of\u200b it."
-	d := pinned.Compare(of(t, now))
+	d := pinned.Compare(entryOf(t, now))
 	if d == nil || len(d.Changes) != 1 {
 		t.Fatalf("the drift is %+v", d)
 	}
@@ -156,8 +156,8 @@ func TestAChangeShowsWhatAReviewerHasToSee(t *testing.T) {
 	}
 }
 
-func TestTheServerItselfIsPinned(t *testing.T) {
-	pinned := of(t, listing())
+func TestServerIsPinned(t *testing.T) {
+	pinned := entryOf(t, listing())
 	for _, row := range []struct {
 		name, source string
 		drifts       bool
@@ -181,10 +181,10 @@ func TestTheServerItselfIsPinned(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoLock(t *testing.T) {
+func TestParseRejectsInvalidFiles(t *testing.T) {
 	l := &lockfile.Lock{}
-	l.Put(of(t, listing()))
-	good := written(t, l)
+	l.Put(entryOf(t, listing()))
+	good := writeLock(t, l)
 	for _, row := range []struct{ name, text, want string }{
 		{"invalid JSON", "<<<<<<< ours\n", "invalid JSON"},
 		{"a key twice", strings.Replace(good, `"version": 1,`, `"version": 1, "version": 1,`, 1), `duplicate member "version"`},
@@ -205,7 +205,7 @@ func TestWhatIsNoLock(t *testing.T) {
 	}
 }
 
-// serverOf is the one server of a lock as text.
+// serverOf returns the only server of a lock as text.
 func serverOf(lock string) string {
 	from, to := strings.Index(lock, "[")+1, strings.LastIndex(lock, "]")
 	return lock[from:to]
@@ -221,7 +221,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if l, err := lockfile.Read(dir); l == nil || err != nil || len(l.Entries()) > 0 {
-		t.Errorf("an empty mark of a root pins %v, %v", l, err)
+		t.Errorf("an empty file pins %v, %v", l, err)
 	}
 	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestASchemaThatCanBeReadInTwoWaysIsNotPinned(t *testing.T) {
+func TestAmbiguousSchemaIsNotPinned(t *testing.T) {
 	l := &tool.Listing{Tools: []tool.Definition{{Name: "read_file", Input: json.RawMessage(`{"description":"a","description":"b"}`)}}}
 	_, err := lockfile.NewEntry("s.yaml", "files", nil, l, tool.Rules{})
 	if err == nil || !strings.Contains(err.Error(), `read_file cannot be pinned: its input schema: duplicate member "description"`) {
@@ -245,7 +245,7 @@ func TestASchemaThatCanBeReadInTwoWaysIsNotPinned(t *testing.T) {
 	}
 }
 
-func TestKeepRemovesWhatASpecNoLongerHas(t *testing.T) {
+func TestPruneRemovesUnusedEntries(t *testing.T) {
 	l := &lockfile.Lock{}
 	for _, e := range []lockfile.Entry{{Spec: "a", Name: "x"}, {Spec: "a", Name: "y"}, {Spec: "b", Name: "y"}} {
 		l.Put(e)
@@ -280,7 +280,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("what was written cannot be read: %v", err)
 		}
 		if err := again.Write(&second); err != nil || first.String() != second.String() {
-			t.Errorf("it is not written alike: %v", err)
+			t.Errorf("it is not written identically: %v", err)
 		}
 	})
 }

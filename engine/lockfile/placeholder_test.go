@@ -12,9 +12,9 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-func TestAStandinHasThePinnedToolsAndStartsNobody(t *testing.T) {
+func TestPlaceholderListsPinnedToolsWithoutServer(t *testing.T) {
 	server := &enginetest.Toolset{ListError: errors.New("started")}
-	e := of(t, listing())
+	e := entryOf(t, listing())
 	set := e.Placeholder(server, nil)
 	l, err := set.List(t.Context(), &tool.Call{})
 	if err != nil {

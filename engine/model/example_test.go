@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// echo is a model that repeats what it was asked.
+// echo is a model that repeats the last message.
 type echo struct{}
 
 var _ model.Model = echo{}

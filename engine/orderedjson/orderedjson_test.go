@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/orderedjson"
 )
 
-func TestObjectsKeepTheirOrder(t *testing.T) {
+func TestMembersKeepTheirOrder(t *testing.T) {
 	const text = `{"b":1,"a":{"z":[1, 2],"y":null},"b":"again","\"<&":true}`
 	o, ok := orderedjson.Parse(json.RawMessage(" " + text + "\n"))
 	if !ok || string(o.JSON()) != text {
@@ -21,7 +21,7 @@ func TestObjectsKeepTheirOrder(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoObject(t *testing.T) {
+func TestParseRejectsOtherValues(t *testing.T) {
 	for _, text := range []string{``, `[]`, `1`, `"{}"`, `{`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,}`, `{"a":1}}`, `{"a":1} 2`, `{a:1}`} {
 		if o, ok := orderedjson.Parse(json.RawMessage(text)); ok {
 			t.Errorf("%s is %v", text, o)

@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 )
 
-func TestStepsOfAPlanMayBeTexts(t *testing.T) {
+func TestStepMayBeAString(t *testing.T) {
 	var p plan.Plan
 	if err := json.Unmarshal([]byte(`{"version": 2, "steps": ["look", {"id": "s2", "goal": "tell", "depends_on": ["s1"]}]}`), &p); err != nil {
 		t.Fatal(err)

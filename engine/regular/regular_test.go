@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-func TestAFIFOIsAnErrorAndNotAWait(t *testing.T) {
+func TestFIFOIsAnError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestAFIFOIsAnErrorAndNotAWait(t *testing.T) {
 	}
 }
 
-func TestADeviceIsAnErrorAndNotAnEndlessRead(t *testing.T) {
+func TestDeviceIsAnError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "zero")
 	if err := os.Symlink("/dev/zero", path); err != nil {
 		t.Fatal(err)
@@ -44,13 +44,13 @@ func TestADeviceIsAnErrorAndNotAnEndlessRead(t *testing.T) {
 	}
 }
 
-func TestADirectoryIsAnError(t *testing.T) {
+func TestDirectoryIsAnError(t *testing.T) {
 	if _, err := regular.ReadFile(t.TempDir()); !errors.Is(err, regular.ErrType) {
 		t.Error(err)
 	}
 }
 
-func TestRegularFilesAreOpenedAsOSDoes(t *testing.T) {
+func TestRegularFilesOpenAsWithOS(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	want := bytes.Repeat([]byte("0123456789"), 1000)
 	f, err := regular.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/retry"
 )
 
-func TestBackoffDoublesUpToItsBound(t *testing.T) {
+func TestBackoffDoublesUpToTheMaximum(t *testing.T) {
 	for n, want := range []time.Duration{1, 1, 2, 4, 8, 10, 10} {
 		if got := retry.Backoff(n, 1, 10); got != want {
 			t.Errorf("wait %d is %d, want %d", n, got, want)

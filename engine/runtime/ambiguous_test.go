@@ -9,7 +9,7 @@ import (
 
 // TestAmbiguousArgumentsAreRefused: what another reader could take for other
 // arguments than an approval saw never reaches the tool, and the model reads why.
-func TestAmbiguousArgumentsAreRefused(t *testing.T) {
+func TestAmbiguousArgumentsAreRejected(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{`{"n":1,"n":2}`, "duplicate argument n"},
 		{`{"n":1,"\u006e":2}`, "duplicate argument n"},
@@ -25,16 +25,16 @@ func TestAmbiguousArgumentsAreRefused(t *testing.T) {
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			var rec tool.Record
-			g := &gadget{}
-			p, h := calling(g, tt.args, &rec)
+			g := &recordingTool{}
+			p, h := singleCallProgram(g, tt.args, &rec)
 			h.Tools[0].Fit, h.Responder = nil, &answers{typed: []string{"approve"}}
 			runs(p, h)
 			said, _ := rec.Result.(string)
 			switch {
-			case tt.want == "" && (len(g.given) != 1 || g.given[0] != tt.args):
-				t.Errorf("called with %q: %s", g.given, said)
-			case tt.want != "" && (len(g.given) > 0 || rec.Status != tool.CallError || !strings.Contains(rec.Text(), tt.want)):
-				t.Errorf("called with %q, status %s: %s", g.given, rec.Status, rec.Text())
+			case tt.want == "" && (len(g.calls) != 1 || g.calls[0] != tt.args):
+				t.Errorf("called with %q: %s", g.calls, said)
+			case tt.want != "" && (len(g.calls) > 0 || rec.Status != tool.CallError || !strings.Contains(rec.Text(), tt.want)):
+				t.Errorf("called with %q, status %s: %s", g.calls, rec.Status, rec.Text())
 			}
 		})
 	}

@@ -16,27 +16,27 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// slowly notes the types of events, a second after they come.
-type slowly struct{ seen []string }
+// slowSink notes the types of events, a second after they come.
+type slowSink struct{ seen []string }
 
-func (s *slowly) Send(ev engine.Event) {
+func (s *slowSink) Send(ev engine.Event) {
 	time.Sleep(time.Second)
 	s.seen = append(s.seen, string(ev.Type))
 }
 
-func (s *slowly) Ask(context.Context, interrupt.Question) (json.RawMessage, error) {
+func (s *slowSink) Ask(context.Context, interrupt.Question) (json.RawMessage, error) {
 	s.seen = append(s.seen, "asked")
 	return json.Marshal(interrupt.Parse("yes"))
 }
 
 // A person who is asked has seen what led to the question: in the middle of a call,
 // and before it.
-func TestAQuestionWaitsForTheEventsBeforeIt(t *testing.T) {
-	asks := fake{tool.WriteEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+func TestQuestionIsAskedAfterEarlierEvents(t *testing.T) {
+	asks := funcTool{tool.WriteEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		d, err := c.Ask(ctx, interrupt.Question{Question: "Which?"})
 		return &tool.Output{Text: d.Answer()}, err
 	}}
-	plain := fake{tool.WriteEffect, func(context.Context, *tool.Call) (*tool.Output, error) {
+	plain := funcTool{tool.WriteEffect, func(context.Context, *tool.Call) (*tool.Output, error) {
 		return &tool.Output{Text: "done"}, nil
 	}}
 	for _, tt := range []struct {
@@ -60,10 +60,10 @@ func TestAQuestionWaitsForTheEventsBeforeIt(t *testing.T) {
 				}
 				defer func() { f.Close(); _ = h.Close() }()
 				var recs []tool.Record
-				s := &slowly{}
+				s := &slowSink{}
 				bound := named("x", tt.tool)
 				bound.Spec.Approval.Source = tt.approval
-				res := runtime.Run(t.Context(), program(map[string]does{"a": called("x", 1, false, &recs)}), question(),
+				res := runtime.Run(t.Context(), program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)}), question(),
 					engine.Host{Tools: []tool.Binding{bound}, Responder: s, Sinks: []engine.Sink{s}}, runtime.Options{Journal: f})
 				at := slices.Index(s.seen, "asked")
 				if res.Status != stop.RunCompleted || at < 1 || s.seen[at-1] != string(tt.before) {

@@ -228,7 +228,7 @@ func (w *budgetWorld) agent(name string, depth int, outer []*bill, nested map[st
 		branches = append(branches, calls)
 	}
 	limits, models := p.Limits, p.Models
-	p = program(map[string]does{"a": func(s engine.Scope) error { return each(s, branches) }})
+	p = program(map[string]nodeFunc{"a": func(s engine.Scope) error { return each(s, branches) }})
 	p.Name, p.Limits, p.Models = name, limits, models
 	last := w.call(p)
 	p.Nodes["finalizer"] = finalizer{func(s engine.Scope) error { return last(s, "last") }}
@@ -339,11 +339,11 @@ func (b *bill) half() bool {
 	return l.MaxTokens > 0 && b.tokens*2 > l.MaxTokens || l.MaxCost > 0 && b.cost*2 > l.MaxCost
 }
 
-// TestNoBillIsHigherThanItsBudget is the promise of limits.max_tokens and
+// TestProviderNeverChargesMoreThanTheBudget is the promise of limits.max_tokens and
 // limits.max_cost: whatever is called side by side, fails, falls back, is cut,
 // or was under way when the process died, and however often it is resumed, or
 // arguments more; what tools ask, and have made vectors of, included.
-func TestNoBillIsHigherThanItsBudget(t *testing.T) {
+func TestProviderNeverChargesMoreThanTheBudget(t *testing.T) {
 	stops, used, resumed := map[stop.Code]int{}, 0, 0
 	runs := budgetRuns(t)
 	for seed := range runs {

@@ -52,7 +52,7 @@ func (a answer) Generate(context.Context, *model.Request, func(model.Delta)) (*m
 }
 
 // asks calls the model n times in each of some branches.
-func asks(branches, n int) does {
+func asks(branches, n int) nodeFunc {
 	return func(s engine.Scope) error {
 		call := model.Call{Role: "executor", LLM: "main", Messages: []model.Message{{Role: model.User, Text: model.Text{strings.Repeat("word ", 80)}}}}
 		return s.Parallel(branches, func(i int) string { return fmt.Sprint("b", i) }, func(_ int, s engine.Scope) error {
@@ -66,14 +66,14 @@ func asks(branches, n int) does {
 	}
 }
 
-func spends(l engine.Limits, m *meter, params model.Params, cost *model.Cost, node does) *engine.Result {
-	p := program(map[string]does{"a": node})
+func spends(l engine.Limits, m *meter, params model.Params, cost *model.Cost, node nodeFunc) *engine.Result {
+	p := program(map[string]nodeFunc{"a": node})
 	p.Limits = l
 	p.Models = []engine.ModelSpec{{Name: "main", Params: params, Cost: cost}}
 	return runs(p, engine.Host{Models: map[string]model.Model{"main": m}})
 }
 
-func TestBudgetsAreNeverOvershot(t *testing.T) {
+func TestBudgetsAreNeverExceeded(t *testing.T) {
 	price := &model.Cost{Input: 1, Output: 5}
 	for _, branches := range []int{1, 2, 7} {
 		for _, share := range []float64{0.1, 0.6, 1} {
@@ -95,7 +95,7 @@ func TestBudgetsAreNeverOvershot(t *testing.T) {
 	}
 }
 
-func TestCallsAreAllowedWhatIsReserved(t *testing.T) {
+func TestOutputLimitIsTheReservation(t *testing.T) {
 	tests := []struct {
 		name   string
 		limits engine.Limits
@@ -120,7 +120,7 @@ func TestCallsAreAllowedWhatIsReserved(t *testing.T) {
 	}
 }
 
-func TestAModelOfKnownLengthIsAllowedAShareOfWhatIsLeft(t *testing.T) {
+func TestModelWithKnownMaximumGetsAShareOfTheBudget(t *testing.T) {
 	price := func(most int) *model.Cost { return &model.Cost{Output: 10, MaxOutput: most} }
 	tests := []struct {
 		name     string
@@ -149,7 +149,7 @@ func TestAModelOfKnownLengthIsAllowedAShareOfWhatIsLeft(t *testing.T) {
 	}
 }
 
-func TestBudgetThatFitsNoCallAsksNobody(t *testing.T) {
+func TestTooSmallBudgetMakesNoCall(t *testing.T) {
 	m := &meter{}
 	res := spends(engine.Limits{MaxTokens: 100}, m, model.Params{}, nil, asks(3, 1))
 	if res.StopReason.Code != stop.BudgetTokens || len(m.allowed) != 0 || !strings.Contains(res.Response, "limits.max_tokens") {

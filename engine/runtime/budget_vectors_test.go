@@ -81,7 +81,7 @@ func (w *budgetWorld) library(models []engine.ModelSpec) tool.Binding {
 	spec := &tool.Spec{Name: "library", Config: vectorConfig{pick(w.rnd, models...).Name}}
 	spec.Retry = retry.Policy{MaxAttempts: w.rnd.IntN(3), InitialDelay: 1}
 	effect := pick(w.rnd, tool.ReadEffect, tool.IdempotentEffect, tool.ReadEffect, tool.WriteEffect)
-	return tool.Binding{Spec: spec, Tool: fake{effect, call}}
+	return tool.Binding{Spec: spec, Tool: funcTool{effect, call}}
 }
 
 func (l *library) search(ctx context.Context, c *tool.Call, rnd *rand.Rand, honest bool) error {

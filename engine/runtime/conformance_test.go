@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/engine/runtime"
 )
 
-func TestRunsDriveNodesAsTheContractSays(t *testing.T) {
+func TestScopeFollowsTheContract(t *testing.T) {
 	enginetest.ScopeSuite(t, func(t *testing.T, p *engine.Program, in engine.Input, h engine.Host) {
 		runtime.Run(t.Context(), p, in, h, runtime.Options{Journal: &journal.Memory{RoundTrip: true}, Virtual: true})
 	})

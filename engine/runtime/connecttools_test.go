@@ -26,7 +26,7 @@ func holding(server string, tools ...string) tool.Binding {
 	return tool.Binding{Spec: &tool.Spec{Name: server, Type: "mcp"}, Tool: set}
 }
 
-func TestNoServerTakesTheNameOfAnotherTool(t *testing.T) {
+func TestServersCannotShadowTools(t *testing.T) {
 	plain := tool.Binding{
 		Spec: &tool.Spec{Name: "files__read"},
 		Tool: tool.Wrap(holding("plain", "read").Tool, func(context.Context, *tool.Call) (*tool.Output, error) {

@@ -16,8 +16,8 @@ import (
 
 // TestMaxDurationBoundsTheFinalizerToo: the walk ends so early that the finalizer
 // has a tenth of the time, and the run ends when all of it is over.
-func TestMaxDurationBoundsTheFinalizerToo(t *testing.T) {
-	sleeps := func(d time.Duration) does {
+func TestMaxDurationIncludesTheFinalizer(t *testing.T) {
+	sleeps := func(d time.Duration) nodeFunc {
 		return func(s engine.Scope) error { return s.Sleep("nap."+d.String(), d) }
 	}
 	limited := func(s engine.Scope) error {
@@ -29,7 +29,7 @@ func TestMaxDurationBoundsTheFinalizerToo(t *testing.T) {
 	cases := []struct {
 		name      string
 		limit     time.Duration
-		walk, end does
+		walk, end nodeFunc
 		code      stop.Code
 		took      time.Duration
 	}{
@@ -41,7 +41,7 @@ func TestMaxDurationBoundsTheFinalizerToo(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			p := program(map[string]does{"a": c.walk})
+			p := program(map[string]nodeFunc{"a": c.walk})
 			p.Nodes["finalizer"] = finalizer{c.end}
 			p.Models = []engine.ModelSpec{{Name: "main"}} // without one the finalizer is left out
 			p.Limits.MaxDuration = c.limit
@@ -59,21 +59,21 @@ func TestMaxDurationBoundsTheFinalizerToo(t *testing.T) {
 // TestATimeThatIsOverEndsPhasesThatOnlyCompute: the walk, guards and the end of
 // a model call are boundaries, at which a run looks at its time and at a
 // decision to cancel.
-func TestATimeThatIsOverEndsPhasesThatOnlyCompute(t *testing.T) {
+func TestExpiredTimeEndsComputingPhases(t *testing.T) {
 	computes := func(d time.Duration) { time.Sleep(d) } // the scheduler does not run meanwhile
 	for _, c := range []struct {
 		name string
-		node func(done *[]string) does
+		node func(done *[]string) nodeFunc
 		done []string
 	}{
-		{"between nodes", func(done *[]string) does {
+		{"between nodes", func(done *[]string) nodeFunc {
 			return func(engine.Scope) error {
 				*done = append(*done, "visit")
 				computes(4 * time.Second)
 				return nil
 			}
 		}, []string{"visit", "visit"}},
-		{"before a model call", func(done *[]string) does {
+		{"before a model call", func(done *[]string) nodeFunc {
 			return func(s engine.Scope) error {
 				computes(time.Minute)
 				*done = append(*done, "prompt")
@@ -82,7 +82,7 @@ func TestATimeThatIsOverEndsPhasesThatOnlyCompute(t *testing.T) {
 				return err
 			}
 		}, []string{"prompt", "ended"}},
-		{"before guards", func(done *[]string) does {
+		{"before guards", func(done *[]string) nodeFunc {
 			return func(s engine.Scope) error {
 				computes(time.Minute)
 				*done = append(*done, "plan")
@@ -96,7 +96,7 @@ func TestATimeThatIsOverEndsPhasesThatOnlyCompute(t *testing.T) {
 			t.Run(c.name+"/"+string(end), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var done []string
-					p := program(map[string]does{"a": c.node(&done)}, guarded("a", "a", says(true)))
+					p := program(map[string]nodeFunc{"a": c.node(&done)}, guarded("a", "a", constantGuard(true)))
 					p.Models = []engine.ModelSpec{{Name: "main"}}
 					calls := 0
 					h := engine.Host{Models: map[string]model.Model{"main": modelFunc(func() { calls++ })}}

@@ -18,16 +18,16 @@ import (
 
 var ann, noon = engine.Actor{User: "ann", Host: "box"}, time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// decidedIn is the decisions of a run in a later session of someone else.
-func decidedIn(t *testing.T, p *engine.Program, h engine.Host, j *journal.Memory) []engine.DecisionRecord {
+// decisionsAfterResume is the decisions of a run in a later session of someone else.
+func decisionsAfterResume(t *testing.T, p *engine.Program, h engine.Host, j *journal.Memory) []engine.DecisionRecord {
 	t.Helper()
 	h.Responder = nil
 	return session(t, p, h, j, runtime.Options{By: engine.Actor{User: "someone else"}, Follow: &runtime.Tail{}}).Decisions
 }
 
-func TestAResultTellsWhoDecidedWhatAndWhen(t *testing.T) {
+func TestResultListsDecisionsWithActorAndTime(t *testing.T) {
 	var rec tool.Record
-	p, h := calling(&gadget{}, `{"n":1}`, &rec)
+	p, h := singleCallProgram(&recordingTool{}, `{"n":1}`, &rec)
 	h.Responder = &answers{typed: []string{`edit:{"n":100}`, `edit:{"n":3}`}}
 	j := &journal.Memory{}
 	res := session(t, p, h, j, runtime.Options{By: ann, WallClock: func() time.Time { return noon }})
@@ -41,20 +41,20 @@ func TestAResultTellsWhoDecidedWhatAndWhen(t *testing.T) {
 	if d := cmp.Diff([]engine.DecisionRecord{asked, again}, res.Decisions); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(res.Decisions, decidedIn(t, p, h, j)); d != "" {
+	if d := cmp.Diff(res.Decisions, decisionsAfterResume(t, p, h, j)); d != "" {
 		t.Error("later:", d)
 	}
 }
 
 // A write that asks in the middle of its call waits in place for the answer.
-func TestAnAnswerWithinAWritingCallIsKept(t *testing.T) {
+func TestAnswerDuringAWriteIsRecorded(t *testing.T) {
 	var recs []tool.Record
-	one := fake{tool.WriteEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+	one := funcTool{tool.WriteEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		d, err := c.Ask(ctx, interrupt.Question{Question: "Which account?", Args: json.RawMessage(`{"of":["a","b"]}`)})
 		return &tool.Output{Text: d.Text}, err
 	}}
 	h := engine.Host{Tools: []tool.Binding{named("pay", one)}, Responder: &answers{typed: []string{"b"}}}
-	p := program(map[string]does{"a": called("pay", 1, false, &recs)})
+	p := program(map[string]nodeFunc{"a": callTool("pay", 1, false, &recs)})
 	j := &journal.Memory{}
 	res := session(t, p, h, j, runtime.Options{By: ann, WallClock: func() time.Time { return noon }})
 	want := []engine.DecisionRecord{{
@@ -64,7 +64,7 @@ func TestAnAnswerWithinAWritingCallIsKept(t *testing.T) {
 	if d := cmp.Diff(want, res.Decisions); d != "" || recs[0].Text() != "b" {
 		t.Error(d, recs)
 	}
-	if d := cmp.Diff(want, decidedIn(t, p, h, j)); d != "" {
+	if d := cmp.Diff(want, decisionsAfterResume(t, p, h, j)); d != "" {
 		t.Error("later:", d)
 	}
 	for i, r := range j.Records { // the process dies once the answer is there

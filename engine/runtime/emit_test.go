@@ -20,8 +20,8 @@ import (
 
 // A delta that arrives while the commit of its model.started is under way waits
 // for that event, and so for the tool.completed before it.
-func TestADeltaNeverComesBeforeTheEventThatStartsItsCall(t *testing.T) {
-	events := &heard{}
+func TestDeltaFollowsTheStartOfItsCall(t *testing.T) {
+	events := &eventLog{}
 	e := runtime.NewEmitter(events)
 	completed, started := e.Next(false), e.Next(false)
 	e.Transient(started, engine.Event{Type: engine.ModelDelta, Text: "a"})
@@ -39,8 +39,8 @@ func TestADeltaNeverComesBeforeTheEventThatStartsItsCall(t *testing.T) {
 }
 
 // A call whose start an earlier session announced streams at once.
-func TestADeltaOfACallThatWasAnnouncedBeforeIsSentAtOnce(t *testing.T) {
-	events := &heard{}
+func TestDeltaOfAnAnnouncedCallIsSentAtOnce(t *testing.T) {
+	events := &eventLog{}
 	e := runtime.NewEmitter(events)
 	e.Transient(e.Next(true), engine.Event{Type: engine.ModelDelta})
 	if n := len(events.events); n != 1 {
@@ -50,13 +50,13 @@ func TestADeltaOfACallThatWasAnnouncedBeforeIsSentAtOnce(t *testing.T) {
 
 // Sessions of one run number its events as one, and whoever follows the journal
 // sees each event with the number it had.
-func TestEventsAreNumberedOverAllSessionsOfARun(t *testing.T) {
-	j, recs, live := &journal.Memory{RoundTrip: true}, []tool.Record{}, &heard{}
-	one := asksFor(tool.ReadEffect, these("Which?"))
-	p := program(map[string]does{"a": called("x", 1, false, &recs)})
+func TestEventNumbersContinueAcrossSessions(t *testing.T) {
+	j, recs, live := &journal.Memory{RoundTrip: true}, []tool.Record{}, &eventLog{}
+	one := newQuestionTool(tool.ReadEffect, fixedQuestions("Which?"))
+	p := program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)})
 	h := engine.Host{Tools: []tool.Binding{named("x", one)}, Sinks: []engine.Sink{live}}
 	res := session(t, p, h, j, runtime.Options{})
-	session(t, p, h, j, runtime.Options{Answers: map[string]json.RawMessage{res.Interrupts[0].Path: answeredBy(t, "this")}})
+	session(t, p, h, j, runtime.Options{Answers: map[string]json.RawMessage{res.Interrupts[0].Path: encodeAnswer(t, "this")}})
 	var got []string
 	seq := 0
 	for _, ev := range live.events {
@@ -74,7 +74,7 @@ func TestEventsAreNumberedOverAllSessionsOfARun(t *testing.T) {
 	if len(suspended) != 1 || suspended[0].Stop == nil || suspended[0].Stop.Code != stop.Interrupted || suspended[0].Seq != 0 {
 		t.Errorf("suspended: %+v", suspended)
 	}
-	follow := &heard{}
+	follow := &eventLog{}
 	h.Sinks = []engine.Sink{follow}
 	session(t, p, h, &journal.Memory{RoundTrip: true, Records: j.Records}, runtime.Options{Follow: &runtime.Tail{}})
 	var again []string
@@ -99,9 +99,9 @@ func (a fixedReply) Generate(context.Context, *model.Request, func(model.Delta))
 
 // model.completed says what the model replied, and how soon.
 func TestModelCompletedCarriesTheMessage(t *testing.T) {
-	events := &heard{}
+	events := &eventLog{}
 	reply := model.Reply{Text: "I look it up.", Calls: []model.ToolCall{{ID: "c1", Name: "x", Args: json.RawMessage(`{"a":1}`)}}, FirstToken: 40 * time.Millisecond}
-	p := program(map[string]does{"a": func(s engine.Scope) error {
+	p := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
 		_, err := s.Model("model", model.Call{Role: "executor", LLM: "main", StepID: "s1", Step: "look it up"})
 		return err
 	}})
@@ -123,8 +123,8 @@ func TestModelCompletedCarriesTheMessage(t *testing.T) {
 
 // run.completed has the totals of the result, by llm too.
 func TestRunCompletedCarriesTheTotals(t *testing.T) {
-	events := &heard{}
-	p := program(map[string]does{"a": func(s engine.Scope) error {
+	events := &eventLog{}
+	p := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
 		for _, llm := range []string{"large", "small", "small"} {
 			if _, err := s.Model(fmt.Sprint("model.", len(s.View().State.Warnings)), model.Call{Role: "executor", LLM: llm}); err != nil {
 				return err

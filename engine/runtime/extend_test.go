@@ -10,7 +10,7 @@ import (
 
 // A run that stopped at a limit goes on where that limit leaves more room than
 // it did; other limits do not count.
-func TestWhichLimitsLeaveMoreRoomAtAStop(t *testing.T) {
+func TestWiderComparesTheLimitOfTheStop(t *testing.T) {
 	at := func(n int) engine.Limits {
 		return engine.Limits{
 			MaxSteps: n, MaxReplans: n, MaxTokens: n, MaxCost: float64(n), MaxToolCalls: n, MaxDuration: time.Duration(n) * time.Second,

@@ -13,17 +13,17 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// fake is a tool that is a function.
-type fake struct {
+// funcTool is a tool that is a function.
+type funcTool struct {
 	effect tool.Effect
 	call   func(ctx context.Context, c *tool.Call) (*tool.Output, error)
 }
 
-func (f fake) Info() tool.Info {
+func (f funcTool) Info() tool.Info {
 	return tool.Info{Name: "fake", Effect: f.effect, Input: json.RawMessage(`{"type":"object"}`)}
 }
 
-func (f fake) Call(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+func (f funcTool) Call(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	return f.call(ctx, c)
 }
 
@@ -32,9 +32,9 @@ func named(name string, t tool.Tool) tool.Binding {
 	return tool.Binding{Spec: &tool.Spec{Name: name}, Tool: t}
 }
 
-// called is a node that calls a tool n times, each with its number, side by side
+// callTool is a node that calls a tool n times, each with its number, side by side
 // or one after another.
-func called(t string, n int, sideBySide bool, recs *[]tool.Record) does {
+func callTool(t string, n int, sideBySide bool, recs *[]tool.Record) nodeFunc {
 	return func(s engine.Scope) error {
 		*recs = make([]tool.Record, n)
 		one := func(i int, s engine.Scope) (err error) {
@@ -65,7 +65,7 @@ func session(t *testing.T, p *engine.Program, h engine.Host, j *journal.Memory, 
 	return runtime.Run(t.Context(), p, question(), h, o)
 }
 
-func answeredBy(t *testing.T, text string) json.RawMessage {
+func encodeAnswer(t *testing.T, text string) json.RawMessage {
 	t.Helper()
 	b, err := json.Marshal(interrupt.Parse(text))
 	if err != nil {
@@ -74,19 +74,19 @@ func answeredBy(t *testing.T, text string) json.RawMessage {
 	return b
 }
 
-// heard keeps events.
-type heard struct {
+// eventLog keeps events.
+type eventLog struct {
 	mu     sync.Mutex
 	events []engine.Event
 }
 
-func (h *heard) Send(e engine.Event) {
+func (h *eventLog) Send(e engine.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.events = append(h.events, e)
 }
 
-func (h *heard) of(typ engine.EventType) (out []engine.Event) {
+func (h *eventLog) of(typ engine.EventType) (out []engine.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, e := range h.events {

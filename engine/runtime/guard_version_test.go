@@ -15,10 +15,10 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// TestAQuestionOfAnEarlierVersionIsStillAnswered resumes a journal in which the
+// TestQuestionOfVersion010IsStillAnswered resumes a journal in which the
 // guard's question lacks the call, as version 0.1.0 wrote it: an answer counts,
 // and a denial ends the run, as it did then.
-func TestAQuestionOfAnEarlierVersionIsStillAnswered(t *testing.T) {
+func TestQuestionOfVersion010IsStillAnswered(t *testing.T) {
 	for _, c := range []struct {
 		name, typed string
 		old         bool
@@ -32,9 +32,9 @@ func TestAQuestionOfAnEarlierVersionIsStillAnswered(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var recs []tool.Record
-			p := program(map[string]does{"a": called("x", 1, false, &recs)})
+			p := program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)})
 			p.Guards = []engine.Guard{{Name: "look", At: engine.BeforeTool, Do: engine.GuardInterrupt, Message: "sure?", When: when(func(exprenv.Tool) bool { return true })}}
-			h := engine.Host{Tools: []tool.Binding{named("x", fake{tool.ReadEffect, func(context.Context, *tool.Call) (*tool.Output, error) {
+			h := engine.Host{Tools: []tool.Binding{named("x", funcTool{tool.ReadEffect, func(context.Context, *tool.Call) (*tool.Output, error) {
 				return &tool.Output{Text: "fine"}, nil
 			}})}}
 			j := &journal.Memory{}
@@ -47,7 +47,7 @@ func TestAQuestionOfAnEarlierVersionIsStillAnswered(t *testing.T) {
 			}
 			path := res.Interrupts[0].Path
 			for range 2 { // and again, from the journal alone
-				res = session(t, p, h, j, runtime.Options{Virtual: true, Answers: map[string]json.RawMessage{path: answeredBy(t, c.typed)}})
+				res = session(t, p, h, j, runtime.Options{Virtual: true, Answers: map[string]json.RawMessage{path: encodeAnswer(t, c.typed)}})
 				if res.Status != c.status || recs[0].Status != c.call {
 					t.Errorf("%s %+v: %s", res.Status, res.StopReason, recs[0].Status)
 				}

@@ -16,16 +16,16 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// breaking is a model whose first calls fail, and that keeps the keys it was
+// failingModel is a model whose first calls fail, and that keeps the keys it was
 // called by and what it was allowed.
-type breaking struct {
+type failingModel struct {
 	fails   []*model.Error
 	keys    []string
 	metered []bool
 	made    []int
 }
 
-func (b *breaking) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
+func (b *failingModel) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	b.keys, b.metered, b.made = append(b.keys, req.Key), append(b.metered, req.Metered), append(b.made, req.PriorAttempts)
 	if n := len(b.keys); n <= len(b.fails) {
 		return nil, b.fails[n-1]
@@ -37,7 +37,7 @@ func fails(kind model.ErrorKind) *model.Error {
 	return &model.Error{Kind: kind, Message: "no", Attempts: 1}
 }
 
-func TestLostAnswersAreAskedForAgainUnderABudget(t *testing.T) {
+func TestLostRepliesAreRetriedUnderABudget(t *testing.T) {
 	tests := []struct {
 		name   string
 		limits engine.Limits
@@ -57,8 +57,8 @@ func TestLostAnswersAreAskedForAgainUnderABudget(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := &breaking{fails: tt.fails}
-			p := program(map[string]does{"a": asks(1, 1)})
+			m := &failingModel{fails: tt.fails}
+			p := program(map[string]nodeFunc{"a": asks(1, 1)})
 			p.Limits = tt.limits
 			p.Models = []engine.ModelSpec{{Name: "main", Retry: retry.Policy{MaxAttempts: 3}, Params: model.Params{MaxOutputTokens: 3000}}}
 			res := runs(p, engine.Host{Models: map[string]model.Model{"main": m}})
@@ -77,10 +77,10 @@ func TestLostAnswersAreAskedForAgainUnderABudget(t *testing.T) {
 	}
 }
 
-// broken is a run of three calls under a budget, the first of whose answers is lost.
-func broken(t *testing.T, m *breaking, o runtime.Options) (*engine.Program, *journal.Memory, *engine.Result) {
+// runWithLostReply is a run of three calls under a budget, the first of whose answers is lost.
+func runWithLostReply(t *testing.T, m *failingModel, o runtime.Options) (*engine.Program, *journal.Memory, *engine.Result) {
 	t.Helper()
-	p := program(map[string]does{"a": asks(1, 3)})
+	p := program(map[string]nodeFunc{"a": asks(1, 3)})
 	p.Limits = engine.Limits{MaxTokens: 100_000}
 	p.Models = []engine.ModelSpec{{Name: "main", Retry: retry.Policy{MaxAttempts: 4, InitialDelay: time.Second}, Params: model.Params{MaxOutputTokens: 3000}}}
 	j := &journal.Memory{RoundTrip: true}
@@ -92,24 +92,24 @@ func broken(t *testing.T, m *breaking, o runtime.Options) (*engine.Program, *jou
 	return p, j, res
 }
 
-func TestAttemptsOfTheModelAndOfTheRunAreOneCount(t *testing.T) {
-	m := &breaking{fails: []*model.Error{{Kind: model.Truncated, Attempts: 2}, fails(model.Truncated)}}
-	broken(t, m, runtime.Options{})
+func TestAttemptsOfModelAndRunAreCountedTogether(t *testing.T) {
+	m := &failingModel{fails: []*model.Error{{Kind: model.Truncated, Attempts: 2}, fails(model.Truncated)}}
+	runWithLostReply(t, m, runtime.Options{})
 	if !slices.Equal(m.made, []int{0, 2, 3, 0, 0}) {
 		t.Errorf("attempts before each call: %v", m.made)
 	}
 }
 
-func TestARepeatWaitsAsLongAsTheServerAsks(t *testing.T) {
-	m := &breaking{fails: []*model.Error{{Kind: model.Truncated, RetryAfter: 20 * time.Second, Attempts: 1}, fails(model.Truncated)}}
-	if _, _, res := broken(t, m, runtime.Options{}); res.DurationMS != 22_000 {
+func TestRetryWaitsForRetryAfter(t *testing.T) {
+	m := &failingModel{fails: []*model.Error{{Kind: model.Truncated, RetryAfter: 20 * time.Second, Attempts: 1}, fails(model.Truncated)}}
+	if _, _, res := runWithLostReply(t, m, runtime.Options{}); res.DurationMS != 22_000 {
 		t.Errorf("took %d ms", res.DurationMS)
 	}
 }
 
-func TestACallEndsWhereTheServerAsksForMoreThanTheLongestWait(t *testing.T) {
-	m := &breaking{fails: []*model.Error{{Kind: model.Truncated, Message: "cut", RetryAfter: 31 * time.Second, Attempts: 1}}}
-	p := program(map[string]does{"a": func(s engine.Scope) error { _, err := s.Model("model", model.Call{LLM: "main"}); return err }})
+func TestNoRetryBeyondMaxDelay(t *testing.T) {
+	m := &failingModel{fails: []*model.Error{{Kind: model.Truncated, Message: "cut", RetryAfter: 31 * time.Second, Attempts: 1}}}
+	p := program(map[string]nodeFunc{"a": func(s engine.Scope) error { _, err := s.Model("model", model.Call{LLM: "main"}); return err }})
 	p.Models = []engine.ModelSpec{{Name: "main", Retry: retry.Policy{MaxAttempts: 3}}}
 	p.Limits.MaxTokens = 100_000
 	res := runtime.Run(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Models: map[string]model.Model{"main": m}}, runtime.Options{Virtual: true})
@@ -119,26 +119,26 @@ func TestACallEndsWhereTheServerAsksForMoreThanTheLongestWait(t *testing.T) {
 	}
 }
 
-// asked counts the requests that a tracer is told of.
-type asked int
+// requestCounter counts the requests that a tracer is told of.
+type requestCounter int
 
-func (a *asked) Trace(_ *engine.Program, w runtime.TraceEvent) {
+func (a *requestCounter) Trace(_ *engine.Program, w runtime.TraceEvent) {
 	if _, ok := w.(runtime.Requested); ok {
 		*a++
 	}
 }
 
-func TestACallIsOneRequestHoweverOftenItIsMade(t *testing.T) {
-	var n asked
-	broken(t, &breaking{fails: []*model.Error{fails(model.Truncated)}}, runtime.Options{Tracer: &n})
+func TestRetriesAreOneRequestForTracers(t *testing.T) {
+	var n requestCounter
+	runWithLostReply(t, &failingModel{fails: []*model.Error{fails(model.Truncated)}}, runtime.Options{Tracer: &n})
 	if n != 3 {
 		t.Errorf("%d requests", n)
 	}
 }
 
-func TestAForkWithoutABudgetTakesOverRepeats(t *testing.T) {
-	m := &breaking{fails: []*model.Error{fails(model.Truncated)}}
-	p, j, _ := broken(t, m, runtime.Options{})
+func TestForkWithoutBudgetReusesRetries(t *testing.T) {
+	m := &failingModel{fails: []*model.Error{fails(model.Truncated)}}
+	p, j, _ := runWithLostReply(t, m, runtime.Options{})
 	p.Limits = engine.Limits{}
 	last := slices.IndexFunc(j.Records, func(r journal.Record) bool { return r.Path == "b0/model.2" })
 	res := runtime.Run(t.Context(), p, engine.Input{RunID: "f"}, engine.Host{Models: map[string]model.Model{"main": m}}, runtime.Options{
@@ -150,7 +150,7 @@ func TestAForkWithoutABudgetTakesOverRepeats(t *testing.T) {
 	}
 }
 
-func TestACallOfADeadSessionIsPaidAndMadeAgain(t *testing.T) {
+func TestCallOfACrashedSessionIsChargedAndRepeated(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		max   int
@@ -162,9 +162,9 @@ func TestACallOfADeadSessionIsPaidAndMadeAgain(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, kill := context.WithCancel(t.Context())
-			m := &breaking{}
-			hangs := hanging{m, kill}
-			p := program(map[string]does{"a": asks(1, 1)})
+			m := &failingModel{}
+			hangs := crashingModel{m, kill}
+			p := program(map[string]nodeFunc{"a": asks(1, 1)})
 			p.Limits = engine.Limits{MaxTokens: tt.max}
 			p.Models = []engine.ModelSpec{{Name: "main", Params: model.Params{MaxOutputTokens: 3000}}}
 			h := engine.Host{Models: map[string]model.Model{"main": hangs}}
@@ -186,14 +186,14 @@ func TestACallOfADeadSessionIsPaidAndMadeAgain(t *testing.T) {
 	}
 }
 
-// hanging is a model in whose call the process dies.
-type hanging struct {
-	*breaking
+// crashingModel is a model in whose call the process dies.
+type crashingModel struct {
+	*failingModel
 	kill context.CancelFunc
 }
 
-func (h hanging) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
-	_, _ = h.breaking.Generate(ctx, req, stream)
+func (h crashingModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
+	_, _ = h.failingModel.Generate(ctx, req, stream)
 	h.kill()
 	<-ctx.Done()
 	return nil, ctx.Err()
@@ -207,7 +207,7 @@ func paths(j *journal.Memory) string {
 	return strings.Join(out, " ")
 }
 
-func TestAnswersStayAsShortAsTheSpecWants(t *testing.T) {
+func TestMaxOutputTokensAppliesUnderABudget(t *testing.T) {
 	m := &meter{delay: time.Second}
 	spends(engine.Limits{MaxTokens: 10_000}, m, model.Params{MaxOutputTokens: 7}, nil, asks(1, 1))
 	if !slices.Equal(m.allowed, []int{7}) {

@@ -14,13 +14,13 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// signing is a model whose call carries something for itself, and that keeps
+// opaqueModel is a model whose call carries something for itself, and that keeps
 // what it is sent.
-type signing struct{ sent [][]model.Message }
+type opaqueModel struct{ sent [][]model.Message }
 
 var signedCall = model.ToolCall{ID: "c1", Name: "find", Args: json.RawMessage(`{"q":`), Opaque: json.RawMessage(`{"signature":"bW9zcw==","n":12345678901234567890}`)}
 
-func (m *signing) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
+func (m *opaqueModel) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	m.sent = append(m.sent, req.Messages)
 	if req.Call == 1 {
 		return &model.Reply{Calls: []model.ToolCall{signedCall}, Stop: model.ToolUse}, nil
@@ -28,8 +28,8 @@ func (m *signing) Generate(_ context.Context, req *model.Request, _ func(model.D
 	return &model.Reply{Text: "done", Stop: model.EndTurn}, nil
 }
 
-// looping asks the model, and again with its own call.
-func looping(s engine.Scope) error {
+// callTwice asks the model, and again with its own call.
+func callTwice(s engine.Scope) error {
 	c := model.Call{Role: "executor", LLM: "m", Messages: []model.Message{{Role: model.User, Text: model.Text{"Go."}}}}
 	r, err := s.Model("model.1", c)
 	if err != nil {
@@ -44,15 +44,15 @@ func looping(s engine.Scope) error {
 	return err
 }
 
-// TestWhatACallCarriesComesBackToARunThatIsResumed cuts a run after each record
+// TestResumedRunReturnsOpaqueData cuts a run after each record
 // of its journal and resumes it: the provider sees its own words again, whether
 // the reply was just given or is read from the journal.
-func TestWhatACallCarriesComesBackToARunThatIsResumed(t *testing.T) {
-	p := program(map[string]does{"a": looping})
+func TestResumedRunReturnsOpaqueData(t *testing.T) {
+	p := program(map[string]nodeFunc{"a": callTwice})
 	p.Models = []engine.ModelSpec{{Name: "m"}}
 	answered := false // from the journal
 	for cut := 1; ; cut++ {
-		m, j := &signing{}, &journal.Memory{RoundTrip: true}
+		m, j := &opaqueModel{}, &journal.Memory{RoundTrip: true}
 		session := func() *engine.Result {
 			return runtime.Run(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Models: map[string]model.Model{"m": m}}, runtime.Options{Virtual: true, Journal: j})
 		}
@@ -78,7 +78,7 @@ func TestWhatACallCarriesComesBackToARunThatIsResumed(t *testing.T) {
 	}
 }
 
-func TestACallWithoutAnythingOpaqueIsWrittenAsBefore(t *testing.T) {
+func TestCallWithoutOpaqueDataIsEncodedAsBefore(t *testing.T) {
 	b, err := json.Marshal(model.ToolCall{ID: "c1", Name: "find", Args: json.RawMessage(`{}`)})
 	if err != nil || string(b) != `{"id":"c1","name":"find","args":{}}` {
 		t.Errorf("%s, %v", b, err)

@@ -14,10 +14,10 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// signer is a model whose calls carry what it wants back, and that notes what it gets.
-type signer struct{ given []string }
+// opaqueRecorder is a model whose calls carry what it wants back, and that notes what it gets.
+type opaqueRecorder struct{ given []string }
 
-func (m *signer) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
+func (m *opaqueRecorder) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	for _, msg := range req.Messages {
 		for _, c := range msg.Calls {
 			m.given = append(m.given, string(c.Opaque))
@@ -27,10 +27,10 @@ func (m *signer) Generate(_ context.Context, req *model.Request, _ func(model.De
 	return &model.Reply{Stop: model.ToolUse, Calls: []model.ToolCall{call}}, nil
 }
 
-func TestWhatAProviderWantsBackSurvivesAJournal(t *testing.T) {
-	m, j := &signer{}, &journal.Memory{RoundTrip: true}
+func TestOpaqueDataSurvivesTheJournal(t *testing.T) {
+	m, j := &opaqueRecorder{}, &journal.Memory{RoundTrip: true}
 	var replies []*model.Reply
-	p := program(map[string]does{"a": func(s engine.Scope) error {
+	p := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
 		first, err := s.Model("first", model.Call{Role: "executor", LLM: "main"})
 		if err != nil {
 			return err

@@ -14,8 +14,8 @@ import (
 
 const sendCall = `{"tool":"send","args":{"to":"x"}}`
 
-// ofWrite is the records of a run whose write ended with a failure of a code.
-func ofWrite(code string) []journal.Record {
+// failedWriteRecords is the records of a run whose write ended with a failure of a code.
+func failedWriteRecords(code string) []journal.Record {
 	failure := (&journal.Failure{Code: code, Message: "m"}).Encode()
 	return []journal.Record{
 		{Seq: 1, Kind: journal.Start},
@@ -26,7 +26,7 @@ func ofWrite(code string) []journal.Record {
 }
 
 // What a cancelled run did not wait for is open for the fork that goes on.
-func TestAForkOfACancelledRunGoesOnWithItsWrites(t *testing.T) {
+func TestForkOfACancelledRunReviewsItsWrites(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
 		code           string
@@ -40,7 +40,7 @@ func TestAForkOfACancelledRunGoesOnWithItsWrites(t *testing.T) {
 		{"also what was not begun", kernel.FailureNotBegun, 0, false, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := replay.New(ofWrite(tt.code), replay.Options{Until: tt.until})
+			r := replay.New(failedWriteRecords(tt.code), replay.Options{Until: tt.until})
 			found, err := r.Find(kernel.EffectQuery{
 				Path: "w", Class: journal.Write, Layer: replay.LayerTool, Digest: sha256.Sum256([]byte(sendCall)), Request: []byte(sendCall),
 			})
@@ -53,7 +53,7 @@ func TestAForkOfACancelledRunGoesOnWithItsWrites(t *testing.T) {
 
 // A cassette without digests answers the question that was asked, and no other
 // at the same place.
-func TestADecisionOfACassetteIsBoundToItsQuestion(t *testing.T) {
+func TestRecordedDecisionRequiresTheSameQuestion(t *testing.T) {
 	ask := func(q interrupt.Question) []byte {
 		q.Path = "a/ask"
 		b, err := json.Marshal(q)

@@ -17,48 +17,48 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-const hush = "hu5h-hu5h-value"
+const secretValue = "hu5h-hu5h-value"
 
-// blabber is a model, and a tool, that tells a secret wherever it can.
-type blabber struct {
+// leakyTool is a model, and a tool, that tells a secret wherever it can.
+type leakyTool struct {
 	fails bool
 	given []string // arguments of its calls
 }
 
-func (b *blabber) Generate(_ context.Context, _ *model.Request, stream func(model.Delta)) (*model.Reply, error) {
+func (b *leakyTool) Generate(_ context.Context, _ *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	for _, piece := range []string{"It is hu5h", "-hu5h", "-value, and hu5h-h"} {
 		stream(model.Delta{Text: piece, Reasoning: piece})
 	}
 	if b.fails {
-		return nil, &model.Error{Kind: model.AuthError, Status: 401, Message: "bad key " + hush, RequestID: hush, Err: errors.New(hush)}
+		return nil, &model.Error{Kind: model.AuthError, Status: 401, Message: "bad key " + secretValue, RequestID: secretValue, Err: errors.New(secretValue)}
 	}
 	calls := []model.ToolCall{
-		{ID: "id-" + hush, Name: "tell", Args: json.RawMessage(`{"said":"` + hush + `"}`), Opaque: json.RawMessage(`{"signed":"` + hush + `"}`)},
-		{ID: "2", Name: "no-" + hush, Args: json.RawMessage(`{"said": ` + hush), Opaque: json.RawMessage(`{"signed":"kept"}`)},
+		{ID: "id-" + secretValue, Name: "tell", Args: json.RawMessage(`{"said":"` + secretValue + `"}`), Opaque: json.RawMessage(`{"signed":"` + secretValue + `"}`)},
+		{ID: "2", Name: "no-" + secretValue, Args: json.RawMessage(`{"said": ` + secretValue), Opaque: json.RawMessage(`{"signed":"kept"}`)},
 	}
-	return &model.Reply{Text: "It is " + hush, Calls: calls, Stop: model.ToolUse, Model: "m-" + hush, ID: hush}, nil
+	return &model.Reply{Text: "It is " + secretValue, Calls: calls, Stop: model.ToolUse, Model: "m-" + secretValue, ID: secretValue}, nil
 }
 
-func (b *blabber) Info() tool.Info {
+func (b *leakyTool) Info() tool.Info {
 	return tool.Info{Name: "tell", Effect: tool.ReadEffect}
 }
 
-func (b *blabber) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
+func (b *leakyTool) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	b.given = append(b.given, string(c.Args))
-	c.Progress("telling " + hush)
+	c.Progress("telling " + secretValue)
 	if b.fails {
-		return nil, errors.New("no way to " + hush)
+		return nil, errors.New("no way to " + secretValue)
 	}
-	return &tool.Output{Text: "told " + hush, Data: json.RawMessage(`{"told":"hu5h\u002dhu5h-value"}`)}, nil
+	return &tool.Output{Text: "told " + secretValue, Data: json.RawMessage(`{"told":"hu5h\u002dhu5h-value"}`)}, nil
 }
 
-// chronicle is a sink that keeps all it hears.
-type chronicle struct {
+// eventText is a sink that keeps all it hears.
+type eventText struct {
 	lines  strings.Builder
 	stream strings.Builder
 }
 
-func (c *chronicle) Send(e engine.Event) {
+func (c *eventText) Send(e engine.Event) {
 	b, _ := json.Marshal(e)
 	c.lines.Write(b)
 	if e.Type == engine.ModelDelta {
@@ -68,12 +68,12 @@ func (c *chronicle) Send(e engine.Event) {
 
 // What a model or a tool tells holds no secret when the run sees it; nor does
 // anything that is told or kept of the run, which is resumed to the same.
-func TestWhatEntersARunIsMasked(t *testing.T) {
+func TestModelAndToolOutputIsRedacted(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		t.Run(fmt.Sprintf("fails %v", fails), func(t *testing.T) {
-			b, j, heard := &blabber{fails: fails}, &journal.Memory{RoundTrip: true}, &chronicle{}
+			b, j, heard := &leakyTool{fails: fails}, &journal.Memory{RoundTrip: true}, &eventText{}
 			var seen []string
-			p := program(map[string]does{"a": func(s engine.Scope) error {
+			p := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
 				reply, err := s.Model("model", model.Call{Role: "executor", LLM: "main"})
 				rec, _, _ := s.Tool("tool.0", engine.Invocation{Tool: "tell", Args: json.RawMessage(`{}`), StepID: "s1"})
 				whole, _ := json.Marshal(reply)
@@ -86,7 +86,7 @@ func TestWhatEntersARunIsMasked(t *testing.T) {
 			p.Models = []engine.ModelSpec{{Name: "main"}}
 			h := engine.Host{
 				Models: map[string]model.Model{"main": b}, Tools: []tool.Binding{{Tool: b}}, Sinks: []engine.Sink{heard},
-				Secrets: secret.New(map[string]string{"HUSH": hush}),
+				Secrets: secret.New(map[string]string{"HUSH": secretValue}),
 			}
 			for range 2 {
 				res := runtime.Run(t.Context(), p, engine.Input{RunID: "r", Parameters: map[string]any{}}, h, runtime.Options{Journal: j, Virtual: true, Stream: true})
@@ -99,7 +99,7 @@ func TestWhatEntersARunIsMasked(t *testing.T) {
 				kept.WriteString(r.Path + " " + string(r.Body) + "\n")
 			}
 			for where, text := range map[string]string{"journal": kept.String(), "events": heard.lines.String(), "stream": heard.stream.String(), "run": strings.Join(seen, "\n")} {
-				if strings.Contains(text, hush) || !strings.Contains(text, "[redacted HUSH]") {
+				if strings.Contains(text, secretValue) || !strings.Contains(text, "[redacted HUSH]") {
 					t.Errorf("%s: %s", where, text)
 				}
 			}

@@ -18,7 +18,7 @@ import (
 )
 
 // endsWith is a node that ends steps, each written as "id status result".
-func endsWith(steps ...string) does {
+func endsWith(steps ...string) nodeFunc {
 	return func(s engine.Scope) error {
 		for _, text := range steps {
 			f := strings.SplitN(text, " ", 3)
@@ -31,9 +31,9 @@ func endsWith(steps ...string) does {
 	}
 }
 
-// remembering is a program of one node that keeps its conversation.
-func remembering(node does) *engine.Program {
-	p := program(map[string]does{"a": node})
+// programWithMemory is a program of one node that keeps its conversation.
+func programWithMemory(node nodeFunc) *engine.Program {
+	p := program(map[string]nodeFunc{"a": node})
 	p.Memory.Backend = "badger"
 	p.Limits.MessageHistoryLimit, p.Limits.ExecutorMessageHistoryLimit = 10, 10
 	return p
@@ -45,7 +45,7 @@ func turnOf(p *engine.Program, store memory.Store, in engine.Input) *engine.Resu
 	return runtime.Run(context.Background(), p, in, engine.Host{Memory: store}, runtime.Options{Virtual: true})
 }
 
-func kept(t *testing.T, store memory.Store, id string) []memory.Interaction {
+func storedHistory(t *testing.T, store memory.Store, id string) []memory.Interaction {
 	t.Helper()
 	all, err := store.History(t.Context(), id)
 	if err != nil {
@@ -63,10 +63,10 @@ func lastReplies(all []memory.Interaction) string {
 	return strings.Join(out, ", ")
 }
 
-func TestStepsAreKeptInTheExecutorsMemory(t *testing.T) {
+func TestStepsAreStoredInTheExecutorsConversation(t *testing.T) {
 	store := &enginetest.Store{}
-	res := turnOf(remembering(endsWith("s1 ok one", "s2 failed part", "s3 skipped ", "s4 ok four")), store, engine.Input{RunID: "r1", MemoryID: "m"})
-	turns, steps := kept(t, store, "m"), kept(t, store, res.ExecutorMemoryID)
+	res := turnOf(programWithMemory(endsWith("s1 ok one", "s2 failed part", "s3 skipped ", "s4 ok four")), store, engine.Input{RunID: "r1", MemoryID: "m"})
+	turns, steps := storedHistory(t, store, "m"), storedHistory(t, store, res.ExecutorMemoryID)
 	if len(turns) != 1 || len(steps) != 3 || store.Appends() != 1 {
 		t.Fatalf("%d turns, %d steps, %d calls of the store", len(turns), len(steps), store.Appends())
 	}
@@ -88,9 +88,9 @@ func TestStepsAreKeptInTheExecutorsMemory(t *testing.T) {
 	}
 }
 
-// TestWhatALaterRunIsShown runs in a conversation of earlier runs, and looks at
+// TestLaterRunSeesEarlierTurnsAndSteps runs in a conversation of earlier runs, and looks at
 // what a node of the last one sees.
-func TestWhatALaterRunIsShown(t *testing.T) {
+func TestLaterRunSeesEarlierTurnsAndSteps(t *testing.T) {
 	failing := func(s engine.Scope) error {
 		if err := endsWith("s1 ok of a failed run")(s); err != nil {
 			return err
@@ -99,7 +99,7 @@ func TestWhatALaterRunIsShown(t *testing.T) {
 	}
 	tests := []struct {
 		name         string
-		earlier      []does
+		earlier      []nodeFunc
 		in           engine.Input
 		turns, steps int // limits
 		wantTurns    string
@@ -109,39 +109,39 @@ func TestWhatALaterRunIsShown(t *testing.T) {
 		{"nothing of an empty conversation", nil, engine.Input{MemoryID: "m"}, 10, 10, "", "", 0},
 		{
 			"turns, and steps in order",
-			[]does{endsWith("s1 ok a", "s2 ok b"), endsWith("s3 ok c")},
+			[]nodeFunc{endsWith("s1 ok a", "s2 ok b"), endsWith("s3 ok c")},
 			engine.Input{MemoryID: "m"},
 			10, 10, "question of r1, question of r2", "goal of s1, goal of s2, goal of s3", 2,
 		},
 		{
 			"failed steps are left out before the limit",
-			[]does{endsWith("s1 ok a", "s2 ok b", "s3 failed c", "s4 limit d")},
+			[]nodeFunc{endsWith("s1 ok a", "s2 ok b", "s3 failed c", "s4 limit d")},
 			engine.Input{MemoryID: "m"},
 			10, 2, "question of r1", "goal of s1, goal of s2", 1,
 		},
 		{
 			"failed runs are left out before the limit",
-			[]does{endsWith("s1 ok a"), failing},
+			[]nodeFunc{endsWith("s1 ok a"), failing},
 			engine.Input{MemoryID: "m"},
 			1, 1, "question of r1", "goal of s1", 1,
 		},
 		{
 			"the newest",
-			[]does{endsWith("s1 ok a"), endsWith("s2 ok b"), endsWith("s3 ok c")},
+			[]nodeFunc{endsWith("s1 ok a"), endsWith("s2 ok b"), endsWith("s3 ok c")},
 			engine.Input{MemoryID: "m"},
 			1, 2, "question of r3", "goal of s2, goal of s3", 3,
 		},
-		{"another conversation", []does{endsWith("s1 ok a")}, engine.Input{MemoryID: "other"}, 10, 10, "", "", 0},
-		{"a new conversation", []does{endsWith("s1 ok a")}, engine.Input{}, 10, 10, "", "", 0},
+		{"another conversation", []nodeFunc{endsWith("s1 ok a")}, engine.Input{MemoryID: "other"}, 10, 10, "", "", 0},
+		{"a new conversation", []nodeFunc{endsWith("s1 ok a")}, engine.Input{}, 10, 10, "", "", 0},
 		{
 			"the steps of another conversation",
-			[]does{endsWith("s1 ok a")},
+			[]nodeFunc{endsWith("s1 ok a")},
 			engine.Input{MemoryID: "other", ExecutorMemoryID: runtime.ExecutorMemoryOf("m")},
 			10, 10, "", "goal of s1", 0,
 		},
 		{
 			"the steps alone",
-			[]does{endsWith("s1 ok a")},
+			[]nodeFunc{endsWith("s1 ok a")},
 			engine.Input{ExecutorMemoryID: runtime.ExecutorMemoryOf("m")},
 			10, 10, "", "goal of s1", 0,
 		},
@@ -150,11 +150,11 @@ func TestWhatALaterRunIsShown(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			store := &enginetest.Store{}
 			for i, node := range tt.earlier {
-				turnOf(remembering(node), store, engine.Input{RunID: fmt.Sprintf("r%d", i+1), MemoryID: "m"})
+				turnOf(programWithMemory(node), store, engine.Input{RunID: fmt.Sprintf("r%d", i+1), MemoryID: "m"})
 			}
-			before := kept(t, store, "m")
+			before := storedHistory(t, store, "m")
 			var seen engine.State
-			p := remembering(func(s engine.Scope) error {
+			p := programWithMemory(func(s engine.Scope) error {
 				seen = s.View().State
 				return endsWith("s9 ok z")(s)
 			})
@@ -167,7 +167,7 @@ func TestWhatALaterRunIsShown(t *testing.T) {
 			if got := lastReplies(seen.Earlier); got != tt.wantSteps {
 				t.Errorf("shown the steps %q, want %q", got, tt.wantSteps)
 			}
-			turns := kept(t, store, res.MemoryID)
+			turns := storedHistory(t, store, res.MemoryID)
 			parent, want := turns[len(turns)-1].ParentID, ""
 			if tt.parent > 0 {
 				want = before[tt.parent-1].ID
@@ -181,12 +181,12 @@ func TestWhatALaterRunIsShown(t *testing.T) {
 
 // TestAConversationDoesNotGrowItsJournals: what a run reads is limited before
 // it is journaled.
-func TestAConversationDoesNotGrowItsJournals(t *testing.T) {
+func TestJournalsDoNotGrowWithTheConversation(t *testing.T) {
 	store := &enginetest.Store{}
 	var sizes []int
 	for i := range 30 {
 		j := &journal.Memory{RoundTrip: true}
-		p := remembering(endsWith("s1 ok "+strings.Repeat("a", 500), "s2 failed "+strings.Repeat("b", 500)))
+		p := programWithMemory(endsWith("s1 ok "+strings.Repeat("a", 500), "s2 failed "+strings.Repeat("b", 500)))
 		p.Limits.MessageHistoryLimit, p.Limits.ExecutorMessageHistoryLimit = 3, 3
 		in := engine.Input{RunID: fmt.Sprintf("r%02d", i), MemoryID: "m", Parameters: map[string]any{"question": "q"}}
 		runtime.Run(t.Context(), p, in, engine.Host{Memory: store}, runtime.Options{Virtual: true, Journal: j})
@@ -201,12 +201,12 @@ func TestAConversationDoesNotGrowItsJournals(t *testing.T) {
 	}
 }
 
-func TestAResultNamesOnlyWhatWasKept(t *testing.T) {
+func TestResultHasOnlyIDsOfStoredInteractions(t *testing.T) {
 	tests := []struct {
 		name   string
 		store  memory.Store
 		none   bool
-		node   does
+		node   nodeFunc
 		warned bool
 	}{
 		{"no memory", nil, false, endsWith("s1 ok a"), false},
@@ -215,7 +215,7 @@ func TestAResultNamesOnlyWhatWasKept(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := remembering(tt.node)
+			p := programWithMemory(tt.node)
 			if tt.none {
 				p.Memory.Backend = "none"
 			}
@@ -229,11 +229,11 @@ func TestAResultNamesOnlyWhatWasKept(t *testing.T) {
 
 // TestARunIsKeptAsItsJournalSays: an earlier version kept a run that this one
 // ends otherwise. It is read to its end.
-func TestARunIsKeptAsItsJournalSays(t *testing.T) {
+func TestReplayStoresWhatAnEarlierVersionStored(t *testing.T) {
 	store, j := &enginetest.Store{}, &journal.Memory{RoundTrip: true}
 	in := engine.Input{RunID: "r1", MemoryID: "m"}
-	ends := func(node does) *engine.Result {
-		return runtime.Run(t.Context(), remembering(node), in, engine.Host{Memory: store}, runtime.Options{Virtual: true, Journal: j})
+	ends := func(node nodeFunc) *engine.Result {
+		return runtime.Run(t.Context(), programWithMemory(node), in, engine.Host{Memory: store}, runtime.Options{Virtual: true, Journal: j})
 	}
 	ends(endsWith("s1 ok deny"))
 	refused := func(s engine.Scope) error {

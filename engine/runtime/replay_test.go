@@ -30,17 +30,17 @@ func (m *echo) Generate(_ context.Context, req *model.Request, _ func(model.Delt
 	return &model.Reply{Text: "echo " + last.Text.String(), Stop: model.EndTurn}, nil
 }
 
-// asking is a node that asks twice and then calls a tool; it says what it heard.
-type asking struct {
-	prompt string
-	role   string
-	tools  []model.ToolDef
-	args   string
-	heard  *[]string
+// askingNode is a node that asks twice and then calls a tool; it says what it heard.
+type askingNode struct {
+	prompt   string
+	role     string
+	tools    []model.ToolDef
+	args     string
+	observed *[]string
 }
 
-func (a asking) node(s engine.Scope) error {
-	say := func(format string, args ...any) { *a.heard = append(*a.heard, fmt.Sprintf(format, args...)) }
+func (a askingNode) node(s engine.Scope) error {
+	say := func(format string, args ...any) { *a.observed = append(*a.observed, fmt.Sprintf(format, args...)) }
 	for i := 1; i <= 2; i++ {
 		r, err := s.Model(fmt.Sprintf("model.%d", i), model.Call{
 			Role: a.role, LLM: "main", Tools: a.tools,
@@ -56,28 +56,28 @@ func (a asking) node(s engine.Scope) error {
 	return err
 }
 
-// plays runs a node, with what a recording answers.
-func plays(t *testing.T, a asking, temperature float64, j journal.Journal, rec *replay.Recording) (res *engine.Result, live int) {
+// runRecorded runs a node, with what a recording answers.
+func runRecorded(t *testing.T, a askingNode, temperature float64, j journal.Journal, rec *replay.Recording) (res *engine.Result, live int) {
 	t.Helper()
 	m := &echo{}
-	p := program(map[string]does{"a": a.node})
+	p := program(map[string]nodeFunc{"a": a.node})
 	p.Models = []engine.ModelSpec{{Name: "main", Params: model.Params{Temperature: &temperature}}}
-	g := &gadget{}
+	g := &recordingTool{}
 	h := engine.Host{Models: map[string]model.Model{"main": m}, Tools: []tool.Binding{{Tool: g}}}
 	o := runtime.Options{Virtual: true, Journal: j, Recorded: rec}
 	res = runtime.Run(t.Context(), p, engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}, h, o)
-	return res, m.calls + len(g.given)
+	return res, m.calls + len(g.calls)
 }
 
-func TestARecordingToleratesWhatItIsTold(t *testing.T) {
-	recorded := asking{prompt: "hello", role: "planner", args: `{"n":1}`, heard: new([]string)}
+func TestRecordingAcceptsToleratedDifferences(t *testing.T) {
+	recorded := askingNode{prompt: "hello", role: "planner", args: `{"n":1}`, observed: new([]string)}
 	first := &journal.Memory{RoundTrip: true}
-	if res, _ := plays(t, recorded, 0, first, nil); res.Status != stop.RunCompleted {
+	if res, _ := runRecorded(t, recorded, 0, first, nil); res.Status != stop.RunCompleted {
 		t.Fatal(res.StopReason)
 	}
-	type change func(*asking) float64
-	prompt := func(a *asking) float64 { a.prompt = "good day"; return 0 }
-	hotter := func(*asking) float64 { return 1 }
+	type change func(*askingNode) float64
+	prompt := func(a *askingNode) float64 { a.prompt = "good day"; return 0 }
+	hotter := func(*askingNode) float64 { return 1 }
 	for _, tt := range []struct {
 		name     string
 		change   change
@@ -85,23 +85,23 @@ func TestARecordingToleratesWhatItIsTold(t *testing.T) {
 		missed   bool
 		drifted  []string // paths and classes
 	}{
-		{"what is the same is no drift", func(*asking) float64 { return 0 }, []drift.Class{drift.Prompt}, false, nil},
+		{"what is the same is no drift", func(*askingNode) float64 { return 0 }, []drift.Class{drift.Prompt}, false, nil},
 		{"nothing by itself", prompt, nil, true, nil},
 		{"prompts", prompt, []drift.Class{drift.Prompt}, false, []string{"model.1 prompt", "model.2 prompt"}},
 		{"prompts, and not parameters", hotter, []drift.Class{drift.Prompt}, true, nil},
 		{"parameters", hotter, []drift.Class{drift.Parameters}, false, []string{"model.1 parameters", "model.2 parameters"}},
-		{"all or nothing of a request", func(a *asking) float64 { prompt(a); return 1 }, []drift.Class{drift.Prompt}, true, nil},
-		{"tools", func(a *asking) float64 { a.tools = []model.ToolDef{{Name: "x"}}; return 0 }, []drift.Class{drift.Tools}, false, []string{"model.1 tools", "model.2 tools"}},
-		{"never another role", func(a *asking) float64 { a.role = "judge"; return 0 }, []drift.Class{drift.Prompt}, true, nil},
-		{"arguments of a tool", func(a *asking) float64 { a.args = `{"n":2}`; return 0 }, []drift.Class{drift.Arguments}, false, []string{"tool arguments"}},
-		{"which are no prompt", func(a *asking) float64 { a.args = `{"n":2}`; return 0 }, []drift.Class{drift.Prompt}, true, nil},
+		{"all or nothing of a request", func(a *askingNode) float64 { prompt(a); return 1 }, []drift.Class{drift.Prompt}, true, nil},
+		{"tools", func(a *askingNode) float64 { a.tools = []model.ToolDef{{Name: "x"}}; return 0 }, []drift.Class{drift.Tools}, false, []string{"model.1 tools", "model.2 tools"}},
+		{"never another role", func(a *askingNode) float64 { a.role = "judge"; return 0 }, []drift.Class{drift.Prompt}, true, nil},
+		{"arguments of a tool", func(a *askingNode) float64 { a.args = `{"n":2}`; return 0 }, []drift.Class{drift.Arguments}, false, []string{"tool arguments"}},
+		{"which are no prompt", func(a *askingNode) float64 { a.args = `{"n":2}`; return 0 }, []drift.Class{drift.Prompt}, true, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			now := recorded
-			now.heard = new([]string)
+			now.observed = new([]string)
 			temperature := tt.change(&now)
 			rec := replay.New(first.Records, replay.Options{Secrets: secret.New(nil), Tolerate: tt.tolerate})
-			res, live := plays(t, now, temperature, &journal.Memory{}, rec)
+			res, live := runRecorded(t, now, temperature, &journal.Memory{}, rec)
 			if (res.ReplayMismatch != nil) != tt.missed || live != 0 {
 				t.Fatalf("missed %v, live calls %d: %+v", res.ReplayMismatch, live, res.StopReason)
 			}
@@ -114,7 +114,7 @@ func TestARecordingToleratesWhatItIsTold(t *testing.T) {
 					drifted = append(drifted, d.Path+" "+string(x.Class))
 				}
 			}
-			if d := cmp.Diff(tt.drifted, drifted) + cmp.Diff(*recorded.heard, *now.heard); d != "" {
+			if d := cmp.Diff(tt.drifted, drifted) + cmp.Diff(*recorded.observed, *now.observed); d != "" {
 				t.Error(d)
 			}
 			if unused := rec.Unused(); len(unused) > 0 {
@@ -124,10 +124,10 @@ func TestARecordingToleratesWhatItIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatIsTakenAsideIsPerformed(t *testing.T) {
-	recorded := asking{prompt: "hello", role: "planner", args: `{}`, heard: new([]string)}
+func TestPassthroughEffectsArePerformed(t *testing.T) {
+	recorded := askingNode{prompt: "hello", role: "planner", args: `{}`, observed: new([]string)}
 	first := &journal.Memory{RoundTrip: true}
-	plays(t, recorded, 0, first, nil)
+	runRecorded(t, recorded, 0, first, nil)
 
 	var seen []string
 	rec := replay.New(first.Records, replay.Options{Secrets: secret.New(nil), Passthrough: func(a kernel.EffectQuery) bool {
@@ -135,8 +135,8 @@ func TestWhatIsTakenAsideIsPerformed(t *testing.T) {
 		return a.Path == "model.2"
 	}})
 	now := recorded
-	now.heard = new([]string)
-	if res, live := plays(t, now, 0, &journal.Memory{}, rec); res.Status != stop.RunCompleted || live != 1 {
+	now.observed = new([]string)
+	if res, live := runRecorded(t, now, 0, &journal.Memory{}, rec); res.Status != stop.RunCompleted || live != 1 {
 		t.Fatalf("%+v, live calls %d", res.StopReason, live)
 	}
 	if d := cmp.Diff([]string{"model.1", "model.2", "tool"}, seen); d != "" {
@@ -147,7 +147,7 @@ func TestWhatIsTakenAsideIsPerformed(t *testing.T) {
 	}
 }
 
-func TestARecordingGivesItsAnswersByPath(t *testing.T) {
+func TestRecordingReturnsResultsByPath(t *testing.T) {
 	failed := func(data string) []byte {
 		return (&journal.Failure{Code: "model", Message: "m", Data: json.RawMessage(data)}).Encode()
 	}
@@ -184,7 +184,7 @@ func TestARecordingGivesItsAnswersByPath(t *testing.T) {
 }
 
 // A recording tells layers apart by what their intents hold.
-func TestEachLayerOfARecordingCounts(t *testing.T) {
+func TestRecordingUsesOnlyItsLayers(t *testing.T) {
 	recs := []journal.Record{
 		{Seq: 1, Kind: journal.Start},
 		{Seq: 2, Kind: journal.Intent, Class: journal.Read, Path: "memory.read"},

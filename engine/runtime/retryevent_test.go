@@ -18,16 +18,16 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// noticing is a model that reports a wait before it answers.
-type noticing model.RetryEvent
+// waitingModel is a model that reports a wait before it answers.
+type waitingModel model.RetryEvent
 
-func (p noticing) Generate(ctx context.Context, _ *model.Request, _ func(model.Delta)) (*model.Reply, error) {
+func (p waitingModel) Generate(ctx context.Context, _ *model.Request, _ func(model.Delta)) (*model.Reply, error) {
 	model.NoticeRetry(ctx, model.RetryEvent(p))
 	return &model.Reply{Text: "x", Stop: model.EndTurn}, nil
 }
 
 // retries are the events of waits, and the types of those before them.
-func retries(h *heard) (waits []engine.Event, before []engine.EventType) {
+func retries(h *eventLog) (waits []engine.Event, before []engine.EventType) {
 	last := engine.EventType("")
 	for _, ev := range h.events {
 		if ev.Retry != nil {
@@ -39,12 +39,12 @@ func retries(h *heard) (waits []engine.Event, before []engine.EventType) {
 	return waits, before
 }
 
-func TestAWaitOfAModelIsAnEventWithoutSecrets(t *testing.T) {
-	events := &heard{}
-	p := program(map[string]does{"a": asks(1, 1)})
+func TestModelRetryEventIsRedacted(t *testing.T) {
+	events := &eventLog{}
+	p := program(map[string]nodeFunc{"a": asks(1, 1)})
 	p.Models = []engine.ModelSpec{{Name: "main"}}
 	runs(p, engine.Host{
-		Models:  map[string]model.Model{"main": noticing{Attempt: 2, MaxAttempts: 3, Wait: 4000, Error: "rate_limit (HTTP 429): key sk-secret is busy"}},
+		Models:  map[string]model.Model{"main": waitingModel{Attempt: 2, MaxAttempts: 3, Wait: 4000, Error: "rate_limit (HTTP 429): key sk-secret is busy"}},
 		Sinks:   []engine.Sink{events},
 		Secrets: secret.Unnamed([]string{"sk-secret"}),
 	})
@@ -58,10 +58,10 @@ func TestAWaitOfAModelIsAnEventWithoutSecrets(t *testing.T) {
 	}
 }
 
-func TestAWaitUnderABudgetIsAnEventOnce(t *testing.T) {
-	events := &heard{}
-	m := &breaking{fails: []*model.Error{{Kind: model.Truncated, Message: "cut", RetryAfter: 20 * time.Second, Attempts: 1}, fails(model.Truncated)}}
-	p := program(map[string]does{"a": asks(1, 1)})
+func TestRetryEventUnderABudgetIsSentOnce(t *testing.T) {
+	events := &eventLog{}
+	m := &failingModel{fails: []*model.Error{{Kind: model.Truncated, Message: "cut", RetryAfter: 20 * time.Second, Attempts: 1}, fails(model.Truncated)}}
+	p := program(map[string]nodeFunc{"a": asks(1, 1)})
 	p.Limits = engine.Limits{MaxTokens: 100_000}
 	p.Models = []engine.ModelSpec{{Name: "main", Retry: retry.Policy{MaxAttempts: 4, InitialDelay: time.Second}, Params: model.Params{MaxOutputTokens: 3000}}}
 	h := engine.Host{Models: map[string]model.Model{"main": m}, Sinks: []engine.Sink{events}}
@@ -80,7 +80,7 @@ func TestAWaitUnderABudgetIsAnEventOnce(t *testing.T) {
 		t.Error(diff)
 	}
 
-	again := &heard{}
+	again := &eventLog{}
 	h.Sinks = []engine.Sink{again}
 	session(t, p, h, j, o)
 	session(t, p, h, j, runtime.Options{Follow: &runtime.Tail{}})
@@ -89,17 +89,17 @@ func TestAWaitUnderABudgetIsAnEventOnce(t *testing.T) {
 	}
 }
 
-func TestAWaitOfAToolIsAnEvent(t *testing.T) {
+func TestToolRetrySendsAnEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		events, recs, calls := &heard{}, []tool.Record{}, 0
-		one := named("x", fake{tool.ReadEffect, func(context.Context, *tool.Call) (*tool.Output, error) {
+		events, recs, calls := &eventLog{}, []tool.Record{}, 0
+		one := named("x", funcTool{tool.ReadEffect, func(context.Context, *tool.Call) (*tool.Output, error) {
 			if calls++; calls == 1 {
 				return nil, errors.New("no luck with sk-secret")
 			}
 			return &tool.Output{Text: "y"}, nil
 		}})
 		one.Spec.Retry = retry.Policy{MaxAttempts: 2, InitialDelay: time.Minute}
-		p := program(map[string]does{"a": called("x", 1, false, &recs)})
+		p := program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)})
 		began := time.Now()
 		session(t, p, engine.Host{
 			Tools: []tool.Binding{one}, Sinks: []engine.Sink{events}, Secrets: secret.Unnamed([]string{"sk-secret"}),

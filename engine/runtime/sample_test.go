@@ -20,23 +20,23 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// oracle answers what tools ask, in turn: it notes the requests, and chooses
+// scriptedModel answers what tools ask, in turn: it notes the requests, and chooses
 // its replies without a lock of the run's.
-type oracle struct {
+type scriptedModel struct {
 	mu      sync.Mutex
 	asked   []*model.Request
 	begun   chan struct{} // closed at the first call, and then
 	release chan struct{} // it waits for this; nil = it does not
 }
 
-func (o *oracle) Choose(req *model.Request) model.Model {
+func (o *scriptedModel) Choose(req *model.Request) model.Model {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.asked = append(o.asked, req)
 	return o
 }
 
-func (o *oracle) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
+func (o *scriptedModel) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
 	if o.release != nil {
 		close(o.begun)
 		<-o.release
@@ -45,10 +45,10 @@ func (o *oracle) Generate(context.Context, *model.Request, func(model.Delta)) (*
 }
 
 // sampling is a run of one call of a tool that may ask the llm m.
-func sampling(t *testing.T, o *oracle, l engine.Limits, may tool.Sampling, call func(context.Context, *tool.Call) (*tool.Output, error)) (*engine.Result, tool.Record) {
+func sampling(t *testing.T, o *scriptedModel, l engine.Limits, may tool.Sampling, call func(context.Context, *tool.Call) (*tool.Output, error)) (*engine.Result, tool.Record) {
 	t.Helper()
 	var recs []tool.Record
-	p := program(map[string]does{"a": called("srv__ask", 1, false, &recs)})
+	p := program(map[string]nodeFunc{"a": callTool("srv__ask", 1, false, &recs)})
 	p.Limits = l
 	p.Models = []engine.ModelSpec{{Name: "m", Cost: &model.Cost{Input: 1, Output: 10}, Params: model.Params{Model: "small", MaxOutputTokens: 400}}}
 	set := &enginetest.Toolset{Tools: []tool.Definition{{Name: "ask"}}, ToolRules: tool.Rules{Sampling: may}}
@@ -68,7 +68,7 @@ func ofSize(size int) []model.Message {
 	return []model.Message{{Role: model.User, Text: model.Text{strings.Repeat("w", size)}}}
 }
 
-func TestAToolMayAskAnLLM(t *testing.T) {
+func TestToolCanSampleAnLLM(t *testing.T) {
 	var failures []string
 	call := func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		var asking sync.WaitGroup
@@ -87,7 +87,7 @@ func TestAToolMayAskAnLLM(t *testing.T) {
 		}
 		return &tool.Output{Text: "done"}, nil
 	}
-	o := &oracle{}
+	o := &scriptedModel{}
 	res, rec := sampling(t, o, engine.Limits{MaxTokens: 50_000}, tool.Sampling{LLM: "m", MaxCalls: 3, MaxTokens: 1000}, call)
 	if res.Status != stop.RunCompleted || rec.Text() != "done" {
 		t.Fatalf("%+v %+v", res.StopReason, rec)
@@ -112,8 +112,8 @@ func TestAToolMayAskAnLLM(t *testing.T) {
 	}
 }
 
-func TestAToolWithoutSamplingHasNoLLM(t *testing.T) {
-	_, rec := sampling(t, &oracle{}, engine.Limits{}, tool.Sampling{}, func(_ context.Context, c *tool.Call) (*tool.Output, error) {
+func TestToolWithoutSamplingHasNoLLM(t *testing.T) {
+	_, rec := sampling(t, &scriptedModel{}, engine.Limits{}, tool.Sampling{}, func(_ context.Context, c *tool.Call) (*tool.Output, error) {
 		return &tool.Output{Text: fmt.Sprint(c.Sample == nil)}, nil
 	})
 	if rec.Text() != "true" {
@@ -123,8 +123,8 @@ func TestAToolWithoutSamplingHasNoLLM(t *testing.T) {
 
 // TestAnAnswerThatNobodyWaitsForIsPaidFor: the call ends while the llm is at it;
 // what it may take at most counts.
-func TestAnAnswerThatNobodyWaitsForIsPaidFor(t *testing.T) {
-	o := &oracle{begun: make(chan struct{}), release: make(chan struct{})}
+func TestSampleInFlightAtTheEndOfACallIsCharged(t *testing.T) {
+	o := &scriptedModel{begun: make(chan struct{}), release: make(chan struct{})}
 	defer close(o.release)
 	res, rec := sampling(t, o, engine.Limits{MaxTokens: 50_000}, tool.Sampling{LLM: "m", MaxCalls: 3, MaxTokens: 1000}, func(_ context.Context, c *tool.Call) (*tool.Output, error) {
 		go func() { _, _ = c.Sample(context.Background(), ofSize(100), 0) }()
@@ -136,9 +136,9 @@ func TestAnAnswerThatNobodyWaitsForIsPaidFor(t *testing.T) {
 	}
 }
 
-func TestSamplingThatABudgetCannotPayForIsNotBegun(t *testing.T) {
+func TestSamplingBeyondTheBudgetIsNotStarted(t *testing.T) {
 	begun := false
-	res, _ := sampling(t, &oracle{}, engine.Limits{MaxTokens: 2000, ReserveTokens: 1}, tool.Sampling{LLM: "m", MaxCalls: 3, MaxTokens: 1000}, func(context.Context, *tool.Call) (*tool.Output, error) {
+	res, _ := sampling(t, &scriptedModel{}, engine.Limits{MaxTokens: 2000, ReserveTokens: 1}, tool.Sampling{LLM: "m", MaxCalls: 3, MaxTokens: 1000}, func(context.Context, *tool.Call) (*tool.Output, error) {
 		begun = true
 		return &tool.Output{}, nil
 	})

@@ -21,16 +21,16 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// keeper is a tool that keeps a part of the session: each call adds to it, once.
-type keeper struct{ part memory.SessionPart }
+// sessionTool is a tool that keeps a part of the session: each call adds to it, once.
+type sessionTool struct{ part memory.SessionPart }
 
-func (k keeper) Info() tool.Info {
+func (k sessionTool) Info() tool.Info {
 	return tool.Info{Name: string(k.part), Description: "Keeps.", Effect: tool.IdempotentEffect, Input: json.RawMessage(`{"type":"object"}`)}
 }
 
-func (k keeper) SessionPart() memory.SessionPart { return k.part }
+func (k sessionTool) SessionPart() memory.SessionPart { return k.part }
 
-func (k keeper) Call(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+func (k sessionTool) Call(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	if c.Session == nil {
 		return nil, errors.New("nothing is kept")
 	}
@@ -48,16 +48,16 @@ func (k keeper) Call(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	return &tool.Output{Text: "kept"}, err
 }
 
-func keepers(parts ...memory.SessionPart) []tool.Binding {
+func sessionTools(parts ...memory.SessionPart) []tool.Binding {
 	var out []tool.Binding
 	for _, p := range parts {
-		out = append(out, tool.Binding{Tool: keeper{p}})
+		out = append(out, tool.Binding{Tool: sessionTool{p}})
 	}
 	return out
 }
 
-// using is a node that calls tools, one after another, and warns with what they say.
-func using(tools ...string) does {
+// callsTools is a node that calls tools, one after another, and warns with what they say.
+func callsTools(tools ...string) nodeFunc {
 	return func(s engine.Scope) error {
 		for _, tool := range tools {
 			rec, _, err := s.Tool(tool, engine.Invocation{Tool: tool, StepID: "s1"})
@@ -70,7 +70,7 @@ func using(tools ...string) does {
 	}
 }
 
-func TestSessionsAreShownToRunsThatCanUseThem(t *testing.T) {
+func TestSessionsAreReadByRunsThatUseThem(t *testing.T) {
 	notes := []memory.Note{{ID: "first/notes", RunID: "first", Text: "a note", At: time.Unix(0, 0).UTC()}}
 	variables := []memory.VariableView{
 		{Name: "a", Type: "text", Size: 202, Preview: `"` + strings.Repeat("x", 119) + " …"},
@@ -82,17 +82,17 @@ func TestSessionsAreShownToRunsThatCanUseThem(t *testing.T) {
 		id    string
 		want  memory.SessionView
 	}{
-		{"all of it", keepers(memory.NotesPart, memory.VariablesPart), "m", memory.SessionView{Notes: notes, Variables: variables}},
-		{"the notes", keepers(memory.NotesPart), "m", memory.SessionView{Notes: notes}},
-		{"the variables", keepers(memory.VariablesPart), "m", memory.SessionView{Variables: variables}},
+		{"all of it", sessionTools(memory.NotesPart, memory.VariablesPart), "m", memory.SessionView{Notes: notes, Variables: variables}},
+		{"the notes", sessionTools(memory.NotesPart), "m", memory.SessionView{Notes: notes}},
+		{"the variables", sessionTools(memory.VariablesPart), "m", memory.SessionView{Variables: variables}},
 		{"nothing without a tool for it", nil, "m", memory.SessionView{}},
-		{"nothing of another conversation", keepers(memory.NotesPart), "other", memory.SessionView{}},
-		{"nothing in a new conversation", keepers(memory.NotesPart), "", memory.SessionView{}},
+		{"nothing of another conversation", sessionTools(memory.NotesPart), "other", memory.SessionView{}},
+		{"nothing in a new conversation", sessionTools(memory.NotesPart), "", memory.SessionView{}},
 	}
 	store := &enginetest.Store{}
 	first := runtime.Run(
-		t.Context(), remembering(using("notes", "variables")), engine.Input{RunID: "first", MemoryID: "m"},
-		engine.Host{Memory: store, Tools: keepers(memory.NotesPart, memory.VariablesPart)}, runtime.Options{Virtual: true},
+		t.Context(), programWithMemory(callsTools("notes", "variables")), engine.Input{RunID: "first", MemoryID: "m"},
+		engine.Host{Memory: store, Tools: sessionTools(memory.NotesPart, memory.VariablesPart)}, runtime.Options{Virtual: true},
 	)
 	if got := strings.Join(first.Warnings, ", "); got != "ok: kept, ok: kept" {
 		t.Fatal(got)
@@ -100,7 +100,7 @@ func TestSessionsAreShownToRunsThatCanUseThem(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var seen memory.SessionView
-			p := remembering(func(s engine.Scope) error { seen = s.View().State.Session; return nil })
+			p := programWithMemory(func(s engine.Scope) error { seen = s.View().State.Session; return nil })
 			runtime.Run(t.Context(), p, engine.Input{RunID: "next", MemoryID: tt.id}, engine.Host{Memory: store, Tools: tt.tools}, runtime.Options{Virtual: true})
 			if d := cmp.Diff(tt.want, seen); d != "" {
 				t.Error(d)
@@ -109,11 +109,11 @@ func TestSessionsAreShownToRunsThatCanUseThem(t *testing.T) {
 	}
 }
 
-// TestNothingIsKeptTwiceByARunThatIsResumed cuts a run after each record of its
+// TestResumedRunStoresNothingTwice cuts a run after each record of its
 // journal, with all that it kept in the store, and resumes it.
-func TestNothingIsKeptTwiceByARunThatIsResumed(t *testing.T) {
-	p := remembering(func(s engine.Scope) error {
-		if err := using("notes", "variables")(s); err != nil {
+func TestResumedRunStoresNothingTwice(t *testing.T) {
+	p := programWithMemory(func(s engine.Scope) error {
+		if err := callsTools("notes", "variables")(s); err != nil {
 			return err
 		}
 		return endsWith("s1 ok a", "s2 ok b")(s)
@@ -123,7 +123,7 @@ func TestNothingIsKeptTwiceByARunThatIsResumed(t *testing.T) {
 		session := func() *engine.Result {
 			return runtime.Run(
 				t.Context(), p, engine.Input{RunID: "r", MemoryID: "m", Parameters: map[string]any{"question": "q"}},
-				engine.Host{Memory: store, Tools: keepers(memory.NotesPart, memory.VariablesPart)}, runtime.Options{Virtual: true, Journal: j},
+				engine.Host{Memory: store, Tools: sessionTools(memory.NotesPart, memory.VariablesPart)}, runtime.Options{Virtual: true, Journal: j},
 			)
 		}
 		whole := session()
@@ -147,39 +147,39 @@ func TestNothingIsKeptTwiceByARunThatIsResumed(t *testing.T) {
 	}
 }
 
-// sessionless is a memory whose sessions cannot be read.
-type sessionless struct{ *enginetest.Store }
+// brokenSessions is a memory whose sessions cannot be read.
+type brokenSessions struct{ *enginetest.Store }
 
-func (sessionless) Session(context.Context, string) (memory.Session, error) {
+func (brokenSessions) Session(context.Context, string) (memory.Session, error) {
 	return memory.Session{}, errors.New("it is torn")
 }
 
-func TestASessionThatCannotBeReadIsAWarning(t *testing.T) {
+func TestUnreadableSessionIsAWarning(t *testing.T) {
 	res := runtime.Run(
-		t.Context(), remembering(note("went on")), engine.Input{RunID: "r", MemoryID: "m"},
-		engine.Host{Memory: sessionless{&enginetest.Store{}}, Tools: keepers(memory.NotesPart)}, runtime.Options{Virtual: true},
+		t.Context(), programWithMemory(warn("went on")), engine.Input{RunID: "r", MemoryID: "m"},
+		engine.Host{Memory: brokenSessions{&enginetest.Store{}}, Tools: sessionTools(memory.NotesPart)}, runtime.Options{Virtual: true},
 	)
 	if got := strings.Join(res.Warnings, ", "); res.Status != stop.RunCompleted || !strings.HasSuffix(got, "could not be read: it is torn, went on") {
 		t.Errorf("%s: %s", res.Status, got)
 	}
 }
 
-// conversations is a memory without sessions.
-type conversations struct{ memory.Store }
+// storeWithoutSessions is a memory without sessions.
+type storeWithoutSessions struct{ memory.Store }
 
-func TestToolsKnowWhenNothingIsKept(t *testing.T) {
-	none := remembering(using("notes"))
+func TestToolsWithoutMemoryHaveNoSession(t *testing.T) {
+	none := programWithMemory(callsTools("notes"))
 	none.Memory.Backend = "none"
 	for name, c := range map[string]struct {
 		p     *engine.Program
 		store memory.Store
 	}{
-		"no memory":                 {remembering(using("notes")), nil},
+		"no memory":                 {programWithMemory(callsTools("notes")), nil},
 		"backend none":              {none, &enginetest.Store{}},
-		"a memory without sessions": {remembering(using("notes")), conversations{&enginetest.Store{}}},
+		"a memory without sessions": {programWithMemory(callsTools("notes")), storeWithoutSessions{&enginetest.Store{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			res := runtime.Run(t.Context(), c.p, engine.Input{RunID: "r"}, engine.Host{Memory: c.store, Tools: keepers(memory.NotesPart)}, runtime.Options{Virtual: true})
+			res := runtime.Run(t.Context(), c.p, engine.Input{RunID: "r"}, engine.Host{Memory: c.store, Tools: sessionTools(memory.NotesPart)}, runtime.Options{Virtual: true})
 			if got := strings.Join(res.Warnings, ", "); got != "error: nothing is kept" {
 				t.Error(got)
 			}
@@ -190,20 +190,20 @@ func TestToolsKnowWhenNothingIsKept(t *testing.T) {
 func TestNestedAgentsShareTheSession(t *testing.T) {
 	store := &enginetest.Store{}
 	var seen memory.SessionView
-	inner := remembering(func(s engine.Scope) error {
+	inner := programWithMemory(func(s engine.Scope) error {
 		seen = s.View().State.Session
-		return using("notes")(s)
+		return callsTools("notes")(s)
 	})
-	outer := remembering(func(s engine.Scope) error {
-		if err := using("notes")(s); err != nil {
+	outer := programWithMemory(func(s engine.Scope) error {
+		if err := callsTools("notes")(s); err != nil {
 			return err
 		}
 		_, err := s.Agent("agent", inner, nil)
 		return err
 	})
-	host := engine.Host{Memory: store, Tools: keepers(memory.NotesPart)}
+	host := engine.Host{Memory: store, Tools: sessionTools(memory.NotesPart)}
 	host.Nested = func(*engine.Program, map[string]any) (engine.Host, error) {
-		return engine.Host{Tools: keepers(memory.NotesPart)}, nil
+		return engine.Host{Tools: sessionTools(memory.NotesPart)}, nil
 	}
 	runtime.Run(t.Context(), outer, engine.Input{RunID: "r", MemoryID: "m"}, host, runtime.Options{Virtual: true})
 	kept, err := store.Session(t.Context(), "m")
@@ -237,8 +237,8 @@ func (y survey) NextQuestion(_ json.RawMessage, answers []interrupt.Decision) (*
 	return nil, &tool.Output{Text: strings.Join(all, " and ")}, nil
 }
 
-// decided is answers by path, as people type them.
-func decided(t *testing.T, answers map[string]string) map[string]json.RawMessage {
+// encodeAnswers is answers by path, as people type them.
+func encodeAnswers(t *testing.T, answers map[string]string) map[string]json.RawMessage {
 	t.Helper()
 	out := map[string]json.RawMessage{}
 	for path, typed := range answers {
@@ -251,13 +251,13 @@ func decided(t *testing.T, answers map[string]string) map[string]json.RawMessage
 	return out
 }
 
-func TestAToolThatAsksParksTheRunUntilItIsAnswered(t *testing.T) {
+func TestHumanToolSuspendsTheRunUntilAnswered(t *testing.T) {
 	j := &journal.Memory{RoundTrip: true}
 	session := func(answers map[string]string) *engine.Result {
 		return runtime.Run(
-			t.Context(), program(map[string]does{"a": using("survey")}), engine.Input{RunID: "r"},
+			t.Context(), program(map[string]nodeFunc{"a": callsTools("survey")}), engine.Input{RunID: "r"},
 			engine.Host{Tools: []tool.Binding{{Tool: survey{"first?", "second?"}}}},
-			runtime.Options{Virtual: true, Journal: j, Answers: decided(t, answers)},
+			runtime.Options{Virtual: true, Journal: j, Answers: encodeAnswers(t, answers)},
 		)
 	}
 	for _, step := range []struct {
@@ -288,10 +288,10 @@ func TestAToolThatAsksParksTheRunUntilItIsAnswered(t *testing.T) {
 	}
 }
 
-func TestAToolThatAsksMayFail(t *testing.T) {
-	people := answering{"text": `{"do":"text","text":""}`}
+func TestHumanToolMayFail(t *testing.T) {
+	people := fixedAnswer{"text": `{"do":"text","text":""}`}
 	res := runtime.Run(
-		t.Context(), program(map[string]does{"a": using("survey")}), engine.Input{RunID: "r"},
+		t.Context(), program(map[string]nodeFunc{"a": callsTools("survey")}), engine.Input{RunID: "r"},
 		engine.Host{Tools: []tool.Binding{{Tool: survey{"first?"}}}, Responder: people}, runtime.Options{Virtual: true},
 	)
 	if got := strings.Join(res.Warnings, ", "); got != "error: an answer is missing" {
@@ -299,9 +299,9 @@ func TestAToolThatAsksMayFail(t *testing.T) {
 	}
 }
 
-// answering is a person who says one thing to every question.
-type answering map[string]string
+// fixedAnswer is a person who says one thing to every question.
+type fixedAnswer map[string]string
 
-func (a answering) Ask(context.Context, interrupt.Question) (json.RawMessage, error) {
+func (a fixedAnswer) Ask(context.Context, interrupt.Question) (json.RawMessage, error) {
 	return json.RawMessage(a["text"]), nil
 }

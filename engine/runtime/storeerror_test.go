@@ -17,13 +17,13 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// full is an error of a store that names its stop code.
-type full struct{}
+// fullStoreError is an error of a store that names its stop code.
+type fullStoreError struct{}
 
-func (full) Error() string       { return "no room" }
-func (full) StopCode() stop.Code { return stop.StoreFull }
+func (fullStoreError) Error() string       { return "no room" }
+func (fullStoreError) StopCode() stop.Code { return stop.StoreFull }
 
-func TestStoreTroubleSuspendsARunThatResumes(t *testing.T) {
+func TestStoreErrorSuspendsTheRun(t *testing.T) {
 	locked := errors.New("another process has the store")
 	tests := []struct {
 		name     string
@@ -33,14 +33,14 @@ func TestStoreTroubleSuspendsARunThatResumes(t *testing.T) {
 		answered bool // before the trouble
 	}{
 		{"history cannot be read", "m", locked, stop.StoreUnavailable, false},
-		{"history cannot be read, the disk is full", "m", full{}, stop.StoreFull, false},
+		{"history cannot be read, the disk is full", "m", fullStoreError{}, stop.StoreFull, false},
 		{"the answer cannot be stored", "", locked, stop.StoreUnavailable, true},
-		{"the answer cannot be stored, the disk is full", "", full{}, stop.StoreFull, true},
+		{"the answer cannot be stored, the disk is full", "", fullStoreError{}, stop.StoreFull, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			store := &enginetest.Store{}
-			turnOf(remembering(endsWith("s0 ok zero")), store, engine.Input{RunID: "earlier", MemoryID: "m"})
+			turnOf(programWithMemory(endsWith("s0 ok zero")), store, engine.Input{RunID: "earlier", MemoryID: "m"})
 			store.Err, store.Fails = tt.err, 1
 			j := &journal.Memory{RoundTrip: true}
 			var shown string
@@ -50,7 +50,7 @@ func TestStoreTroubleSuspendsARunThatResumes(t *testing.T) {
 					return endsWith("s1 ok one")(s)
 				}
 				in := engine.Input{RunID: "r", MemoryID: tt.memoryID, Parameters: map[string]any{"question": "q"}}
-				return runtime.Run(t.Context(), remembering(node), in, engine.Host{Memory: store}, runtime.Options{Journal: j})
+				return runtime.Run(t.Context(), programWithMemory(node), in, engine.Host{Memory: store}, runtime.Options{Journal: j})
 			}
 			res := run()
 			if res.Status != stop.RunInterrupted || res.StopReason.Code != tt.code {
@@ -67,17 +67,17 @@ func TestStoreTroubleSuspendsARunThatResumes(t *testing.T) {
 			if tt.memoryID != "" && shown != "question of earlier" {
 				t.Errorf("shown %q of the conversation", shown)
 			}
-			if run(); store.Appends() != before+1 || len(kept(t, store, res.MemoryID)) != len(tt.memoryID)+1 {
-				t.Errorf("%d appends, %q", store.Appends()-before, lastReplies(kept(t, store, res.MemoryID)))
+			if run(); store.Appends() != before+1 || len(storedHistory(t, store, res.MemoryID)) != len(tt.memoryID)+1 {
+				t.Errorf("%d appends, %q", store.Appends()-before, lastReplies(storedHistory(t, store, res.MemoryID)))
 			}
 		})
 	}
 }
 
 // The wait for a store that other processes use ends with the run's own limit.
-func TestTheWaitForAStoreIsBoundedByMaxDuration(t *testing.T) {
-	store := &waiting{}
-	p := remembering(endsWith("s1 ok one"))
+func TestMaxDurationBoundsTheWaitForTheStore(t *testing.T) {
+	store := &deadlineStore{}
+	p := programWithMemory(endsWith("s1 ok one"))
 	p.Limits.MaxDuration = time.Minute
 	res := runtime.Run(t.Context(), p, engine.Input{RunID: "r", MemoryID: "m"}, engine.Host{Memory: store}, runtime.Options{})
 	if res.Status != stop.RunCompleted || len(store.left) != 3 {
@@ -90,33 +90,33 @@ func TestTheWaitForAStoreIsBoundedByMaxDuration(t *testing.T) {
 	}
 }
 
-// waiting notes how long its operations may take.
-type waiting struct {
+// deadlineStore notes how long its operations may take.
+type deadlineStore struct {
 	enginetest.Store
 	left []time.Duration
 }
 
-func (w *waiting) note(ctx context.Context) {
+func (w *deadlineStore) note(ctx context.Context) {
 	at, _ := ctx.Deadline()
 	w.left = append(w.left, time.Until(at))
 }
 
-func (w *waiting) History(ctx context.Context, id string) ([]memory.Interaction, error) {
+func (w *deadlineStore) History(ctx context.Context, id string) ([]memory.Interaction, error) {
 	w.note(ctx)
 	return w.Store.History(ctx, id)
 }
 
-func (w *waiting) Append(ctx context.Context, in ...memory.Interaction) error {
+func (w *deadlineStore) Append(ctx context.Context, in ...memory.Interaction) error {
 	w.note(ctx)
 	return w.Store.Append(ctx, in...)
 }
 
-// noting is a tool that keeps notes.
-type noting struct{ fake }
+// noteTool is a tool that keeps notes.
+type noteTool struct{ funcTool }
 
-func (noting) SessionPart() memory.SessionPart { return memory.NotesPart }
+func (noteTool) SessionPart() memory.SessionPart { return memory.NotesPart }
 
-func TestTroubleWithNotesWarnsAndTheRunContinues(t *testing.T) {
+func TestSessionErrorIsAWarning(t *testing.T) {
 	busy, refused := errors.New("the store is busy"), &memory.RefusedError{Err: errors.New("too many notes")}
 	for _, tt := range []struct {
 		name   string
@@ -132,14 +132,14 @@ func TestTroubleWithNotesWarnsAndTheRunContinues(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			store := &enginetest.Store{}
-			one := noting{fake{tool.IdempotentEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+			one := noteTool{funcTool{tool.IdempotentEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 				store.Err, store.Fails = tt.err, 1
 				err := c.Session.Update(ctx, func(s *memory.Session) error { return tt.change })
 				return &tool.Output{Text: "noted"}, err
 			}}}
 			var recs []tool.Record
-			p := remembering(func(s engine.Scope) error {
-				if err := called("notes", 1, false, &recs)(s); err != nil {
+			p := programWithMemory(func(s engine.Scope) error {
+				if err := callTool("notes", 1, false, &recs)(s); err != nil {
 					return err
 				}
 				return endsWith("s1 ok one")(s)
@@ -157,7 +157,7 @@ func TestTroubleWithNotesWarnsAndTheRunContinues(t *testing.T) {
 
 // Earlier versions ended a run where the history could not be read, and kept the
 // stop code in the journal.
-func TestAJournalKeepsTheStopCodeOfAStoreInTrouble(t *testing.T) {
+func TestStopCodeOfAJournaledStoreErrorIsKept(t *testing.T) {
 	for code, want := range map[string]stop.Code{
 		"store_full": stop.StoreFull, "store_corrupt": stop.StoreCorrupt, "error": stop.Internal,
 	} {
@@ -165,7 +165,7 @@ func TestAJournalKeepsTheStopCodeOfAStoreInTrouble(t *testing.T) {
 		run := func() *engine.Result {
 			store := &enginetest.Store{Err: &memory.RefusedError{Err: errors.New("not this one")}, Fails: 1}
 			in := engine.Input{RunID: "r", MemoryID: "m", Parameters: map[string]any{"question": "q"}}
-			return runtime.Run(t.Context(), remembering(endsWith("s1 ok one")), in, engine.Host{Memory: store}, runtime.Options{Journal: j})
+			return runtime.Run(t.Context(), programWithMemory(endsWith("s1 ok one")), in, engine.Host{Memory: store}, runtime.Options{Journal: j})
 		}
 		run()
 		changed := 0
@@ -183,21 +183,21 @@ func TestAJournalKeepsTheStopCodeOfAStoreInTrouble(t *testing.T) {
 	}
 }
 
-// short is a journal that takes so many records.
-type short struct {
+// limitedJournal is a journal that takes so many records.
+type limitedJournal struct {
 	journal.Memory
 	room int
 	err  error
 }
 
-func (s *short) Append(recs []journal.Record) (*journal.Ticket, error) {
+func (s *limitedJournal) Append(recs []journal.Record) (*journal.Ticket, error) {
 	if s.room -= len(recs); s.room < 0 {
 		return nil, s.err
 	}
 	return s.Memory.Append(recs)
 }
 
-func TestAJournalThatCannotBeWrittenNamesTheTrouble(t *testing.T) {
+func TestJournalErrorIsInTheStopReason(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
 		want stop.Code
@@ -206,7 +206,7 @@ func TestAJournalThatCannotBeWrittenNamesTheTrouble(t *testing.T) {
 		{fmt.Errorf("append: %w", journal.ErrCorrupt), stop.StoreCorrupt},
 		{errors.New("input/output error"), stop.StoreUnavailable},
 	} {
-		res := runtime.Run(t.Context(), program(map[string]does{"a": note("a")}), question(), engine.Host{}, runtime.Options{Journal: &short{err: tt.err}})
+		res := runtime.Run(t.Context(), program(map[string]nodeFunc{"a": warn("a")}), question(), engine.Host{}, runtime.Options{Journal: &limitedJournal{err: tt.err}})
 		if res.StopReason.Code != tt.want || !strings.Contains(res.StopReason.Message, tt.err.Error()) {
 			t.Errorf("%v: %s, %+v", tt.err, res.Status, res.StopReason)
 		}

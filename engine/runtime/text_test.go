@@ -56,7 +56,7 @@ func TestTextIsReadFromStringOrSegments(t *testing.T) {
 // there in segments.
 func TestJournalKeepsTheSegmentsOfARequest(t *testing.T) {
 	shared := strings.Repeat("shared ", 20)
-	p := program(map[string]does{"a": func(s engine.Scope) error {
+	p := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
 		for _, own := range []string{"one", "two"} {
 			_, err := s.Model(own, model.Call{Role: "executor", LLM: "main", Messages: []model.Message{
 				{Role: model.User, Text: model.Text{shared, own}},

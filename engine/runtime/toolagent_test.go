@@ -20,22 +20,22 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// delegate is a tool whose calls a program answers.
-type delegate struct {
-	fake
+// agentTool is a tool whose calls a program answers.
+type agentTool struct {
+	funcTool
 	program *engine.Program
 }
 
-func (d delegate) Program() *engine.Program { return d.program }
+func (d agentTool) Program() *engine.Program { return d.program }
 
-func (d delegate) Parameters(args json.RawMessage, _ *tool.PlanContext) (map[string]any, error) {
+func (d agentTool) Parameters(args json.RawMessage, _ *tool.PlanContext) (map[string]any, error) {
 	return map[string]any{"question": string(args)}, nil
 }
 
-// within is a program that nests another as the tool "agent", bound by change.
-func within(inner *engine.Program, calls int, recs *[]tool.Record, tools map[string][]tool.Binding, change func(*tool.Spec)) (*engine.Program, engine.Host) {
-	p := program(map[string]does{"a": called("agent", calls, true, recs)})
-	bound := named("agent", delegate{program: inner})
+// nestedProgram is a program that nests another as the tool "agent", bound by change.
+func nestedProgram(inner *engine.Program, calls int, recs *[]tool.Record, tools map[string][]tool.Binding, change func(*tool.Spec)) (*engine.Program, engine.Host) {
+	p := program(map[string]nodeFunc{"a": callTool("agent", calls, true, recs)})
+	bound := named("agent", agentTool{program: inner})
 	if change != nil {
 		change(bound.Spec)
 	}
@@ -46,13 +46,13 @@ func within(inner *engine.Program, calls int, recs *[]tool.Record, tools map[str
 	return p, h
 }
 
-func TestAgentsAreNestedSoDeep(t *testing.T) {
+func TestNestingLimit(t *testing.T) {
 	var recs []tool.Record
 	deepest := 0
 	inner := program(nil)
 	inner.Name = "inner"
-	inner.Graph.Nodes = program(map[string]does{"a": nothing}).Graph.Nodes
-	inner.Nodes["a"] = does(func(s engine.Scope) error {
+	inner.Graph.Nodes = program(map[string]nodeFunc{"a": nothing}).Graph.Nodes
+	inner.Nodes["a"] = nodeFunc(func(s engine.Scope) error {
 		deepest = max(deepest, strings.Count(s.Path()+"/", "tool.0/"))
 		rec, _, err := s.Tool("tool.0", engine.Invocation{Tool: "agent", StepID: "s1"})
 		if err == nil && rec.Status != tool.CallOK {
@@ -60,8 +60,8 @@ func TestAgentsAreNestedSoDeep(t *testing.T) {
 		}
 		return err
 	})
-	tools := map[string][]tool.Binding{"inner": {named("agent", delegate{program: inner})}}
-	p, h := within(inner, 1, &recs, tools, nil)
+	tools := map[string][]tool.Binding{"inner": {named("agent", agentTool{program: inner})}}
+	p, h := nestedProgram(inner, 1, &recs, tools, nil)
 	res := runs(p, h)
 	if res.Status != stop.RunCompleted || recs[0].Status != tool.CallOK || deepest != 5 {
 		t.Errorf("%+v, %d deep: %+v", res.StopReason, deepest, recs)
@@ -73,9 +73,9 @@ func TestAgentsAreNestedSoDeep(t *testing.T) {
 
 // TestAnAgentsTimeIsItsCalls: each of the calls of one turn has a timer of its
 // own beside the agent's; the one that is due ends that call alone.
-func TestAnAgentsTimeIsItsCalls(t *testing.T) {
+func TestTimeoutOfAnAgentEndsOnlyItsCall(t *testing.T) {
 	var recs []tool.Record
-	inner := program(map[string]does{"a": func(s engine.Scope) error {
+	inner := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
 		d := time.Second
 		if s.View().State.Question == `{"n":1}` {
 			d = time.Hour
@@ -83,7 +83,7 @@ func TestAnAgentsTimeIsItsCalls(t *testing.T) {
 		return s.Sleep("wait", d)
 	}})
 	inner.Limits.MaxDuration = 2 * time.Hour
-	p, h := within(inner, 3, &recs, nil, func(t *tool.Spec) { t.Timeout = time.Minute })
+	p, h := nestedProgram(inner, 3, &recs, nil, func(t *tool.Spec) { t.Timeout = time.Minute })
 	j := &journal.Memory{RoundTrip: true}
 	for range 2 { // and run again
 		res := session(t, p, h, j, runtime.Options{Virtual: true})
@@ -96,9 +96,9 @@ func TestAnAgentsTimeIsItsCalls(t *testing.T) {
 	}
 }
 
-// counter knows how many calls are under way at once, and lets them go on once
+// concurrencyCounter knows how many calls are under way at once, and lets them go on once
 // there are as many as there should be.
-type counter struct {
+type concurrencyCounter struct {
 	mu         sync.Mutex
 	open, most int
 	enough     int
@@ -106,7 +106,7 @@ type counter struct {
 	once       sync.Once
 }
 
-func (c *counter) call(ctx context.Context, _ *tool.Call) (*tool.Output, error) {
+func (c *concurrencyCounter) call(ctx context.Context, _ *tool.Call) (*tool.Output, error) {
 	c.mu.Lock()
 	c.open++
 	c.most = max(c.most, c.open)
@@ -127,7 +127,7 @@ func (c *counter) call(ctx context.Context, _ *tool.Call) (*tool.Output, error) 
 	}
 }
 
-func TestSoManyCallsAtOnce(t *testing.T) {
+func TestConcurrencyLimit(t *testing.T) {
 	for _, max := range []int{0, 1, 3} {
 		for _, kind := range []string{"tool", "agent", "server"} {
 			t.Run(fmt.Sprintf("%d of a %s", max, kind), func(t *testing.T) {
@@ -136,19 +136,19 @@ func TestSoManyCallsAtOnce(t *testing.T) {
 					at = max
 				}
 				var recs []tool.Record
-				c := &counter{enough: at, let: make(chan struct{})}
-				one := fake{tool.ReadEffect, c.call}
+				c := &concurrencyCounter{enough: at, let: make(chan struct{})}
+				one := funcTool{tool.ReadEffect, c.call}
 				name, bind := "x", func(s *tool.Spec) { s.MaxConcurrent = max }
 				bound := named("x", one)
 				bind(bound.Spec)
 				h := engine.Host{Tools: []tool.Binding{bound}}
 				switch kind {
 				case "agent":
-					inner := program(map[string]does{"a": func(s engine.Scope) error {
+					inner := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
 						_, _, err := s.Tool("tool", engine.Invocation{Tool: "x"})
 						return err
 					}})
-					_, h = within(inner, 1, &recs, map[string][]tool.Binding{"p": {named("x", one)}}, bind)
+					_, h = nestedProgram(inner, 1, &recs, map[string][]tool.Binding{"p": {named("x", one)}}, bind)
 					name = "agent"
 				case "server":
 					set := &enginetest.Toolset{Tools: []tool.Definition{{Name: "one"}, {Name: "two"}}, Respond: func(ctx context.Context, _ string, call *tool.Call) (*tool.Output, error) {
@@ -159,7 +159,7 @@ func TestSoManyCallsAtOnce(t *testing.T) {
 					bind(many.Spec)
 					h, name = engine.Host{Tools: []tool.Binding{many}}, "x__one"
 				}
-				res := session(t, program(map[string]does{"a": called(name, 20, true, &recs)}), h, &journal.Memory{}, runtime.Options{})
+				res := session(t, program(map[string]nodeFunc{"a": callTool(name, 20, true, &recs)}), h, &journal.Memory{}, runtime.Options{})
 				if res.Status != stop.RunCompleted || c.most != at {
 					t.Errorf("%+v: %d at once", res.StopReason, c.most)
 				}
@@ -173,16 +173,16 @@ func TestSoManyCallsAtOnce(t *testing.T) {
 	}
 }
 
-// serving is a program with a server of tools within an agent.
-func serving(set tool.Toolset, pinned func(*tool.Listing) error, calls int, recs *[]tool.Record, node does) (*engine.Program, engine.Host) {
+// programWithServer is a program with a server of tools within an agent.
+func programWithServer(set tool.Toolset, pinned func(*tool.Listing) error, calls int, recs *[]tool.Record, node nodeFunc) (*engine.Program, engine.Host) {
 	many := named("srv", set)
 	many.Pinned = pinned
-	return within(program(map[string]does{"a": node}), calls, recs, map[string][]tool.Binding{"p": {many}}, nil)
+	return nestedProgram(program(map[string]nodeFunc{"a": node}), calls, recs, map[string][]tool.Binding{"p": {many}}, nil)
 }
 
-// TestTheServersOfAnAgentAreClosed, however it ends.
-func TestTheServersOfAnAgentAreClosed(t *testing.T) {
-	ends := map[string]does{
+// TestServersOfNestedAgentsAreClosed, however it ends.
+func TestServersOfNestedAgentsAreClosed(t *testing.T) {
+	ends := map[string]nodeFunc{
 		"at its end": nothing,
 		"in a fault": func(engine.Scope) error { return stop.Fail(stop.StepFailed, "", "no") },
 		"by a stop":  func(s engine.Scope) error { return s.Sleep("long", time.Hour) },
@@ -196,7 +196,7 @@ func TestTheServersOfAnAgentAreClosed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var recs []tool.Record
 			set := &enginetest.Toolset{Server: "srv"}
-			p, h := serving(set, nil, 2, &recs, node)
+			p, h := programWithServer(set, nil, 2, &recs, node)
 			p.Limits.MaxDuration = time.Minute
 			runs(p, h)
 			if set.ListCalls.Load() != 2 || set.CloseCalls.Load() != 2 {
@@ -210,13 +210,13 @@ func TestTheServersOfAnAgentAreClosed(t *testing.T) {
 // may plan around.
 func TestChangedToolsOfAnAgentEndTheRun(t *testing.T) {
 	var recs []tool.Record
-	p, h := serving(&enginetest.Toolset{}, func(*tool.Listing) error { return fmt.Errorf("%w: look", tool.ErrChanged) }, 1, &recs, nothing)
+	p, h := programWithServer(&enginetest.Toolset{}, func(*tool.Listing) error { return fmt.Errorf("%w: look", tool.ErrChanged) }, 1, &recs, nothing)
 	if res := runs(p, h); res.StopReason.Code != stop.ToolsChanged || res.Status != stop.RunFailed {
 		t.Errorf("%+v", res.StopReason)
 	}
 }
 
-func TestTheStrongestEffectIsAnAgents(t *testing.T) {
+func TestEffectOfAnAgentIsItsStrongestTool(t *testing.T) {
 	with := func(effects ...tool.Effect) *engine.Program {
 		p := &engine.Program{}
 		for _, e := range effects {

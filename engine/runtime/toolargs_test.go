@@ -17,9 +17,9 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// loose takes objects whose n is a number, and coerces one that is a string. It
+// coerceN takes objects whose n is a number, and coerces one that is a string. It
 // coerces a member fixed as well.
-func loose(args json.RawMessage) (json.RawMessage, []tool.ArgsRepair, error) {
+func coerceN(args json.RawMessage) (json.RawMessage, []tool.ArgsRepair, error) {
 	var a map[string]json.RawMessage
 	if err := json.Unmarshal(args, &a); err != nil {
 		return nil, nil, err
@@ -87,9 +87,9 @@ func TestRepairsOfArgumentsAreRecorded(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var rec tool.Record
-			p, h := calling(&gadget{}, c.args, &rec)
+			p, h := singleCallProgram(&recordingTool{}, c.args, &rec)
 			h.Secrets = secret.New(map[string]string{"N_KEY": "4812345678901234567890"})
-			h.Tools[0].Fit = loose
+			h.Tools[0].Fit = coerceN
 			if c.name == "fixed by the author" {
 				h.Tools[0].Spec.With = []tool.Fixed{{Name: "fixed", Value: fixedText("1")}}
 			}
@@ -100,7 +100,7 @@ func TestRepairsOfArgumentsAreRecorded(t *testing.T) {
 				}
 				return json.RawMessage(`{"n":` + n + `}`), []string{"text dropped"}, nil
 			}
-			res := session(t, p, h, &journal.Memory{}, runtime.Options{Virtual: true, Answers: map[string]json.RawMessage{"tool.0.approval": answeredBy(t, c.answer)}})
+			res := session(t, p, h, &journal.Memory{}, runtime.Options{Virtual: true, Answers: map[string]json.RawMessage{"tool.0.approval": encodeAnswer(t, c.answer)}})
 			if res.Status != stop.RunCompleted || rec.Status != tool.CallOK {
 				t.Fatal(res.StopReason, rec)
 			}

@@ -17,11 +17,11 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// TestAServiceInTroubleIsLeftAlone walks through calls of one tool; each row is
+// TestBreakerOpensAfterFailures walks through calls of one tool; each row is
 // what the tool does at that call: fail because its service is away (a), fail by
 // itself (f), succeed (.), or a wait in between (w: 29 s, W: 31 s). Capitals of
 // what came of it: C for a call that was made, - for one that was not.
-func TestAServiceInTroubleIsLeftAlone(t *testing.T) {
+func TestBreakerOpensAfterFailures(t *testing.T) {
 	cases := []struct{ name, does, made string }{
 		{"five failures in a row", "aaaaa..", "CCCCC--"},
 		{"four", "aaaa..", "CCCCCC"},
@@ -35,7 +35,7 @@ func TestAServiceInTroubleIsLeftAlone(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var step byte
-			one := fake{tool.ReadEffect, func(context.Context, *tool.Call) (*tool.Output, error) {
+			one := funcTool{tool.ReadEffect, func(context.Context, *tool.Call) (*tool.Output, error) {
 				switch step {
 				case 'a':
 					return nil, tool.Unavailable(errors.New("connection refused"))
@@ -74,7 +74,7 @@ func TestAServiceInTroubleIsLeftAlone(t *testing.T) {
 			j := &journal.Memory{RoundTrip: true}
 			for range 2 { // and run again
 				made.Reset()
-				res := session(t, program(map[string]does{"a": node}), engine.Host{Tools: []tool.Binding{named("x", one)}}, j, runtime.Options{Virtual: true})
+				res := session(t, program(map[string]nodeFunc{"a": node}), engine.Host{Tools: []tool.Binding{named("x", one)}}, j, runtime.Options{Virtual: true})
 				if diff := cmp.Diff(c.made, made.String()); diff != "" || res.Status != stop.RunCompleted {
 					t.Errorf("%+v: %s", res.StopReason, diff)
 				}
@@ -83,10 +83,10 @@ func TestAServiceInTroubleIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestOneCallTriesAServiceAgain, and those beside it are not made.
-func TestOneCallTriesAServiceAgain(t *testing.T) {
+// TestOneCallProbesAnOpenBreaker, and those beside it are not made.
+func TestOneCallProbesAnOpenBreaker(t *testing.T) {
 	calls := 0
-	one := fake{tool.ReadEffect, func(context.Context, *tool.Call) (*tool.Output, error) {
+	one := funcTool{tool.ReadEffect, func(context.Context, *tool.Call) (*tool.Output, error) {
 		calls++
 		return nil, tool.Unavailable(errors.New("connection refused"))
 	}}
@@ -100,9 +100,9 @@ func TestOneCallTriesAServiceAgain(t *testing.T) {
 		if err := s.Sleep("wait", time.Minute); err != nil {
 			return err
 		}
-		return called("x", 3, true, &recs)(s)
+		return callTool("x", 3, true, &recs)(s)
 	}
-	res := runs(program(map[string]does{"a": node}), engine.Host{Tools: []tool.Binding{named("x", one)}})
+	res := runs(program(map[string]nodeFunc{"a": node}), engine.Host{Tools: []tool.Binding{named("x", one)}})
 	if res.Status != stop.RunCompleted || calls != 6 || !strings.Contains(recs[1].Text(), "until a trial call has finished") || !strings.Contains(recs[2].Text(), "connection refused") {
 		t.Errorf("%+v, %d calls: %+v", res.StopReason, calls, recs)
 	}

@@ -22,21 +22,21 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// gadget is a tool that notes what it was called with.
-type gadget struct {
+// recordingTool is a tool that notes what it was called with.
+type recordingTool struct {
 	fails int // the first calls
-	given []string
+	calls []string
 	seen  any // what the lookup says of args.n
 }
 
-func (g *gadget) Info() tool.Info {
+func (g *recordingTool) Info() tool.Info {
 	return tool.Info{Name: "gadget", Effect: tool.ReadEffect}
 }
 
-func (g *gadget) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
-	g.given = append(g.given, string(c.Args))
+func (g *recordingTool) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
+	g.calls = append(g.calls, string(c.Args))
 	g.seen, _ = c.Lookup("args", "n")
-	if len(g.given) <= g.fails {
+	if len(g.calls) <= g.fails {
 		return nil, errors.New("not now")
 	}
 	return &tool.Output{Text: "done"}, nil
@@ -77,8 +77,8 @@ func above(n int) component.GuardRef {
 	})
 }
 
-// small fits arguments whose n is below 100.
-func small(args json.RawMessage) (json.RawMessage, []tool.ArgsRepair, error) {
+// fitBelow100 fits arguments whose n is below 100.
+func fitBelow100(args json.RawMessage) (json.RawMessage, []tool.ArgsRepair, error) {
 	var a struct{ N int }
 	if err := json.Unmarshal(args, &a); err != nil || a.N >= 100 {
 		return nil, nil, fmt.Errorf("n: %d is not below 100", a.N)
@@ -86,9 +86,9 @@ func small(args json.RawMessage) (json.RawMessage, []tool.ArgsRepair, error) {
 	return args, nil, nil
 }
 
-// calling is a run of one node that calls the gadget once.
-func calling(g *gadget, args string, rec *tool.Record, guards ...engine.Guard) (*engine.Program, engine.Host) {
-	p := program(map[string]does{"a": func(s engine.Scope) (err error) {
+// singleCallProgram is a run of one node that calls the gadget once.
+func singleCallProgram(g *recordingTool, args string, rec *tool.Record, guards ...engine.Guard) (*engine.Program, engine.Host) {
+	p := program(map[string]nodeFunc{"a": func(s engine.Scope) (err error) {
 		*rec, _, err = s.Tool("tool.0", engine.Invocation{Tool: "gadget", Args: json.RawMessage(args), StepID: "s1"})
 		return err
 	}})
@@ -97,7 +97,7 @@ func calling(g *gadget, args string, rec *tool.Record, guards ...engine.Guard) (
 		Name: "gadget", Approval: component.GuardRef{Source: "always"},
 		Retry: retry.Policy{MaxAttempts: 3, InitialDelay: time.Nanosecond},
 	}
-	return p, engine.Host{Tools: []tool.Binding{{Spec: spec, Tool: g, Fit: small}}}
+	return p, engine.Host{Tools: []tool.Binding{{Spec: spec, Tool: g, Fit: fitBelow100}}}
 }
 
 func TestApprovalDecidesTheCall(t *testing.T) {
@@ -147,13 +147,13 @@ func TestApprovalDecidesTheCall(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var rec tool.Record
-			g, who := &gadget{}, &answers{typed: c.typed}
-			p, h := calling(g, c.args, &rec, c.guards...)
+			g, who := &recordingTool{}, &answers{typed: c.typed}
+			p, h := singleCallProgram(g, c.args, &rec, c.guards...)
 			h.Responder = who
 			if res := runs(p, h); res.Status != stop.RunCompleted {
 				t.Fatalf("%s: %s", res.Status, res.StopReason)
 			}
-			got := []any{who.paths(), g.given, rec.Status, rec.Text()}
+			got := []any{who.paths(), g.calls, rec.Status, rec.Text()}
 			if d := cmp.Diff([]any{c.asked, c.called, c.status, c.text}, got); d != "" {
 				t.Error(d)
 			}
@@ -161,10 +161,10 @@ func TestApprovalDecidesTheCall(t *testing.T) {
 	}
 }
 
-func TestEditThatCannotBeUsedIsTold(t *testing.T) {
+func TestInvalidEditIsReported(t *testing.T) {
 	var rec tool.Record
 	who := &answers{typed: []string{`edit:{"n":100}`, "approve"}}
-	p, h := calling(&gadget{}, `{"n":1}`, &rec)
+	p, h := singleCallProgram(&recordingTool{}, `{"n":1}`, &rec)
 	h.Responder = who
 	runs(p, h)
 	want := "May step s1 call gadget? The edit cannot be used: the arguments of gadget do not match its schema:\nn: 100 is not below 100"
@@ -176,7 +176,7 @@ func TestEditThatCannotBeUsedIsTold(t *testing.T) {
 	}
 }
 
-func TestAttemptsComeOutTheSameReRun(t *testing.T) {
+func TestAttemptsAreTheSameOnReplay(t *testing.T) {
 	for fails, want := range []int{1, 2, 3, 3} {
 		t.Run(fmt.Sprintf("%d fail", fails), func(t *testing.T) {
 			var rec tool.Record
@@ -185,15 +185,15 @@ func TestAttemptsComeOutTheSameReRun(t *testing.T) {
 				seen = append(seen, e.Attempts)
 				return false
 			})}
-			g, j := &gadget{fails: fails}, &journal.Memory{RoundTrip: true}
-			p, h := calling(g, `{"n":1}`, &rec, note)
+			g, j := &recordingTool{fails: fails}, &journal.Memory{RoundTrip: true}
+			p, h := singleCallProgram(g, `{"n":1}`, &rec, note)
 			h.Responder = &answers{typed: []string{"approve"}}
 			in := engine.Input{RunID: "r", Parameters: map[string]any{}}
 			for range 2 {
 				runtime.Run(t.Context(), p, in, h, runtime.Options{Journal: j, Virtual: true})
 			}
-			if d := cmp.Diff([]int{want, want}, seen); d != "" || len(g.given) != want {
-				t.Errorf("%d calls made, %s", len(g.given), d)
+			if d := cmp.Diff([]int{want, want}, seen); d != "" || len(g.calls) != want {
+				t.Errorf("%d calls made, %s", len(g.calls), d)
 			}
 		})
 	}
@@ -201,8 +201,8 @@ func TestAttemptsComeOutTheSameReRun(t *testing.T) {
 
 func TestArgumentsKeepTheirDigits(t *testing.T) {
 	var rec tool.Record
-	g := &gadget{}
-	p, h := calling(g, `{"n":12345678901234567891}`, &rec)
+	g := &recordingTool{}
+	p, h := singleCallProgram(g, `{"n":12345678901234567891}`, &rec)
 	h.Responder = &answers{typed: []string{"approve"}}
 	h.Tools[0].Fit = nil
 	runs(p, h)
@@ -212,8 +212,8 @@ func TestArgumentsKeepTheirDigits(t *testing.T) {
 }
 
 // A tool that does not answer is given up after its own timeout, or the default.
-func TestACallEndsAfterTheTimeoutOfItsTool(t *testing.T) {
-	hangs := fake{tool.ReadEffect, func(ctx context.Context, _ *tool.Call) (*tool.Output, error) {
+func TestCallEndsAtTheToolTimeout(t *testing.T) {
+	hangs := funcTool{tool.ReadEffect, func(ctx context.Context, _ *tool.Call) (*tool.Output, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
@@ -223,7 +223,7 @@ func TestACallEndsAfterTheTimeoutOfItsTool(t *testing.T) {
 			one := named("x", hangs)
 			one.Spec.Timeout = set
 			began := time.Now()
-			session(t, program(map[string]does{"a": called("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{one}}, &journal.Memory{}, runtime.Options{})
+			session(t, program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{one}}, &journal.Memory{}, runtime.Options{})
 			if took := time.Since(began); took != want || recs[0].Status != tool.CallTimedOut || recs[0].DurationMS != want.Milliseconds() {
 				t.Errorf("timeout %s: %s after %s, told as %d ms", set, recs[0].Status, took, recs[0].DurationMS)
 			}
@@ -233,16 +233,16 @@ func TestACallEndsAfterTheTimeoutOfItsTool(t *testing.T) {
 
 // A retry policy holds for tools that read or are idempotent; a write is made
 // once, also where its failure is definite.
-func TestAWriteIsAttemptedOnce(t *testing.T) {
+func TestWriteIsAttemptedOnce(t *testing.T) {
 	for effect, want := range map[tool.Effect]int{tool.ReadEffect: 3, tool.IdempotentEffect: 3, tool.WriteEffect: 1, "": 1} {
 		calls := 0
-		one := named("x", fake{effect, func(context.Context, *tool.Call) (*tool.Output, error) {
+		one := named("x", funcTool{effect, func(context.Context, *tool.Call) (*tool.Output, error) {
 			calls++
 			return nil, errors.New("no such account")
 		}})
 		one.Spec.Retry = retry.Policy{MaxAttempts: 3, InitialDelay: time.Nanosecond}
 		var recs []tool.Record
-		session(t, program(map[string]does{"a": called("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{one}}, &journal.Memory{}, runtime.Options{})
+		session(t, program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{one}}, &journal.Memory{}, runtime.Options{})
 		if calls != want || recs[0].Status != tool.CallError {
 			t.Errorf("effect %q: %d attempts, %s: %s", effect, calls, recs[0].Status, recs[0].Text())
 		}

@@ -16,11 +16,11 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// once calls the gadget alone; the program's own node must not run.
-func once(t *testing.T, g *gadget, u engine.Invocation, people interrupt.Responder, guards ...engine.Guard) (tool.Record, *engine.Result, error) {
+// callOnce calls the gadget alone; the program's own node must not run.
+func callOnce(t *testing.T, g *recordingTool, u engine.Invocation, people interrupt.Responder, guards ...engine.Guard) (tool.Record, *engine.Result, error) {
 	t.Helper()
 	var rec tool.Record
-	p, h := calling(g, `{"n":1}`, &rec, guards...)
+	p, h := singleCallProgram(g, `{"n":1}`, &rec, guards...)
 	h.Responder = people
 	u.Tool = "gadget"
 	got, res, err := runtime.CallTool(t.Context(), p, engine.Input{RunID: "r"}, h, runtime.Options{Virtual: true}, u)
@@ -30,10 +30,10 @@ func once(t *testing.T, g *gadget, u engine.Invocation, people interrupt.Respond
 	return got.Record, res, err
 }
 
-func TestOneCallIsMadeAsByAStep(t *testing.T) {
-	g := &gadget{fails: 2}
+func TestCallToolBehavesLikeAStep(t *testing.T) {
+	g := &recordingTool{fails: 2}
 	p := &answers{typed: []string{`edit:{"n":2}`}}
-	rec, res, err := once(t, g, engine.Invocation{Args: json.RawMessage(`{"n":1}`)}, p)
+	rec, res, err := callOnce(t, g, engine.Invocation{Args: json.RawMessage(`{"n":1}`)}, p)
 	want := tool.Record{Tool: "gadget", Args: json.RawMessage(`{"n":2}`), Result: "done", Status: tool.CallOK, Edited: true}
 	if d := cmp.Diff(want, rec, cmp.FilterPath(func(p cmp.Path) bool {
 		return slices.Contains([]string{".ModelText", ".CallID", ".Turn", ".DurationMS"}, p.Last().String())
@@ -46,12 +46,12 @@ func TestOneCallIsMadeAsByAStep(t *testing.T) {
 	if len(p.asked) != 1 || p.asked[0].Question != "May gadget be called?" {
 		t.Errorf("asked %+v", p.asked)
 	}
-	if d := cmp.Diff([]string{`{"n":2}`, `{"n":2}`, `{"n":2}`}, g.given); d != "" {
+	if d := cmp.Diff([]string{`{"n":2}`, `{"n":2}`, `{"n":2}`}, g.calls); d != "" {
 		t.Error("a read is repeated, with the arguments as edited:", d)
 	}
 }
 
-func TestOneCallThatIsNotMade(t *testing.T) {
+func TestCallToolReportsWhyNoCallWasMade(t *testing.T) {
 	end := engine.Guard{Name: "stop", At: engine.BeforeTool, When: above(5), Do: engine.GuardStop, Message: "too much"}
 	deny := engine.Guard{Name: "deny", At: engine.BeforeTool, When: above(5), Do: engine.GuardDeny, Message: "too much"}
 	for _, tt := range []struct {
@@ -70,14 +70,14 @@ func TestOneCallThatIsNotMade(t *testing.T) {
 		{name: "a guard that stops", args: `{"n":6}`, guards: []engine.Guard{end}, status: stop.RunStopped},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			g := &gadget{}
-			rec, res, err := once(t, g, engine.Invocation{Args: json.RawMessage(tt.args)}, nil, tt.guards...)
+			g := &recordingTool{}
+			rec, res, err := callOnce(t, g, engine.Invocation{Args: json.RawMessage(tt.args)}, nil, tt.guards...)
 			unfit, ok := errors.AsType[*tool.ArgumentsError](err)
 			if ok != (tt.unfit != "") || ok && !strings.Contains(unfit.Error(), tt.unfit) {
 				t.Errorf("error %v, want %q", err, tt.unfit)
 			}
-			if res.Status != tt.status || rec.Status != tt.call || len(res.Interrupts) != tt.open || len(g.given) != 0 {
-				t.Errorf("%s, %q, %v, called with %v", res.Status, rec.Status, res.Interrupts, g.given)
+			if res.Status != tt.status || rec.Status != tt.call || len(res.Interrupts) != tt.open || len(g.calls) != 0 {
+				t.Errorf("%s, %q, %v, called with %v", res.Status, rec.Status, res.Interrupts, g.calls)
 			}
 		})
 	}

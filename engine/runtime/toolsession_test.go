@@ -23,15 +23,15 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// curious is a tool that asks in the middle of its call, and says what it heard.
-type curious struct {
-	fake
+// questionTool is a tool that asks in the middle of its call, and says what it heard.
+type questionTool struct {
+	funcTool
 	calls atomic.Int32
 }
 
-func asksFor(effect tool.Effect, question func(call, n int) (interrupt.Question, bool)) *curious {
-	t := &curious{}
-	t.fake = fake{effect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+func newQuestionTool(effect tool.Effect, question func(call, n int) (interrupt.Question, bool)) *questionTool {
+	t := &questionTool{}
+	t.funcTool = funcTool{effect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		call := int(t.calls.Add(1))
 		var got []string
 		for n := 1; ; n++ {
@@ -49,8 +49,8 @@ func asksFor(effect tool.Effect, question func(call, n int) (interrupt.Question,
 	return t
 }
 
-// these are questions that are the same in every call.
-func these(all ...string) func(int, int) (interrupt.Question, bool) {
+// fixedQuestions are questions that are the same in every call.
+func fixedQuestions(all ...string) func(int, int) (interrupt.Question, bool) {
 	return func(_, n int) (interrupt.Question, bool) {
 		if n > len(all) {
 			return interrupt.Question{}, false
@@ -59,7 +59,7 @@ func these(all ...string) func(int, int) (interrupt.Question, bool) {
 	}
 }
 
-func TestQuestionsInTheMiddleOfACall(t *testing.T) {
+func TestQuestionsDuringACall(t *testing.T) {
 	changing := func(call, _ int) (interrupt.Question, bool) {
 		return interrupt.Question{Question: fmt.Sprintf("It is %d o'clock?", call)}, true
 	}
@@ -92,21 +92,21 @@ func TestQuestionsInTheMiddleOfACall(t *testing.T) {
 		status   tool.CallStatus
 		text     string
 	}{
-		{"one, of a tool that reads", tool.ReadEffect, these("Which?"), many[:1], 2, "tool.0.ask", tool.CallOK, "a0"},
-		{"two", tool.IdempotentEffect, these("Which?", "Why?"), many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a0, a1"},
-		{"the same twice", tool.ReadEffect, these("Sure?", "Sure?"), many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a0, a1"},
+		{"one, of a tool that reads", tool.ReadEffect, fixedQuestions("Which?"), many[:1], 2, "tool.0.ask", tool.CallOK, "a0"},
+		{"two", tool.IdempotentEffect, fixedQuestions("Which?", "Why?"), many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a0, a1"},
+		{"the same twice", tool.ReadEffect, fixedQuestions("Sure?", "Sure?"), many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a0, a1"},
 		{"another one the second time", tool.ReadEffect, onceChanged, many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a1"},
 		{"the same words of another kind", tool.ReadEffect, otherKind, many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a1"},
 		{"another one each time", tool.ReadEffect, changing, many, 4, "tool.0.ask tool.0.ask.2 tool.0.ask.3", tool.CallError, "the tool asks different questions each time"},
 		{"without end", tool.ReadEffect, endless, many, 21, "", tool.CallError, "the tool asked 20 questions in one call, which is the maximum"},
-		{"of a tool that writes: it waits", tool.WriteEffect, these("Which?", "Why?"), many[:2], 1, "tool.0 tool.0", tool.CallOK, "a0, a1"},
+		{"of a tool that writes: it waits", tool.WriteEffect, fixedQuestions("Which?", "Why?"), many[:2], 1, "tool.0 tool.0", tool.CallOK, "a0, a1"},
 		{"without end, of a tool that writes", tool.WriteEffect, endless, many, 1, "", tool.CallError, "question 21: no one is available to answer: a call may ask 20 questions"},
-		{"of a tool that writes, and nobody is there", tool.WriteEffect, these("Which?"), nil, 1, "", tool.CallError, "question 1: no one is available to answer"},
+		{"of a tool that writes, and nobody is there", tool.WriteEffect, fixedQuestions("Which?"), nil, 1, "", tool.CallError, "question 1: no one is available to answer"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			one, people, recs := asksFor(c.effect, c.question), &answers{typed: c.typed}, []tool.Record{}
-			p := program(map[string]does{"a": called("x", 1, false, &recs)})
+			one, people, recs := newQuestionTool(c.effect, c.question), &answers{typed: c.typed}, []tool.Record{}
+			p := program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)})
 			h := engine.Host{Tools: []tool.Binding{named("x", one)}, Responder: people}
 			res := session(t, p, h, &journal.Memory{RoundTrip: true}, runtime.Options{})
 			if res.Status != stop.RunCompleted {
@@ -124,20 +124,20 @@ func TestQuestionsInTheMiddleOfACall(t *testing.T) {
 
 // TestAQuestionWaitsInTheJournal: the process ends with it, and another one goes
 // on with the answer; what the tool asked and heard is told as it happens.
-func TestAQuestionWaitsInTheJournal(t *testing.T) {
-	one, recs, j, events := asksFor(tool.ReadEffect, these("Which?", "Why?")), []tool.Record{}, &journal.Memory{RoundTrip: true}, &heard{}
-	p := program(map[string]does{"a": called("x", 1, false, &recs)})
+func TestOpenQuestionIsJournaled(t *testing.T) {
+	one, recs, j, events := newQuestionTool(tool.ReadEffect, fixedQuestions("Which?", "Why?")), []tool.Record{}, &journal.Memory{RoundTrip: true}, &eventLog{}
+	p := program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)})
 	h := engine.Host{Tools: []tool.Binding{named("x", one)}, Sinks: []engine.Sink{events}}
 	res := session(t, p, h, j, runtime.Options{})
 	want := []interrupt.Question{{Path: "tool.0.ask", Kind: interrupt.Elicitation, Tool: "x", Args: json.RawMessage(`{"n":1,"a":"<b>"}`), Question: "Which?"}}
 	if diff := cmp.Diff(want, res.Interrupts, cmp.Transformer("text", func(r json.RawMessage) any { return jsonvalue.Plain(r) })); diff != "" || res.Status != stop.RunInterrupted {
 		t.Fatalf("%+v: %s", res.StopReason, diff)
 	}
-	res = session(t, p, h, j, runtime.Options{Answers: map[string]json.RawMessage{"tool.0.ask": answeredBy(t, "this")}})
+	res = session(t, p, h, j, runtime.Options{Answers: map[string]json.RawMessage{"tool.0.ask": encodeAnswer(t, "this")}})
 	if len(res.Interrupts) != 1 || res.Interrupts[0].Path != "tool.0.ask.2" {
 		t.Fatalf("%+v", res.Interrupts)
 	}
-	res = session(t, p, h, j, runtime.Options{Answers: map[string]json.RawMessage{"tool.0.ask.2": answeredBy(t, "so")}})
+	res = session(t, p, h, j, runtime.Options{Answers: map[string]json.RawMessage{"tool.0.ask.2": encodeAnswer(t, "so")}})
 	if res.Status != stop.RunCompleted || recs[0].Text() != "this, so" || one.calls.Load() != 3 || res.Usage.ToolCalls != 1 {
 		t.Fatalf("%+v: %q after %d calls", res.StopReason, recs[0].Text(), one.calls.Load())
 	}
@@ -155,10 +155,10 @@ func TestAQuestionWaitsInTheJournal(t *testing.T) {
 
 // TestACallThatAsksDiesAnywhere: whatever record its process dies behind, it
 // comes to the same end, and nobody is asked twice.
-func TestACallThatAsksDiesAnywhere(t *testing.T) {
+func TestCallWithQuestionsSurvivesACrashAnywhere(t *testing.T) {
 	recs, j := []tool.Record{}, &journal.Memory{RoundTrip: true}
-	one := asksFor(tool.ReadEffect, these("Which?", "Why?"))
-	p := program(map[string]does{"a": called("x", 2, true, &recs)})
+	one := newQuestionTool(tool.ReadEffect, fixedQuestions("Which?", "Why?"))
+	p := program(map[string]nodeFunc{"a": callTool("x", 2, true, &recs)})
 	host := func(typed ...string) (engine.Host, *answers) {
 		a := &answers{typed: typed}
 		return engine.Host{Tools: []tool.Binding{named("x", one)}, Responder: a}, a
@@ -181,9 +181,9 @@ func TestACallThatAsksDiesAnywhere(t *testing.T) {
 	}
 }
 
-func TestACancelledRunAsksNobody(t *testing.T) {
-	one, recs, j := asksFor(tool.ReadEffect, these("Which?")), []tool.Record{}, &journal.Memory{}
-	p := program(map[string]does{"a": called("x", 1, false, &recs)})
+func TestCancelledRunAsksNoQuestions(t *testing.T) {
+	one, recs, j := newQuestionTool(tool.ReadEffect, fixedQuestions("Which?")), []tool.Record{}, &journal.Memory{}
+	p := program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)})
 	h := engine.Host{Tools: []tool.Binding{named("x", one)}}
 	if res := session(t, p, h, j, runtime.Options{}); len(res.Interrupts) != 1 {
 		t.Fatalf("%+v", res.StopReason)
@@ -195,10 +195,10 @@ func TestACancelledRunAsksNobody(t *testing.T) {
 	}
 }
 
-// patient answers once more time has passed than the call has.
-type patient struct{ wait time.Duration }
+// slowResponder answers once more time has passed than the call has.
+type slowResponder struct{ wait time.Duration }
 
-func (p patient) Ask(ctx context.Context, _ interrupt.Question) (json.RawMessage, error) {
+func (p slowResponder) Ask(ctx context.Context, _ interrupt.Question) (json.RawMessage, error) {
 	select {
 	case <-time.After(p.wait):
 		return json.Marshal(interrupt.Decision{Do: "text", Text: "late"})
@@ -207,7 +207,7 @@ func (p patient) Ask(ctx context.Context, _ interrupt.Question) (json.RawMessage
 	}
 }
 
-func TestWaitingForPeopleIsNoTimeOfTheTool(t *testing.T) {
+func TestTimeoutExcludesWaitingForHumans(t *testing.T) {
 	const timeout = time.Minute
 	works := func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		for range 2 {
@@ -235,8 +235,8 @@ func TestWaitingForPeopleIsNoTimeOfTheTool(t *testing.T) {
 		status tool.CallStatus
 		text   string
 	}{
-		{"it ends in time", fake{tool.WriteEffect, works}, tool.CallOK, "done"},
-		{"its own time still ends it", fake{tool.WriteEffect, hangs}, tool.CallUnknown, "The outcome of this call is unknown; it may have taken effect: the tool timed out after 1m0s"},
+		{"it ends in time", funcTool{tool.WriteEffect, works}, tool.CallOK, "done"},
+		{"its own time still ends it", funcTool{tool.WriteEffect, hangs}, tool.CallUnknown, "The outcome of this call is unknown; it may have taken effect: the tool timed out after 1m0s"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -244,8 +244,8 @@ func TestWaitingForPeopleIsNoTimeOfTheTool(t *testing.T) {
 				var recs []tool.Record
 				bound := named("x", c.tool)
 				bound.Spec.Timeout, bound.Spec.OnUnknown = timeout, tool.ContinueUnknown
-				res := session(t, program(map[string]does{"a": called("x", 1, false, &recs)}),
-					engine.Host{Tools: []tool.Binding{bound}, Responder: patient{2 * timeout}}, &journal.Memory{}, runtime.Options{})
+				res := session(t, program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)}),
+					engine.Host{Tools: []tool.Binding{bound}, Responder: slowResponder{2 * timeout}}, &journal.Memory{}, runtime.Options{})
 				if res.Status != stop.RunCompleted || recs[0].Status != c.status || !strings.HasPrefix(recs[0].Text(), c.text) {
 					t.Errorf("%+v: %s %s", res.StopReason, recs[0].Status, recs[0].Text())
 				}
@@ -255,25 +255,25 @@ func TestWaitingForPeopleIsNoTimeOfTheTool(t *testing.T) {
 }
 
 // TestAToolThatGoesOnHasNoSay: a tool whose call has ended asks nobody.
-func TestAToolThatGoesOnHasNoSay(t *testing.T) {
+func TestToolCannotAskAfterItsCall(t *testing.T) {
 	for _, effect := range []tool.Effect{tool.ReadEffect, tool.WriteEffect} {
 		var ask func(context.Context, interrupt.Question) (interrupt.Decision, error)
-		one := fake{effect, func(_ context.Context, c *tool.Call) (*tool.Output, error) {
+		one := funcTool{effect, func(_ context.Context, c *tool.Call) (*tool.Output, error) {
 			ask = c.Ask
 			return &tool.Output{Text: "done"}, nil
 		}}
 		var recs []tool.Record
 		people := &answers{typed: []string{"yes"}}
-		session(t, program(map[string]does{"a": called("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{named("x", one)}, Responder: people}, &journal.Memory{}, runtime.Options{})
+		session(t, program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{named("x", one)}, Responder: people}, &journal.Memory{}, runtime.Options{})
 		if _, err := ask(t.Context(), interrupt.Question{Question: "Now?"}); err == nil || errors.Is(err, tool.ErrQuestionAsked) || len(people.asked) > 0 || recs[0].Text() != "done" {
 			t.Errorf("%s: %v, asked %v", effect, err, people.asked)
 		}
 	}
 }
 
-func TestAToolThatAsksAfterItsQuestionIsTurnedAway(t *testing.T) {
+func TestToolCannotAskAfterAnUnansweredQuestion(t *testing.T) {
 	var second error
-	one := fake{tool.ReadEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+	one := funcTool{tool.ReadEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		d, err := c.Ask(ctx, interrupt.Question{Question: "One?"})
 		if err == nil {
 			return &tool.Output{Text: d.Answer()}, nil
@@ -283,25 +283,25 @@ func TestAToolThatAsksAfterItsQuestionIsTurnedAway(t *testing.T) {
 	}}
 	var recs []tool.Record
 	people := &answers{typed: []string{"first", "second"}}
-	session(t, program(map[string]does{"a": called("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{named("x", one)}, Responder: people}, &journal.Memory{}, runtime.Options{})
+	session(t, program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{named("x", one)}, Responder: people}, &journal.Memory{}, runtime.Options{})
 	if !errors.Is(second, tool.ErrQuestionAsked) || len(people.asked) != 1 || recs[0].Text() != "first" {
 		t.Errorf("%v, asked %v: %s", second, people.asked, recs[0].Text())
 	}
 }
 
-func TestAQuestionHoldsNoSecret(t *testing.T) {
-	one := asksFor(tool.ReadEffect, func(_, n int) (interrupt.Question, bool) {
+func TestQuestionsAreRedacted(t *testing.T) {
+	one := newQuestionTool(tool.ReadEffect, func(_, n int) (interrupt.Question, bool) {
 		return interrupt.Question{Question: "Is it hunter2-hunter2?", Args: json.RawMessage(`{"key":"hunter2-hunter2"}`)}, n == 1
 	})
 	var recs []tool.Record
 	j := &journal.Memory{RoundTrip: true}
 	h := engine.Host{Tools: []tool.Binding{named("x", one)}, Secrets: secret.New(map[string]string{"KEY": "hunter2-hunter2"})}
-	p := program(map[string]does{"a": called("x", 1, false, &recs)})
+	p := program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)})
 	res := session(t, p, h, j, runtime.Options{})
 	if len(res.Interrupts) != 1 || strings.Contains(res.Interrupts[0].Question+string(res.Interrupts[0].Args), "hunter2") {
 		t.Fatalf("%+v", res.Interrupts)
 	}
-	res = session(t, p, h, j, runtime.Options{Answers: map[string]json.RawMessage{"tool.0.ask": answeredBy(t, "yes")}})
+	res = session(t, p, h, j, runtime.Options{Answers: map[string]json.RawMessage{"tool.0.ask": encodeAnswer(t, "yes")}})
 	if res.Status != stop.RunCompleted || recs[0].Text() != "yes" {
 		t.Errorf("%+v: %s", res.StopReason, recs[0].Text())
 	}

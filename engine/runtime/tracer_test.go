@@ -18,32 +18,32 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// ways notes what a Tracer hears.
-type ways struct{ heard []string }
+// traceLog notes what a Tracer hears.
+type traceLog struct{ lines []string }
 
-func (w *ways) Trace(p *engine.Program, way runtime.TraceEvent) {
+func (w *traceLog) Trace(p *engine.Program, way runtime.TraceEvent) {
 	switch x := way.(type) {
 	case runtime.EdgeTaken:
-		w.heard = append(w.heard, fmt.Sprintf("%s: %s -> %s", p.Name, x.From, x.To))
+		w.lines = append(w.lines, fmt.Sprintf("%s: %s -> %s", p.Name, x.From, x.To))
 	case runtime.GuardEvaluated:
-		w.heard = append(w.heard, fmt.Sprintf("%s: guard %d %v", p.Name, x.Index, x.Fired))
+		w.lines = append(w.lines, fmt.Sprintf("%s: guard %d %v", p.Name, x.Index, x.Fired))
 	case runtime.Requested:
-		w.heard = append(w.heard, fmt.Sprintf("%s: %s asks", p.Name, x.Request.Role))
+		w.lines = append(w.lines, fmt.Sprintf("%s: %s asks", p.Name, x.Request.Role))
 	case runtime.Recorded:
 		if f, ok := x.Fact.(engine.WarningAdded); ok {
-			w.heard = append(w.heard, fmt.Sprintf("%s: %s %s", p.Name, f.Text, f.Repair))
+			w.lines = append(w.lines, fmt.Sprintf("%s: %s %s", p.Name, f.Text, f.Repair))
 		}
 	case runtime.Ended:
-		w.heard = append(w.heard, fmt.Sprintf("%s: %s", p.Name, x.Reason.Code))
+		w.lines = append(w.lines, fmt.Sprintf("%s: %s", p.Name, x.Reason.Code))
 	}
 }
 
 // A tracer hears each way as it is taken, of agents within the agent too, and
 // the same when the run is run again from its journal.
-func TestATracerHearsTheWaysOfARun(t *testing.T) {
-	inner := program(map[string]does{"a": note("within")}, edge{From: "a", To: "end"})
+func TestTracerReceivesTheEventsOfARun(t *testing.T) {
+	inner := program(map[string]nodeFunc{"a": warn("within")}, edge{From: "a", To: "end"})
 	inner.Name = "inner"
-	p := program(map[string]does{
+	p := program(map[string]nodeFunc{
 		"a": func(s engine.Scope) error {
 			if _, err := s.Model("model", model.Call{Role: "planner", LLM: "main", Messages: []model.Message{{Role: model.User}}}); err != nil {
 				return err
@@ -72,21 +72,21 @@ func TestATracerHearsTheWaysOfARun(t *testing.T) {
 	}
 	kept := &journal.Memory{RoundTrip: true}
 	for _, name := range []string{"live", "again"} {
-		w := &ways{}
+		w := &traceLog{}
 		in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}
 		res := runtime.Run(t.Context(), p, in, h, runtime.Options{Virtual: true, Journal: kept, Tracer: w})
-		if d := cmp.Diff(want, w.heard); d != "" || res.Status != stop.RunCompleted {
+		if d := cmp.Diff(want, w.lines); d != "" || res.Status != stop.RunCompleted {
 			t.Errorf("%s: %s %s", name, res.Status, d)
 		}
 	}
 }
 
-// noter is a tool that keeps notes.
-type noter struct{ gadget }
+// notingTool is a tool that keeps notes.
+type notingTool struct{ recordingTool }
 
-func (*noter) SessionPart() memory.SessionPart { return memory.NotesPart }
+func (*notingTool) SessionPart() memory.SessionPart { return memory.NotesPart }
 
-func TestARecastToolIsTheSameButForItsCall(t *testing.T) {
+func TestWrappedToolDiffersOnlyInItsCall(t *testing.T) {
 	given := func(context.Context, *tool.Call) (*tool.Output, error) {
 		return &tool.Output{Text: "given"}, nil
 	}
@@ -94,7 +94,7 @@ func TestARecastToolIsTheSameButForItsCall(t *testing.T) {
 		name  string
 		tool  tool.Tool
 		keeps bool
-	}{{"a tool", &gadget{}, false}, {"one that keeps", &noter{}, true}} {
+	}{{"a tool", &recordingTool{}, false}, {"one that keeps", &notingTool{}, true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			cast := tool.Wrap(tt.tool, given)
 			out, err := cast.Call(t.Context(), &tool.Call{})
@@ -110,7 +110,7 @@ func TestARecastToolIsTheSameButForItsCall(t *testing.T) {
 
 // A walker notes the ways between nodes: those along edges, and jumps for a new
 // plan. A walk that ends at a node without an edge took none to the end.
-func TestAWalkerNotesTheWay(t *testing.T) {
+func TestPathRecorderRecordsThePath(t *testing.T) {
 	visits := 0
 	planner := func(engine.Scope) error { visits++; return nil }
 	replan := func(engine.Scope) error {
@@ -133,7 +133,7 @@ func TestAWalkerNotesTheWay(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			visits = 0
-			p := program(map[string]does{"a": planner, "b": replan}, tt.edges...)
+			p := program(map[string]nodeFunc{"a": planner, "b": replan}, tt.edges...)
 			p.Nodes["a"] = plannerNode{planner}
 			w := &runtime.PathRecorder{}
 			in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}

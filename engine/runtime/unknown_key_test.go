@@ -25,7 +25,7 @@ import (
 
 // TestARepeatedCallKeepsItsKey: of calls one after another, each with the
 // arguments of its row, which got the idempotency key of which earlier one.
-func TestARepeatedCallKeepsItsKey(t *testing.T) {
+func TestRepeatedCallReusesTheKey(t *testing.T) {
 	type call struct{ args, does string } // does: u = unknown, f = fails, o = ok
 	u, f, o := "u", "f", "o"
 	same := `{"n": 1, "m": 2}`
@@ -48,7 +48,7 @@ func TestARepeatedCallKeepsItsKey(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			at := 0
 			keys := make([]string, len(c.calls))
-			pay := named("pay", fake{c.effect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
+			pay := named("pay", funcTool{c.effect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
 				keys[at] = call.Key
 				switch c.calls[at].does {
 				case u:
@@ -68,7 +68,7 @@ func TestARepeatedCallKeepsItsKey(t *testing.T) {
 				}
 				return nil
 			}
-			p, h := program(map[string]does{"a": node}), engine.Host{Tools: []tool.Binding{pay}}
+			p, h := program(map[string]nodeFunc{"a": node}), engine.Host{Tools: []tool.Binding{pay}}
 			whole := &journal.Memory{RoundTrip: true}
 			session(t, p, h, whole, runtime.Options{})
 			var got strings.Builder
@@ -100,7 +100,7 @@ func TestARepeatedCallKeepsItsKey(t *testing.T) {
 
 // TestKeysOfCallsSideBySide: of identical calls in rounds, those of a round side
 // by side and ended one after another, which got the key of which.
-func TestKeysOfCallsSideBySide(t *testing.T) {
+func TestKeysOfConcurrentCalls(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		rounds []string // u = unknown, o = ok
@@ -113,7 +113,7 @@ func TestKeysOfCallsSideBySide(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				all := strings.Join(c.rounds, "")
 				keys := make([]string, len(all))
-				pay := named("pay", fake{tool.WriteEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
+				pay := named("pay", funcTool{tool.WriteEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
 					i, err := strconv.Atoi(call.Path[strings.LastIndexByte(call.Path, '.')+1:])
 					if err != nil {
 						return nil, err
@@ -141,7 +141,7 @@ func TestKeysOfCallsSideBySide(t *testing.T) {
 					return nil
 				}
 				h := engine.Host{Tools: []tool.Binding{pay}}
-				if res := session(t, program(map[string]does{"a": node}), h, &journal.Memory{}, runtime.Options{}); res.Status != stop.RunCompleted {
+				if res := session(t, program(map[string]nodeFunc{"a": node}), h, &journal.Memory{}, runtime.Options{}); res.Status != stop.RunCompleted {
 					t.Fatalf("%+v", res.StopReason)
 				}
 				var got strings.Builder
@@ -158,9 +158,9 @@ func TestKeysOfCallsSideBySide(t *testing.T) {
 
 // TestASkippedWriteKeepsItsKey: a person left it as it is, so nobody knows, and
 // the model calls again.
-func TestASkippedWriteKeepsItsKey(t *testing.T) {
+func TestCallAfterASkippedWriteReusesTheKey(t *testing.T) {
 	var keys []string
-	pay := named("pay", fake{tool.WriteEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
+	pay := named("pay", funcTool{tool.WriteEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
 		if keys = append(keys, call.Key); len(keys) == 1 {
 			return nil, tool.UnknownOutcome(errReset)
 		}
@@ -174,7 +174,7 @@ func TestASkippedWriteKeepsItsKey(t *testing.T) {
 		}
 		return nil
 	}
-	p, h := program(map[string]does{"a": node}), engine.Host{Tools: []tool.Binding{pay}}
+	p, h := program(map[string]nodeFunc{"a": node}), engine.Host{Tools: []tool.Binding{pay}}
 	j := &journal.Memory{RoundTrip: true}
 	session(t, p, h, j, runtime.Options{})
 	res := session(t, p, h, j, runtime.Options{Resolve: map[string]string{"tool.0": "skip"}})
@@ -185,25 +185,25 @@ func TestASkippedWriteKeepsItsKey(t *testing.T) {
 
 // TestAForkKeepsTheKeyOfAnUnknownWrite: the write was performed with the key of
 // the run that the fork came from.
-func TestAForkKeepsTheKeyOfAnUnknownWrite(t *testing.T) {
+func TestForkReusesTheKeyOfAnUnknownWrite(t *testing.T) {
 	var keys []string
 	var recs []tool.Record
-	pay := named("pay", fake{tool.WriteEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
+	pay := named("pay", funcTool{tool.WriteEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
 		if keys = append(keys, call.Key); len(keys) == 1 {
 			return nil, tool.UnknownOutcome(errReset)
 		}
 		return &tool.Output{Text: "fine"}, nil
 	}})
-	p, h := program(map[string]does{"a": called("pay", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{pay}}
+	p, h := program(map[string]nodeFunc{"a": callTool("pay", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{pay}}
 	parent := &journal.Memory{RoundTrip: true}
-	reviewed(t, session(t, p, h, parent, runtime.Options{}))
+	checkReview(t, session(t, p, h, parent, runtime.Options{}))
 	fork := func(j *journal.Memory, o runtime.Options) *engine.Result {
 		o.Journal = j
 		o.Recorded = replay.New(parent.Records, replay.Options{Until: 1 << 32})
 		return runtime.Run(t.Context(), p, engine.Input{RunID: "fork", Parameters: map[string]any{"question": "q"}}, h, o)
 	}
 	j := &journal.Memory{RoundTrip: true}
-	reviewed(t, fork(j, runtime.Options{}))
+	checkReview(t, fork(j, runtime.Options{}))
 	res := fork(j, runtime.Options{Resolve: map[string]string{"tool.0": "redo"}})
 	if res.Status != stop.RunCompleted || len(keys) != 2 || keys[0] != "r/tool.0" || keys[1] != keys[0] {
 		t.Errorf("%+v %q", res.StopReason, keys)
@@ -212,16 +212,16 @@ func TestAForkKeepsTheKeyOfAnUnknownWrite(t *testing.T) {
 
 // TestAForkKeepsTheKeyOfARepeatedWrite: the write that a killed run left open
 // repeated an earlier one, with the key of that one.
-func TestAForkKeepsTheKeyOfARepeatedWrite(t *testing.T) {
+func TestForkReusesTheKeyOfARepeatedWrite(t *testing.T) {
 	var keys []string
-	pay := named("pay", fake{tool.WriteEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
+	pay := named("pay", funcTool{tool.WriteEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
 		if keys = append(keys, call.Key); len(keys) == 1 {
 			return nil, tool.UnknownOutcome(errReset)
 		}
 		return &tool.Output{Text: "fine"}, nil
 	}})
 	pay.Spec.OnUnknown = tool.ContinueUnknown
-	p := program(map[string]does{"a": func(s engine.Scope) error {
+	p := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
 		for i := range 2 {
 			if _, _, err := s.Tool(fmt.Sprint("tool.", i), engine.Invocation{Tool: "pay"}); err != nil {
 				return err
@@ -253,7 +253,7 @@ func TestAForkKeepsTheKeyOfARepeatedWrite(t *testing.T) {
 // something else.
 func TestKeysOfRepeatedCallsOfAgents(t *testing.T) {
 	var keys []string
-	pay := named("pay", fake{tool.WriteEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
+	pay := named("pay", funcTool{tool.WriteEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
 		keys = append(keys, call.Key)
 		return nil, tool.UnknownOutcome(errReset)
 	}})
@@ -262,9 +262,9 @@ func TestKeysOfRepeatedCallsOfAgents(t *testing.T) {
 		_, _, err := s.Tool(fmt.Sprint("tool.", len(keys)), engine.Invocation{Tool: "pay"})
 		return err
 	}
-	inner := program(map[string]does{"a": calls})
+	inner := program(map[string]nodeFunc{"a": calls})
 	inner.Name, inner.Digest = "inner", "sha256:inner"
-	p := program(map[string]does{"a": func(s engine.Scope) error {
+	p := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
 		if err := calls(s); err != nil {
 			return err
 		}
@@ -287,10 +287,10 @@ func TestKeysOfRepeatedCallsOfAgents(t *testing.T) {
 
 // TestAnAttemptInDoubtKeepsTheKey: a later attempt that is refused says nothing
 // of the one before it.
-func TestAnAttemptInDoubtKeepsTheKey(t *testing.T) {
+func TestUncertainAttemptKeepsTheKey(t *testing.T) {
 	for first, want := range map[error]string{tool.UnknownOutcome(errReset): "r/tool.0", errors.New("busy"): "r/tool.1"} {
 		var keys []string
-		put := named("put", fake{tool.IdempotentEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
+		put := named("put", funcTool{tool.IdempotentEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
 			switch keys = append(keys, call.Key); len(keys) {
 			case 1:
 				return nil, first
@@ -300,7 +300,7 @@ func TestAnAttemptInDoubtKeepsTheKey(t *testing.T) {
 			return &tool.Output{Text: "fine"}, nil
 		}})
 		put.Spec.Retry = retry.Policy{MaxAttempts: 2, InitialDelay: time.Nanosecond}
-		p := program(map[string]does{"a": func(s engine.Scope) error {
+		p := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
 			for i := range 2 {
 				if _, _, err := s.Tool(fmt.Sprint("tool.", i), engine.Invocation{Tool: "put"}); err != nil {
 					return err

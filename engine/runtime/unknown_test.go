@@ -29,7 +29,7 @@ func hang(ctx context.Context) error {
 
 // TestTheOutcomeOfACall: what a failure of a call is to the run, by the effect
 // of the tool and what the tool says about it.
-func TestTheOutcomeOfACall(t *testing.T) {
+func TestOutcomeOfAFailedCall(t *testing.T) {
 	plain := func(context.Context) error { return errors.New("exit status 1") }
 	unknown := func(context.Context) error { return tool.UnknownOutcome(errReset) }
 	down := func(context.Context) error { return tool.Unavailable(tool.UnknownOutcome(errReset)) }
@@ -61,14 +61,14 @@ func TestTheOutcomeOfACall(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var recs []tool.Record
-				bound := named("pay", fake{c.effect, func(ctx context.Context, _ *tool.Call) (*tool.Output, error) { return nil, c.fail(ctx) }})
+				bound := named("pay", funcTool{c.effect, func(ctx context.Context, _ *tool.Call) (*tool.Output, error) { return nil, c.fail(ctx) }})
 				bound.Spec.OnUnknown, bound.Spec.Timeout = c.onUnknown, time.Minute
-				p, h := program(map[string]does{"a": called("pay", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{bound}}
+				p, h := program(map[string]nodeFunc{"a": callTool("pay", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{bound}}
 				j := &journal.Memory{RoundTrip: true}
 				for range 2 { // and again, from the journal alone
 					res := session(t, p, h, j, runtime.Options{})
 					if c.status == "" {
-						reviewed(t, res)
+						checkReview(t, res)
 						continue
 					}
 					warned := slices.ContainsFunc(res.Warnings, func(w string) bool { return strings.Contains(w, "pay is unknown") })
@@ -82,8 +82,8 @@ func TestTheOutcomeOfACall(t *testing.T) {
 	}
 }
 
-// reviewed checks that a run waits for a decision about its only write, and says why.
-func reviewed(t *testing.T, res *engine.Result) {
+// checkReview checks that a run waits for a decision about its only write, and says why.
+func checkReview(t *testing.T, res *engine.Result) {
 	t.Helper()
 	if res.StopReason.Code != stop.NeedsReview || len(res.Interrupts) != 1 {
 		t.Fatalf("%+v %+v", res.StopReason, res.Interrupts)
@@ -97,7 +97,7 @@ func reviewed(t *testing.T, res *engine.Result) {
 
 // TestADecisionAboutAnUnknownOutcome: a person decides about a write whose
 // connection broke, as about one that a crash left open.
-func TestADecisionAboutAnUnknownOutcome(t *testing.T) {
+func TestDecisionAboutAnUnknownOutcome(t *testing.T) {
 	for _, c := range []struct {
 		how    string
 		calls  int
@@ -111,15 +111,15 @@ func TestADecisionAboutAnUnknownOutcome(t *testing.T) {
 		t.Run(c.how, func(t *testing.T) {
 			var recs []tool.Record
 			var keys []string
-			pay := named("pay", fake{tool.WriteEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
+			pay := named("pay", funcTool{tool.WriteEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
 				if keys = append(keys, call.Key); len(keys) == 1 {
 					return nil, tool.UnknownOutcome(errReset)
 				}
 				return &tool.Output{Text: "fine"}, nil
 			}})
-			p, h := program(map[string]does{"a": called("pay", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{pay}}
+			p, h := program(map[string]nodeFunc{"a": callTool("pay", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{pay}}
 			j := &journal.Memory{RoundTrip: true}
-			reviewed(t, session(t, p, h, j, runtime.Options{}))
+			checkReview(t, session(t, p, h, j, runtime.Options{}))
 			for range 2 {
 				res := session(t, p, h, j, runtime.Options{Resolve: map[string]string{"tool.0": c.how}})
 				if res.Status != stop.RunCompleted || recs[0].Status != c.status || recs[0].Text() != c.text {
@@ -133,18 +133,18 @@ func TestADecisionAboutAnUnknownOutcome(t *testing.T) {
 	}
 }
 
-// TestARedoneWriteThatIsLostAgainIsAskedAboutAgain, within the session that redid it.
-func TestARedoneWriteThatIsLostAgainIsAskedAboutAgain(t *testing.T) {
+// TestRedoneWriteWithUnknownOutcomeIsReviewedAgain, within the session that redid it.
+func TestRedoneWriteWithUnknownOutcomeIsReviewedAgain(t *testing.T) {
 	calls := 0
 	var recs []tool.Record
-	pay := named("pay", fake{tool.WriteEffect, func(context.Context, *tool.Call) (*tool.Output, error) {
+	pay := named("pay", funcTool{tool.WriteEffect, func(context.Context, *tool.Call) (*tool.Output, error) {
 		calls++
 		return nil, tool.UnknownOutcome(errReset)
 	}})
-	p, h := program(map[string]does{"a": called("pay", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{pay}}
+	p, h := program(map[string]nodeFunc{"a": callTool("pay", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{pay}}
 	j := &journal.Memory{RoundTrip: true}
 	for n := range 3 {
-		reviewed(t, session(t, p, h, j, runtime.Options{Resolve: map[string]string{"tool.0": "redo"}}))
+		checkReview(t, session(t, p, h, j, runtime.Options{Resolve: map[string]string{"tool.0": "redo"}}))
 		if calls != n+1 {
 			t.Fatalf("%d calls after session %d", calls, n+1)
 		}
@@ -183,17 +183,17 @@ func (b *bank) pay(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	return &tool.Output{Text: "paid"}, nil
 }
 
-// TestNoWriteIsMadeTwice makes 200 payments by a model that repeats each until it
+// TestNoWriteIsRepeated makes 200 payments by a model that repeats each until it
 // is told that it succeeded, while outcomes are lost at random.
-func TestNoWriteIsMadeTwice(t *testing.T) {
+func TestNoWriteIsRepeated(t *testing.T) {
 	const payments = 200
 	for _, on := range []tool.OnUnknown{tool.ReviewUnknown, tool.ContinueUnknown} {
 		t.Run(string(on), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := &bank{rand: rand.New(rand.NewPCG(1, 2)), honors: on == tool.ContinueUnknown, booked: map[string]int{}, seen: map[string]bool{}}
-				bound := named("pay", fake{tool.WriteEffect, b.pay})
+				bound := named("pay", funcTool{tool.WriteEffect, b.pay})
 				bound.Spec.OnUnknown = on
-				p, h := program(map[string]does{"a": insistent(payments)}), engine.Host{Tools: []tool.Binding{bound}}
+				p, h := program(map[string]nodeFunc{"a": payUntilConfirmed(payments)}), engine.Host{Tools: []tool.Binding{bound}}
 				j, o, reviews := &journal.Memory{RoundTrip: true}, runtime.Options{}, 0
 				res := session(t, p, h, j, o)
 				for ; res.StopReason.Code == stop.NeedsReview; reviews++ {
@@ -218,8 +218,8 @@ func TestNoWriteIsMadeTwice(t *testing.T) {
 	}
 }
 
-// insistent is a model that makes each payment until it succeeds.
-func insistent(payments int) does {
+// payUntilConfirmed is a model that makes each payment until it succeeds.
+func payUntilConfirmed(payments int) nodeFunc {
 	return func(s engine.Scope) error {
 		for i := range payments {
 			for n := 1; ; n++ {

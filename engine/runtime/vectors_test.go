@@ -20,8 +20,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// maker makes vectors: a token a byte/4, unless it does not say or fails.
-type maker struct {
+// fakeEmbedder makes vectors: a token a byte/4, unless it does not say or fails.
+type fakeEmbedder struct {
 	silent bool
 	fails  error
 
@@ -30,7 +30,7 @@ type maker struct {
 	metered []bool
 }
 
-func (m *maker) Embed(ctx context.Context, texts []string) ([][]float64, model.Tokens, error) {
+func (m *fakeEmbedder) Embed(ctx context.Context, texts []string) ([][]float64, model.Tokens, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	size := len(strings.Join(texts, ""))
@@ -44,30 +44,30 @@ func (m *maker) Embed(ctx context.Context, texts []string) ([][]float64, model.T
 	return make([][]float64, len(texts)), model.Tokens{Input: size / 4}, nil
 }
 
-// shelf is a tool that has vectors made of a question, and of texts, which it keeps.
-type shelf struct {
+// embeddingTool is a tool that has vectors made of a question, and of texts, which it keeps.
+type embeddingTool struct {
 	effect tool.Effect
 	mu     sync.Mutex
 	want   []int // sizes of texts
-	kept   map[int]bool
+	stored map[int]bool
 	calls  int
 }
 
-func (f *shelf) tool() tool.Binding {
+func (f *embeddingTool) tool() tool.Binding {
 	effect := f.effect
 	if effect == "" {
 		effect = tool.ReadEffect
 	}
-	return tool.Binding{Spec: &tool.Spec{Name: "shelf", Config: vectorConfig{"v"}}, Tool: fake{effect, f.call}}
+	return tool.Binding{Spec: &tool.Spec{Name: "shelf", Config: vectorConfig{"v"}}, Tool: funcTool{effect, f.call}}
 }
 
-func (f *shelf) call(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+func (f *embeddingTool) call(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls++
 	rest := 0
 	for i, n := range f.want {
-		if !f.kept[i] {
+		if !f.stored[i] {
 			rest += n
 		}
 	}
@@ -75,38 +75,38 @@ func (f *shelf) call(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		return &tool.Output{Text: "words alone: " + err.Error()}, nil
 	}
 	for i, n := range f.want {
-		if f.kept[i] {
+		if f.stored[i] {
 			continue
 		}
 		rest -= n
 		if _, err := c.Embed(ctx, []string{strings.Repeat("w", n)}, rest); err != nil {
 			return &tool.Output{Text: "words alone: " + err.Error()}, nil
 		}
-		f.kept[i] = true
+		f.stored[i] = true
 	}
 	return &tool.Output{Text: "found"}, nil
 }
 
-// vectored is n calls of a shelf in a run.
-func vectored(t *testing.T, f *shelf, m *maker, l engine.Limits, n int, j *journal.Memory) (*engine.Result, []tool.Record) {
+// callEmbeddingTool is n calls of a shelf in a run.
+func callEmbeddingTool(t *testing.T, f *embeddingTool, m *fakeEmbedder, l engine.Limits, n int, j *journal.Memory) (*engine.Result, []tool.Record) {
 	t.Helper()
-	if f.kept == nil {
-		f.kept = map[int]bool{}
+	if f.stored == nil {
+		f.stored = map[int]bool{}
 	}
 	var recs []tool.Record
-	p := program(map[string]does{"a": called("shelf", n, n > 1, &recs)})
+	p := program(map[string]nodeFunc{"a": callTool("shelf", n, n > 1, &recs)})
 	p.Limits.MaxTokens, p.Limits.MaxCost, p.Limits.ReserveTokens = l.MaxTokens, l.MaxCost, l.ReserveTokens
 	p.Models = []engine.ModelSpec{{Name: "v", Cost: &model.Cost{Input: 2}}}
 	h := engine.Host{Tools: []tool.Binding{f.tool()}, Embedders: map[string]model.Embedder{"v": m}}
 	return session(t, p, h, j, runtime.Options{Virtual: true}), recs
 }
 
-func TestVectorsAreUsage(t *testing.T) {
+func TestEmbeddingsAreCharged(t *testing.T) {
 	lost := &model.Error{Kind: model.Truncated, Message: "it broke"}
 	tests := []struct {
 		name   string
-		shelf  shelf
-		maker  maker
+		shelf  embeddingTool
+		maker  fakeEmbedder
 		limits engine.Limits
 		calls  int    // of the tool's code
 		text   string // what the call gave
@@ -114,20 +114,20 @@ func TestVectorsAreUsage(t *testing.T) {
 		lost   int
 		stop   stop.Code
 	}{
-		{"without a budget", shelf{want: []int{4000, 400}}, maker{}, engine.Limits{}, 1, "found", 1101, 0, stop.Answered},
-		{"estimated where nobody reports", shelf{want: []int{402}}, maker{silent: true}, engine.Limits{}, 1, "found", 102, 0, stop.Answered},
-		{"of the arguments alone: nothing is asked for twice", shelf{}, maker{}, engine.Limits{MaxTokens: 1000}, 1, "found", 1, 0, stop.Answered},
-		{"of more: paid for, and called again", shelf{want: []int{4000, 400}}, maker{}, engine.Limits{MaxTokens: 3000}, 2, "found", 1101, 0, stop.Answered},
-		{"of more than there are tokens", shelf{want: []int{4000, 400}}, maker{}, engine.Limits{MaxTokens: 2200, ReserveTokens: 1}, 1, "", 0, 0, stop.BudgetTokens},
-		{"of more than there are dollars", shelf{want: []int{4000, 400}}, maker{}, engine.Limits{MaxCost: 0.005}, 1, "", 0, 0, stop.BudgetCost},
-		{"of less than the dollars", shelf{want: []int{4000, 400}}, maker{}, engine.Limits{MaxCost: 0.006}, 2, "found", 1101, 0, stop.Answered},
-		{"nobody knows what they took", shelf{}, maker{fails: lost}, engine.Limits{MaxTokens: 1000}, 1, "words alone: truncated: it broke", 0, 2, stop.Answered},
-		{"refused: nobody charges for that", shelf{}, maker{fails: &model.Error{Kind: model.Overloaded, Message: "no"}}, engine.Limits{MaxTokens: 1000}, 1, "words alone: overloaded: no", 0, 0, stop.Answered},
-		{"lost without a budget", shelf{}, maker{fails: lost}, engine.Limits{}, 1, "words alone: truncated: it broke", 0, 0, stop.Answered},
+		{"without a budget", embeddingTool{want: []int{4000, 400}}, fakeEmbedder{}, engine.Limits{}, 1, "found", 1101, 0, stop.Answered},
+		{"estimated where nobody reports", embeddingTool{want: []int{402}}, fakeEmbedder{silent: true}, engine.Limits{}, 1, "found", 102, 0, stop.Answered},
+		{"of the arguments alone: nothing is asked for twice", embeddingTool{}, fakeEmbedder{}, engine.Limits{MaxTokens: 1000}, 1, "found", 1, 0, stop.Answered},
+		{"of more: paid for, and called again", embeddingTool{want: []int{4000, 400}}, fakeEmbedder{}, engine.Limits{MaxTokens: 3000}, 2, "found", 1101, 0, stop.Answered},
+		{"of more than there are tokens", embeddingTool{want: []int{4000, 400}}, fakeEmbedder{}, engine.Limits{MaxTokens: 2200, ReserveTokens: 1}, 1, "", 0, 0, stop.BudgetTokens},
+		{"of more than there are dollars", embeddingTool{want: []int{4000, 400}}, fakeEmbedder{}, engine.Limits{MaxCost: 0.005}, 1, "", 0, 0, stop.BudgetCost},
+		{"of less than the dollars", embeddingTool{want: []int{4000, 400}}, fakeEmbedder{}, engine.Limits{MaxCost: 0.006}, 2, "found", 1101, 0, stop.Answered},
+		{"nobody knows what they took", embeddingTool{}, fakeEmbedder{fails: lost}, engine.Limits{MaxTokens: 1000}, 1, "words alone: truncated: it broke", 0, 2, stop.Answered},
+		{"refused: nobody charges for that", embeddingTool{}, fakeEmbedder{fails: &model.Error{Kind: model.Overloaded, Message: "no"}}, engine.Limits{MaxTokens: 1000}, 1, "words alone: overloaded: no", 0, 0, stop.Answered},
+		{"lost without a budget", embeddingTool{}, fakeEmbedder{fails: lost}, engine.Limits{}, 1, "words alone: truncated: it broke", 0, 0, stop.Answered},
 		{
 			"a call that writes is made once",
-			shelf{want: []int{4000}, effect: tool.WriteEffect},
-			maker{},
+			embeddingTool{want: []int{4000}, effect: tool.WriteEffect},
+			fakeEmbedder{},
 			engine.Limits{MaxTokens: 3000},
 			1,
 			"words alone: a tool that writes is called only once, so the call may embed 20 tokens, but needs 2002", 0, 0, stop.Answered,
@@ -137,7 +137,7 @@ func TestVectorsAreUsage(t *testing.T) {
 		tt := &tests[i]
 		t.Run(tt.name, func(t *testing.T) {
 			j := &journal.Memory{RoundTrip: true}
-			res, recs := vectored(t, &tt.shelf, &tt.maker, tt.limits, 1, j)
+			res, recs := callEmbeddingTool(t, &tt.shelf, &tt.maker, tt.limits, 1, j)
 			if res.StopReason.Code != tt.stop || tt.shelf.calls != tt.calls || tt.text != "" && recs[0].Text() != tt.text {
 				t.Fatalf("%d calls, %q, %+v", tt.shelf.calls, recs[0].Text(), res.StopReason)
 			}
@@ -155,7 +155,7 @@ func TestVectorsAreUsage(t *testing.T) {
 				t.Errorf("metered %v", tt.maker.metered)
 			}
 			sent := len(tt.maker.sizes)
-			again, _ := vectored(t, &tt.shelf, &tt.maker, tt.limits, 1, j)
+			again, _ := callEmbeddingTool(t, &tt.shelf, &tt.maker, tt.limits, 1, j)
 			if diff := cmp.Diff(res.Usage, again.Usage); diff != "" || len(tt.maker.sizes) != sent || tt.shelf.calls != tt.calls {
 				t.Errorf("the journal read again: %d requests more, %d calls, %s", len(tt.maker.sizes)-sent, tt.shelf.calls, diff)
 			}
@@ -165,12 +165,12 @@ func TestVectorsAreUsage(t *testing.T) {
 
 // TestCallsSideBySideComeInOrder: three calls lack the same vectors, and the
 // budget is enough for one to have them made. It is always the first.
-func TestCallsSideBySideComeInOrder(t *testing.T) {
+func TestConcurrentEmbeddingCallsRunInOrder(t *testing.T) {
 	for _, l := range []engine.Limits{{}, {MaxTokens: 2300, ReserveTokens: 1}} {
 		var runs [2][]journal.Record
 		for i := range runs {
-			m, f, j := &maker{}, &shelf{want: []int{4000}}, &journal.Memory{RoundTrip: true}
-			res, recs := vectored(t, f, m, l, 3, j)
+			m, f, j := &fakeEmbedder{}, &embeddingTool{want: []int{4000}}, &journal.Memory{RoundTrip: true}
+			res, recs := callEmbeddingTool(t, f, m, l, 3, j)
 			if res.StopReason.Code != stop.Answered || res.Usage.Input != 1003 || slices.ContainsFunc(recs, func(r tool.Record) bool { return r.Text() != "found" }) {
 				t.Fatalf("%+v %+v %+v", res.StopReason, res.Usage, recs)
 			}
@@ -188,19 +188,19 @@ func TestCallsSideBySideComeInOrder(t *testing.T) {
 // TestCallsOfAnEarlierVersionStaySideBySide: it gave such a tool no seats, and
 // its vectors to nobody's account. Its journals are read and gone on with, from
 // wherever they end.
-func TestCallsOfAnEarlierVersionStaySideBySide(t *testing.T) {
+func TestConcurrentEmbeddingCallsOfEarlierVersionsResume(t *testing.T) {
 	whole := &journal.Memory{RoundTrip: true}
 	var recs []tool.Record
-	p := program(map[string]does{"a": called("shelf", 3, true, &recs)})
+	p := program(map[string]nodeFunc{"a": callTool("shelf", 3, true, &recs)})
 	p.Models = []engine.ModelSpec{{Name: "v"}}
-	old := tool.Binding{Spec: &tool.Spec{Name: "shelf"}, Tool: fake{tool.ReadEffect, func(context.Context, *tool.Call) (*tool.Output, error) {
+	old := tool.Binding{Spec: &tool.Spec{Name: "shelf"}, Tool: funcTool{tool.ReadEffect, func(context.Context, *tool.Call) (*tool.Output, error) {
 		return &tool.Output{Text: "found"}, nil
 	}}}
 	session(t, p, engine.Host{Tools: []tool.Binding{old}}, whole, runtime.Options{Virtual: true})
 	for _, l := range []engine.Limits{{}, {MaxTokens: 6000, ReserveTokens: 1}} {
 		for cut := 1; cut <= len(whole.Records); cut++ {
 			j := &journal.Memory{RoundTrip: true, Records: slices.Clone(whole.Records[:cut:cut])}
-			res, recs := vectored(t, &shelf{want: []int{400}}, &maker{}, l, 3, j)
+			res, recs := callEmbeddingTool(t, &embeddingTool{want: []int{400}}, &fakeEmbedder{}, l, 3, j)
 			if res.StopReason.Code != stop.Answered || slices.ContainsFunc(recs, func(r tool.Record) bool { return r.Text() != "found" }) {
 				t.Errorf("cut after %d, %+v: %+v %+v", cut, l, res.StopReason, recs)
 			}
@@ -210,9 +210,9 @@ func TestCallsOfAnEarlierVersionStaySideBySide(t *testing.T) {
 
 // TestToolsWithTheSameFilesPayForVectorsOnce: calls of two tools want the same
 // vectors, and the budget is enough for one of them. The other looks again.
-func TestToolsWithTheSameFilesPayForVectorsOnce(t *testing.T) {
-	m, f := &maker{}, &shelf{want: []int{4000}, kept: map[int]bool{}}
-	p := program(map[string]does{"a": func(s engine.Scope) error {
+func TestSharedEmbeddingsAreChargedOnce(t *testing.T) {
+	m, f := &fakeEmbedder{}, &embeddingTool{want: []int{4000}, stored: map[int]bool{}}
+	p := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
 		return s.Parallel(2, func(i int) string { return fmt.Sprint("b", i) }, func(i int, s engine.Scope) error {
 			_, _, err := s.Tool("tool", engine.Invocation{Tool: fmt.Sprint("shelf", i)})
 			return err
@@ -227,7 +227,7 @@ func TestToolsWithTheSameFilesPayForVectorsOnce(t *testing.T) {
 		one := f.tool()
 		one.Spec.Name = fmt.Sprint("shelf", i)
 		first := true
-		one.Tool = fake{tool.ReadEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+		one.Tool = funcTool{tool.ReadEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 			out, err := f.call(ctx, c)
 			if first { // both of them look before one is called again
 				first = false
@@ -244,22 +244,22 @@ func TestToolsWithTheSameFilesPayForVectorsOnce(t *testing.T) {
 	}
 }
 
-// TestARunThatIsCutPaysForVectorsAsItDid cuts a run after each record of its
+// TestResumedRunChargesEmbeddingsOnce cuts a run after each record of its
 // journal. What was answered is counted as it was, and nothing of it is made
 // again; a call that was under way is paid for with all that it may have taken,
 // and made again for what is still missing.
-func TestARunThatIsCutPaysForVectorsAsItDid(t *testing.T) {
+func TestResumedRunChargesEmbeddingsOnce(t *testing.T) {
 	l := engine.Limits{MaxTokens: 6000, ReserveTokens: 1}
 	whole := &journal.Memory{RoundTrip: true}
-	vectored(t, &shelf{want: []int{4000, 400}}, &maker{}, l, 1, whole)
+	callEmbeddingTool(t, &embeddingTool{want: []int{4000, 400}}, &fakeEmbedder{}, l, 1, whole)
 	answered, doubtful := 0, 0
 	for cut := 1; cut < len(whole.Records); cut++ {
-		f, m := &shelf{want: []int{4000, 400}}, &maker{}
+		f, m := &embeddingTool{want: []int{4000, 400}}, &fakeEmbedder{}
 		j := &journal.Memory{RoundTrip: true, Records: slices.Clone(whole.Records[:cut:cut])}
 		open := j.Records[cut-1].Kind == journal.Intent
 		granted := slices.ContainsFunc(j.Records, func(r journal.Record) bool { return r.Path == "tool.0.again.1" })
 		done := slices.ContainsFunc(j.Records, func(r journal.Record) bool { return r.Path == "tool.0.again.1" && r.Kind == journal.Result })
-		res, _ := vectored(t, f, m, l, 1, j)
+		res, _ := callEmbeddingTool(t, f, m, l, 1, j)
 		lost, made := 0, 1101
 		switch {
 		case done:
@@ -287,13 +287,13 @@ func TestARunThatIsCutPaysForVectorsAsItDid(t *testing.T) {
 	}
 }
 
-func TestAnAgentsVectorsAreItsCallers(t *testing.T) {
-	f, m := &shelf{want: []int{4000}, kept: map[int]bool{}}, &maker{}
+func TestEmbeddingsOfNestedAgentsCount(t *testing.T) {
+	f, m := &embeddingTool{want: []int{4000}, stored: map[int]bool{}}, &fakeEmbedder{}
 	var recs []tool.Record
-	inner := program(map[string]does{"a": called("shelf", 1, false, &recs)})
+	inner := program(map[string]nodeFunc{"a": callTool("shelf", 1, false, &recs)})
 	inner.Models = []engine.ModelSpec{{Name: "v", Cost: &model.Cost{Input: 2}}}
 	for _, tokens := range []int{1500, 2300} {
-		p := program(map[string]does{"a": func(s engine.Scope) error {
+		p := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
 			_, err := s.Agent("inner", inner, nil)
 			return err
 		}})
@@ -312,9 +312,9 @@ func TestAnAgentsVectorsAreItsCallers(t *testing.T) {
 	}
 }
 
-func TestNobodyMakesVectors(t *testing.T) {
+func TestMissingEmbedderIsAnError(t *testing.T) {
 	var got string
-	nobody := fake{tool.ReadEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+	nobody := funcTool{tool.ReadEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		if c.Embed == nil {
 			got = "none"
 			return &tool.Output{}, nil
@@ -326,7 +326,7 @@ func TestNobodyMakesVectors(t *testing.T) {
 	}}
 	for want, config := range map[string]any{"none": nil, "[] <nil> llm v cannot make embeddings here": vectorConfig{"v"}} {
 		var recs []tool.Record
-		p := program(map[string]does{"a": called("t", 1, false, &recs)})
+		p := program(map[string]nodeFunc{"a": callTool("t", 1, false, &recs)})
 		p.Models = []engine.ModelSpec{{Name: "v"}}
 		one := tool.Binding{Spec: &tool.Spec{Name: "t", Config: config}, Tool: nobody}
 		if runs(p, engine.Host{Tools: []tool.Binding{one}}); got != want {
@@ -337,18 +337,18 @@ func TestNobodyMakesVectors(t *testing.T) {
 
 // TestTextsThatAreOthersEachTimeAreNotPaidForEver: each time that it is called
 // the tool wants more than it was granted.
-func TestTextsThatAreOthersEachTimeAreNotPaidForEver(t *testing.T) {
+func TestGrowingEmbeddingRequestsAreLimited(t *testing.T) {
 	size, calls := 100, 0
-	greedy := fake{tool.ReadEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+	greedy := funcTool{tool.ReadEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		size, calls = size+100, calls+1
 		_, err := c.Embed(ctx, []string{strings.Repeat("w", size)}, 0)
 		return nil, err
 	}}
 	var recs []tool.Record
-	p := program(map[string]does{"a": called("t", 1, false, &recs)})
+	p := program(map[string]nodeFunc{"a": callTool("t", 1, false, &recs)})
 	p.Models, p.Limits.MaxTokens = []engine.ModelSpec{{Name: "v"}}, 100_000
 	one := tool.Binding{Spec: &tool.Spec{Name: "t", Config: vectorConfig{"v"}}, Tool: greedy}
-	runs(p, engine.Host{Tools: []tool.Binding{one}, Embedders: map[string]model.Embedder{"v": &maker{}}})
+	runs(p, engine.Host{Tools: []tool.Binding{one}, Embedders: map[string]model.Embedder{"v": &fakeEmbedder{}}})
 	if !strings.Contains(recs[0].Text(), "embeds other texts in each call") || calls != 21 {
 		t.Errorf("%d calls, %s", calls, recs[0].Text())
 	}

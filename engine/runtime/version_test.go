@@ -12,17 +12,17 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// parrot counts how often it is asked.
-type parrot struct{ asked *int }
+// countingModel counts how often it is asked.
+type countingModel struct{ asked *int }
 
-func (p parrot) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
+func (p countingModel) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
 	*p.asked++
 	return &model.Reply{Text: "as before", Stop: model.EndTurn}, nil
 }
 
 // A later version may ask with other words of its own. What was answered
 // stands; the same version with other words is a fault.
-func TestAnotherVersionsPromptsAreNoDrift(t *testing.T) {
+func TestPromptsOfAnotherVersionAreNotDrift(t *testing.T) {
 	tests := []struct {
 		name, version string
 		status        stop.RunStatus
@@ -36,7 +36,7 @@ func TestAnotherVersionsPromptsAreNoDrift(t *testing.T) {
 			asked := 0
 			j := &journal.Memory{RoundTrip: true}
 			run := func(version, prompt string) *engine.Result {
-				p := program(map[string]does{"a": func(s engine.Scope) error {
+				p := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
 					for _, name := range []string{"one", "two"} {
 						if _, err := s.Model(name, model.Call{Role: "planner", LLM: "m", Messages: []model.Message{{Role: model.User, Text: model.Text{prompt}}}}); err != nil {
 							return err
@@ -46,7 +46,7 @@ func TestAnotherVersionsPromptsAreNoDrift(t *testing.T) {
 				}})
 				p.Models = []engine.ModelSpec{{Name: "m"}}
 				in := engine.Input{RunID: "r", Origin: &engine.Origin{Version: "1"}}
-				h := engine.Host{Models: map[string]model.Model{"m": parrot{&asked}}}
+				h := engine.Host{Models: map[string]model.Model{"m": countingModel{&asked}}}
 				return runtime.Run(t.Context(), p, in, h, runtime.Options{Journal: j, Version: version})
 			}
 			if res := run("1", "old words"); res.Status != stop.RunCompleted || asked != 2 {

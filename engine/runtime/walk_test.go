@@ -13,18 +13,18 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// does is a node that is a function.
-type does func(engine.Scope) error
+// nodeFunc is a node that is a function.
+type nodeFunc func(engine.Scope) error
 
-func (f does) Run(s engine.Scope) error { return f(s) }
+func (f nodeFunc) Run(s engine.Scope) error { return f(s) }
 
 // plannerNode makes plans.
-type plannerNode struct{ does }
+type plannerNode struct{ nodeFunc }
 
 func (plannerNode) PlanRules() engine.PlanRules { return engine.PlanRules{} }
 
 // finalizer writes answers; the runtime keeps those of nodes.
-type finalizer struct{ does }
+type finalizer struct{ nodeFunc }
 
 func (finalizer) FinalizeAnswer(s engine.Scope, _ string) error {
 	if st := s.View().State; st.Answer == nil {
@@ -33,17 +33,17 @@ func (finalizer) FinalizeAnswer(s engine.Scope, _ string) error {
 	return nil
 }
 
-// says is a guard that always says the same.
-type says bool
+// constantGuard is a guard that always says the same.
+type constantGuard bool
 
-func (g says) Eval(map[string]any) (bool, error) { return bool(g), nil }
-func (g says) String() string                    { return "says" }
+func (g constantGuard) Eval(map[string]any) (bool, error) { return bool(g), nil }
+func (g constantGuard) String() string                    { return "says" }
 
-// breaks is a guard that cannot be evaluated.
-type breaks struct{}
+// failingGuard is a guard that cannot be evaluated.
+type failingGuard struct{}
 
-func (breaks) Eval(map[string]any) (bool, error) { return false, errors.New("out of range") }
-func (breaks) String() string                    { return "breaks" }
+func (failingGuard) Eval(map[string]any) (bool, error) { return false, errors.New("out of range") }
+func (failingGuard) String() string                    { return "breaks" }
 
 type edge = graph.Edge[engine.Condition]
 
@@ -52,7 +52,7 @@ func guarded(from, to string, g engine.Condition) edge {
 }
 
 // program is a graph of functions that starts at "a".
-func program(nodes map[string]does, edges ...edge) *engine.Program {
+func program(nodes map[string]nodeFunc, edges ...edge) *engine.Program {
 	p := &engine.Program{
 		Name: "p", Digest: "sha256:p", Nodes: map[string]engine.Node{},
 		Graph:  &graph.Graph[engine.Condition]{Start: "a", Edges: edges},
@@ -73,8 +73,8 @@ func runs(p *engine.Program, h engine.Host) *engine.Result {
 
 func nothing(engine.Scope) error { return nil }
 
-// note leaves a trace of the walk: a warning.
-func note(text string) does {
+// warn leaves a trace of the walk: a warning.
+func warn(text string) nodeFunc {
 	return func(s engine.Scope) error {
 		s.Record(engine.WarningAdded{Text: text})
 		return nil
@@ -85,48 +85,48 @@ func TestWalkEnds(t *testing.T) {
 	internal := errors.New("a promise was broken")
 	tests := []struct {
 		name   string
-		nodes  map[string]does
+		nodes  map[string]nodeFunc
 		edges  []edge
 		status stop.RunStatus
 		code   stop.Code
 		walked string
 	}{
-		{"at a node without edges", map[string]does{"a": note("a")}, nil, stop.RunCompleted, stop.Answered, "a"},
+		{"at a node without edges", map[string]nodeFunc{"a": warn("a")}, nil, stop.RunCompleted, stop.Answered, "a"},
 		{
 			"at the end",
-			map[string]does{"a": note("a"), "b": note("b")},
+			map[string]nodeFunc{"a": warn("a"), "b": warn("b")},
 			[]edge{{From: "a", To: "b"}, {From: "b", To: graph.End}},
 			stop.RunCompleted, stop.Answered, "a b",
 		},
 		{
 			"where no guard holds",
-			map[string]does{"a": note("a"), "b": note("b")},
-			[]edge{guarded("a", "b", says(false))},
+			map[string]nodeFunc{"a": warn("a"), "b": warn("b")},
+			[]edge{guarded("a", "b", constantGuard(false))},
 			stop.RunCompleted, stop.Answered, "a",
 		},
 		{
 			"by the first edge whose guard holds",
-			map[string]does{"a": note("a"), "b": note("b"), "c": note("c")},
-			[]edge{guarded("a", "b", says(false)), guarded("a", "c", says(true)), {From: "a", To: "b"}},
+			map[string]nodeFunc{"a": warn("a"), "b": warn("b"), "c": warn("c")},
+			[]edge{guarded("a", "b", constantGuard(false)), guarded("a", "c", constantGuard(true)), {From: "a", To: "b"}},
 			stop.RunCompleted, stop.Answered, "a c",
 		},
 		{
 			"past an edge whose guard cannot be evaluated",
-			map[string]does{"a": note("a"), "b": note("b"), "c": note("c")},
-			[]edge{guarded("a", "b", breaks{}), {From: "a", To: "c"}},
+			map[string]nodeFunc{"a": warn("a"), "b": warn("b"), "c": warn("c")},
+			[]edge{guarded("a", "b", failingGuard{}), {From: "a", To: "c"}},
 			stop.RunCompleted, stop.Answered,
 			"a edge a -> b: its condition cannot be evaluated: out of range c",
 		},
-		{"with a node's own error", map[string]does{"a": func(engine.Scope) error { return internal }}, nil, stop.RunFailed, stop.Internal, ""},
+		{"with a node's own error", map[string]nodeFunc{"a": func(engine.Scope) error { return internal }}, nil, stop.RunFailed, stop.Internal, ""},
 		{
-			"with a model that is not there", map[string]does{"a": func(s engine.Scope) error {
+			"with a model that is not there", map[string]nodeFunc{"a": func(s engine.Scope) error {
 				_, err := s.Model("model", model.Call{Role: "planner", LLM: "none"})
 				return err
 			}}, nil, stop.RunFailed, stop.Internal, "",
 		},
 		{
 			"at the bound of a cycle that does nothing",
-			map[string]does{"a": nothing, "b": nothing},
+			map[string]nodeFunc{"a": nothing, "b": nothing},
 			[]edge{{From: "a", To: "b"}, {From: "b", To: "a"}},
 			stop.RunStopped, stop.Loop, "",
 		},
@@ -141,9 +141,9 @@ func TestWalkEnds(t *testing.T) {
 	}
 }
 
-func TestReplanWithoutPlannerEndsNothing(t *testing.T) {
+func TestReplanRequestOfThePlannerVisitsItAgain(t *testing.T) {
 	visits := 0
-	p := program(map[string]does{"a": nil})
+	p := program(map[string]nodeFunc{"a": nil})
 	p.Nodes["a"] = plannerNode{func(engine.Scope) error {
 		if visits++; visits > 1 {
 			return nil

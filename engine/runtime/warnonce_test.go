@@ -13,9 +13,9 @@ import (
 
 // What replies show of their server is a warning once in a run, and the same when
 // the journal is read again.
-func TestARunWarnsOnceOfItsServer(t *testing.T) {
-	inner := program(map[string]does{"a": asks(1, 1)})
-	p := program(map[string]does{"a": func(s engine.Scope) error {
+func TestServerWarningIsGivenOncePerRun(t *testing.T) {
+	inner := program(map[string]nodeFunc{"a": asks(1, 1)})
+	p := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
 		if err := asks(1, 3)(s); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func TestARunWarnsOnceOfItsServer(t *testing.T) {
 	}
 	j := &journal.Memory{RoundTrip: true}
 	for _, o := range []runtime.Options{{Virtual: true}, {Follow: &runtime.Tail{}}} {
-		events := &heard{}
+		events := &eventLog{}
 		h.Sinks = []engine.Sink{events}
 		res := session(t, p, h, j, o)
 		if diff := cmp.Diff(want, res.Warnings); diff != "" {

@@ -88,7 +88,7 @@ func TestEventsBecomeGroupsOfCalls(t *testing.T) {
 	}
 }
 
-func TestCallsBeyondTheBoundAreCounted(t *testing.T) {
+func TestCallsBeyondTheMaximumAreCounted(t *testing.T) {
 	var many []engine.Event
 	for i := range runview.MaxCalls + 7 {
 		many = append(many, engine.Event{Type: engine.ToolStarted, At: at(i), Path: fmt.Sprintf("step.s1/turn.%d/tool.0", i), Tool: "clock"})

@@ -9,16 +9,15 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// Three secrets, and a record of 100 kB that holds none: what nearly every
-// reply and output costs.
+// The usual case: three secrets, and a record of 100 kB without any of them.
 func BenchmarkRecordOf100kB(b *testing.B) {
-	v := secret.New(map[string]string{"OPENAI_API_KEY": made("sk-", 48), "TOKEN": made("", 32), "GATEWAY": "https://me:" + made("", 20) + "@h.test/v1?k=" + made("q", 20)})
+	v := secret.New(map[string]string{"OPENAI_API_KEY": fakeKey("sk-", 48), "TOKEN": fakeKey("", 32), "GATEWAY": "https://me:" + fakeKey("", 20) + "@h.test/v1?k=" + fakeKey("q", 20)})
 	text := prose(100_000)
 	record, err := json.Marshal(map[string]string{"text": text})
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Run("plain", func(b *testing.B) { // what finds values as they are written, and no gaps
+	b.Run("plain", func(b *testing.B) { // unencoded values, without gaps
 		b.SetBytes(int64(len(text)))
 		for b.Loop() {
 			v.PlainScan(text)
@@ -47,12 +46,12 @@ func BenchmarkRecordOf100kB(b *testing.B) {
 	})
 	b.Run("new", func(b *testing.B) {
 		for b.Loop() {
-			secret.New(map[string]string{"OPENAI_API_KEY": made("sk-", 48), "TOKEN": made("", 32), "GATEWAY": "https://me:" + made("", 20) + "@h.test/v1"})
+			secret.New(map[string]string{"OPENAI_API_KEY": fakeKey("sk-", 48), "TOKEN": fakeKey("", 32), "GATEWAY": "https://me:" + fakeKey("", 20) + "@h.test/v1"})
 		}
 	})
 }
 
-// prose is a text of words in no order that a processor could learn.
+// prose returns a text of words in random order, which branch predictors cannot learn.
 func prose(size int) string {
 	words := strings.Fields(`it is 10:42 and checkout slow: "p99" of 2,300 ms at https://shop.example.com/cart?id=7; then the order 1017 was paid, ` +
 		`customers ask for returned items within {"status": "late", "days": 14} a Monday, (see table) Total=4,210.55 EUR - no errors in log/app-3.txt`)

@@ -2,12 +2,11 @@ package secret
 
 import "strings"
 
-// PlainScan looks for values as they are written alone, as a measure of what a
-// search costs.
+// PlainScan searches only for values without gaps, to measure the cost of a search.
 func (v *Values) PlainScan(s string) int { return len(v.needles.in(s)) }
 
-// SlowText is Text by the definition: each form of each value at each place,
-// then the same in the text without its gaps.
+// SlowText is a naive implementation of Text: it compares each form of each value at each
+// offset, then does the same in the text without its gaps.
 func (v *Values) SlowText(s string) (clean string, found bool) {
 	every := func(n *needles, s string) (found []hit) {
 		for from := range len(s) {

@@ -7,30 +7,30 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// made is a key of n characters that nobody ever had; whole, such keys would
-// alarm those who watch repositories.
-func made(prefix string, n int) string {
+// fakeKey returns a made-up key of n characters. It is assembled at run time, because
+// literal keys would trigger secret scanners.
+func fakeKey(prefix string, n int) string {
 	return prefix + strings.Repeat("aB3dE6fH9jK2mN5pQ8", 20)[:n]
 }
 
-func TestKeysOfServicesAreKnown(t *testing.T) {
+func TestKeysOfServicesAreFound(t *testing.T) {
 	upper := func(s string) string { return strings.ToUpper(s) }
 	for _, tt := range []struct{ name, key string }{
-		{"an API key", made("sk-", 40)},
+		{"an API key", fakeKey("sk-", 40)},
 		{"an API key", "sk-proj-" + strings.Repeat("abcdef", 4)},
-		{"an API key", made("sk-ant-api03-", 80)},
-		{"an AWS access key id", upper(made("AKIA", 16))},
-		{"an AWS access key id", upper(made("ASIA", 16))},
-		{"a GitHub token", made("ghp_", 36)},
-		{"a GitHub token", made("github_pat_", 60)},
-		{"a GitLab token", made("glpat-", 20)},
-		{"a Slack token", made("xoxb-", 30)},
-		{"a Google API key", made("AIza", 35)},
-		{"a Hugging Face token", made("hf_", 34)},
-		{"a Groq key", made("gsk_", 52)},
-		{"a Stripe key", made("sk_live_", 24)},
-		{"a SendGrid key", made("SG.", 22) + "." + made("", 43)},
-		{"a signed token (JWT)", "eyJ" + made("", 20) + ".eyJ" + made("", 30) + "." + made("", 43)},
+		{"an API key", fakeKey("sk-ant-api03-", 80)},
+		{"an AWS access key id", upper(fakeKey("AKIA", 16))},
+		{"an AWS access key id", upper(fakeKey("ASIA", 16))},
+		{"a GitHub token", fakeKey("ghp_", 36)},
+		{"a GitHub token", fakeKey("github_pat_", 60)},
+		{"a GitLab token", fakeKey("glpat-", 20)},
+		{"a Slack token", fakeKey("xoxb-", 30)},
+		{"a Google API key", fakeKey("AIza", 35)},
+		{"a Hugging Face token", fakeKey("hf_", 34)},
+		{"a Groq key", fakeKey("gsk_", 52)},
+		{"a Stripe key", fakeKey("sk_live_", 24)},
+		{"a SendGrid key", fakeKey("SG.", 22) + "." + fakeKey("", 43)},
+		{"a signed token (JWT)", "eyJ" + fakeKey("", 20) + ".eyJ" + fakeKey("", 30) + "." + fakeKey("", 43)},
 		{"a private key", "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIE"},
 		{"a private key", "-----BEGIN " + "PRIVATE KEY-----"},
 	} {
@@ -49,12 +49,12 @@ func TestKeysOfServicesAreKnown(t *testing.T) {
 	}
 }
 
-func TestKeysAreKnownByWhatStandsBefore(t *testing.T) {
-	key := made("", 32)
+func TestKeysAreFoundByContext(t *testing.T) {
+	key := fakeKey("", 32)
 	for _, text := range []string{
 		"Authorization: Bearer " + key, `{\"authorization\": \"bearer ` + key + `\"}`, "authorization=Basic bWU6cGFzc3dvcmQxMjM=",
 		"curl -H 'x-api-key: " + key + "'", "OPENAI_API_KEY=" + key, `"api_key": "` + key + `"`,
-		"aws_secret_access_key = " + made("", 40),
+		"aws_secret_access_key = " + fakeKey("", 40),
 	} {
 		if secret.InRecord(text, "").Kind == "" {
 			t.Errorf("not seen: %s", text)
@@ -65,15 +65,15 @@ func TestKeysAreKnownByWhatStandsBefore(t *testing.T) {
 			t.Errorf("not seen under %s", name)
 		}
 	}
-	for _, body := range []string{`{"headers":{"Authorization":["Token ` + key + `"]}}`, `{"a":1,"api_key" : "` + key + `"}`, `["` + made("ghp_", 36) + `"]`} {
+	for _, body := range []string{`{"headers":{"Authorization":["Token ` + key + `"]}}`, `{"a":1,"api_key" : "` + key + `"}`, `["` + fakeKey("ghp_", 36) + `"]`} {
 		if secret.InJSON([]byte(body)).Kind == "" {
 			t.Errorf("not seen: %s", body)
 		}
 	}
 }
 
-// A recording that is refused for nothing helps nobody.
-func TestOrdinaryTextsAreNoKeys(t *testing.T) {
+// A false positive would reject a recording.
+func TestOrdinaryTextsAreNotKeys(t *testing.T) {
 	for _, text := range []string{
 		"", "sk-learn-compatible-estimators are in scikit-learn", "the task-1234567890abcdef1234 is done", "AKIA", "a bearer of good news, 2024",
 		"Authorization: Bearer [redacted OPENAI_API_KEY]", "Authorization: Bearer YOUR_API_KEY_GOES_HERE", "set api_key: ${env.OPENAI_API_KEY}",
@@ -94,8 +94,8 @@ func TestOrdinaryTextsAreNoKeys(t *testing.T) {
 	}
 }
 
-// A JSON Schema lists the names of headers; that is no header.
-func TestNamesInASchemaAreNoKeys(t *testing.T) {
+// Header names in a JSON Schema are not headers.
+func TestNamesInASchemaAreNotKeys(t *testing.T) {
 	const name = "x-request-signature-v2-sha256"
 	for body, want := range map[string]bool{
 		`{"properties":{"authorization":{"type":"string"}},"dependentRequired":{"authorization":["` + name + `"]}}`: false,
@@ -111,7 +111,7 @@ func TestNamesInASchemaAreNoKeys(t *testing.T) {
 	}
 }
 
-func TestLiteralsAreLookedAtMoreStrictly(t *testing.T) {
+func TestLiteralsAreCheckedMoreStrictly(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, key string
 		want            bool
@@ -131,8 +131,8 @@ func TestLiteralsAreLookedAtMoreStrictly(t *testing.T) {
 	}
 }
 
-// A digit before a key belongs to the same word, so what follows is no key.
-func TestAKeyBeginsAWord(t *testing.T) {
+// A digit before a key belongs to the same word, so the rest is not a key.
+func TestKeyStartsAWord(t *testing.T) {
 	key := "AKIA" + "ABCDEFGHIJKLMNOP"
 	for text, want := range map[string]bool{key: true, " " + key: true, "0" + key: false, "9" + key: false, "a" + key: false, "_" + key: false, "-" + key: true} {
 		if got := secret.FindWellKnown(text).Kind != ""; got != want {
@@ -141,8 +141,7 @@ func TestAKeyBeginsAWord(t *testing.T) {
 	}
 }
 
-// Without values JSON comes back as it is.
-func TestJSONOfNilValuesIsUntouched(t *testing.T) {
+func TestNilValuesLeaveJSONUnchanged(t *testing.T) {
 	var none *secret.Values
 	body := []byte(`{"a":"b"}`)
 	if clean, found := none.JSON(body); found || string(clean) != string(body) {

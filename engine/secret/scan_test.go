@@ -10,13 +10,12 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// searched has values of which some are short, so that windows are, and some
-// have gaps in them.
+// searched has short values, for small windows, and values with gaps.
 var searched = secret.New(map[string]string{
 	"KEY": "s3cr3t-value", "SPACED": "pa ss\nwo rd=1", "SHORT": "q7n\\nt2", "URL": "https://me:letm3in!now@h.test/?k=zz91=kk",
 })
 
-// pieces are what texts are made of that nearly hold a value.
+// pieces returns parts of values for texts that nearly contain a value.
 func pieces() []string {
 	out := []string{" ", "\n", "\r\n", "\t", `\n`, `\t`, `\\`, `\`, "=", "=\n", `=\n`, "n", "t", "r", "\x00", "é", "words of others "}
 	for _, value := range []string{"s3cr3t-value", "pa ss\nwo rd=1", "passwordwo", "q7n\\nt2", "letm3in!now", "zz91=kk"} {
@@ -29,7 +28,7 @@ func pieces() []string {
 	return out
 }
 
-// scattered is a text of pieces, of which some are torn apart by gaps.
+// scattered returns a text of pieces, some of them split by gaps.
 func scattered(rnd *rand.Rand, from []string) string {
 	gaps := []string{" ", "\n", "\r\n", `\n`, "=\n", `=\r\n`, "\t ", `\t`, "=", `\`}
 	var b strings.Builder
@@ -48,8 +47,8 @@ func scattered(rnd *rand.Rand, from []string) string {
 	return b.String()
 }
 
-// asDefined compares a search with its definition.
-func asDefined(t *testing.T, s string) (found bool) {
+// checkSearch compares a search with SlowText.
+func checkSearch(t *testing.T, s string) (found bool) {
 	t.Helper()
 	want, found := searched.SlowText(s)
 	if got, ok := searched.Text(s); got != want || ok != found {
@@ -66,27 +65,26 @@ func asDefined(t *testing.T, s string) (found bool) {
 	return found
 }
 
-// The search finds what its definition finds, in texts that nearly hold values.
-func TestTheSearchFindsWhatItsDefinitionFinds(t *testing.T) {
+func TestSearchAgreesWithSlowSearch(t *testing.T) {
 	rnd, from, found := rand.New(rand.NewPCG(1, 2)), pieces(), 0
 	const texts = 20_000
 	for range texts {
-		if asDefined(t, scattered(rnd, from)) {
+		if checkSearch(t, scattered(rnd, from)) {
 			found++
 		}
 	}
 	if found < texts/10 || found > texts*9/10 {
-		t.Errorf("%d of %d texts hold a value: the test shows little", found, texts)
+		t.Errorf("only %d of %d texts contain a value", found, texts)
 	}
 }
 
-// FuzzSearch compares the search with its definition.
+// FuzzSearch compares the search with SlowText.
 func FuzzSearch(f *testing.F) {
 	rnd, from := rand.New(rand.NewPCG(3, 4)), pieces()
 	for range 50 {
 		f.Add(scattered(rnd, from))
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		asDefined(t, s)
+		checkSearch(t, s)
 	})
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// However a text comes, who watches it is shown what the whole comes to, and
-// never a piece of a value.
-func TestAStreamShowsNoPieceOfAValue(t *testing.T) {
+// A stream returns the same text as Text for any split, and never a part of a value.
+func TestStreamNeverShowsPartOfAValue(t *testing.T) {
 	text := "a " + value + " b " + url.QueryEscape(value) + " s3cr3t-value, s3cr3t-value-and-more; s3cr3t-val and s3cr3t-v"
 	want, _ := values.Text(text)
 	for size := 1; size < len(text); size++ {
@@ -29,7 +28,7 @@ func TestAStreamShowsNoPieceOfAValue(t *testing.T) {
 	}
 }
 
-func TestAStreamHoldsBackNoMoreThanItMust(t *testing.T) {
+func TestStreamHoldsBackTheMinimum(t *testing.T) {
 	s := values.Stream()
 	for _, step := range []struct{ piece, want string }{
 		{"nothing of it. ", "nothing of it. "},
@@ -50,7 +49,7 @@ func TestAStreamHoldsBackNoMoreThanItMust(t *testing.T) {
 	}
 }
 
-// FuzzStream cuts texts anywhere: what is shown is what the whole comes to.
+// FuzzStream compares streams of texts split anywhere with Text.
 func FuzzStream(f *testing.F) {
 	f.Add("x"+value+"y", 3, 7)
 	f.Add(hex.EncodeToString([]byte(value))+"s3cr3t-value-and", 9, 30)

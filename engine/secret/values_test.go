@@ -30,7 +30,7 @@ func quoted(t testing.TB, s string, html bool) string {
 	return strings.TrimSpace(b.String())
 }
 
-func TestAValueIsFoundInEveryForm(t *testing.T) {
+func TestValueIsFoundInEveryEncoding(t *testing.T) {
 	b64, raw := base64.StdEncoding, base64.RawURLEncoding
 	for _, tt := range []struct{ name, text string }{
 		{"as it is", "the key is " + value + "."},
@@ -88,7 +88,7 @@ func TestOnlyTheValueIsReplaced(t *testing.T) {
 	}
 }
 
-func TestNobodysValuesFindNothing(t *testing.T) {
+func TestNilValuesFindNothing(t *testing.T) {
 	var none *secret.Values
 	clean, found := none.Text(value)
 	if pieces, hit := none.Segments([]string{value}); clean != value || found || hit || pieces[0] != value || none.NameOf(value) != "" || none.Short() != nil {
@@ -96,8 +96,8 @@ func TestNobodysValuesFindNothing(t *testing.T) {
 	}
 }
 
-// However a text is cut, what is left of it is the same.
-func TestAValueIsFoundAcrossSegments(t *testing.T) {
+// The result is the same for any split into segments.
+func TestValueIsFoundAcrossSegments(t *testing.T) {
 	text := "a " + value + " b " + value + " c"
 	for i := range len(text) {
 		for j := i; j <= len(text); j++ {
@@ -114,7 +114,7 @@ func TestAValueIsFoundAcrossSegments(t *testing.T) {
 	}
 }
 
-func TestJSONStaysJSON(t *testing.T) {
+func TestRedactedJSONStaysValid(t *testing.T) {
 	for _, tt := range []struct{ name, body, want string }{
 		{"nothing", `{"a":[1, true,null,"x"]}`, `{"a":[1, true,null,"x"]}`},
 		{"a string", `{"a":` + quoted(t, value, false) + `,"n":1.50}`, `{"a":"[redacted KEY]","n":1.50}`},
@@ -136,7 +136,7 @@ func TestJSONStaysJSON(t *testing.T) {
 	}
 }
 
-func FuzzJSONStaysJSON(f *testing.F) {
+func FuzzRedactedJSONStaysValid(f *testing.F) {
 	f.Add(`{"a":"s3cr3t-value","b":[90210417,"\u0073\u0033cr3t-value"]}`)
 	f.Add(`"\\"`)
 	f.Fuzz(func(t *testing.T, body string) {
@@ -145,13 +145,13 @@ func FuzzJSONStaysJSON(f *testing.F) {
 			t.Fatalf("%q became %q", body, clean)
 		}
 		if !found && string(clean) != body {
-			t.Fatalf("%q became %q for nothing", body, clean)
+			t.Fatalf("%q became %q although nothing was found", body, clean)
 		}
 		secret.InJSON(clean)
 	})
 }
 
-func TestFoldersAreShownAsWords(t *testing.T) {
+func TestFoldersAreReplacedByNames(t *testing.T) {
 	v := values.Folder("/home/ana/shop/", "root").Folder("/home/ana/shop/out", "out").Folder("/", "all").Folder("not/absolute", "no")
 	for _, tt := range []struct{ name, text, want string }{
 		{"as it is", "/home/ana/shop", "<root>"},
@@ -180,10 +180,10 @@ func TestFoldersAreShownAsWords(t *testing.T) {
 		})
 	}
 	if v.NameOf("/home/ana/shop") != "" || v.NameOf("/home/ana/shop s3cr3t-value") != "OTHER" {
-		t.Error("a folder is no secret")
+		t.Error("a folder was reported as a secret")
 	}
 	if clean, _ := values.Text("/home/ana/shop"); clean != "/home/ana/shop" {
-		t.Error("the values that there were know the folder")
+		t.Error("Folder changed its receiver")
 	}
 	var none *secret.Values
 	if clean, found := none.Folder("/a/b", "x").Text("/a/b/c"); !found || clean != "<x>/c" {
@@ -191,8 +191,8 @@ func TestFoldersAreShownAsWords(t *testing.T) {
 	}
 }
 
-// What programs wrap, space or escape is found, in one text and in drips.
-func TestAValueIsFoundWrappedAndEscaped(t *testing.T) {
+// Wrapped, spaced and escaped values are found in texts and in streams.
+func TestValueIsFoundWrappedAndEscaped(t *testing.T) {
 	const value = "s3cr3t-value-of-40-characters-9f8e7d6c5b4a"
 	v := secret.New(map[string]string{"KEY": value})
 	each := func(format string) string {
@@ -240,7 +240,7 @@ func TestAValueIsFoundWrappedAndEscaped(t *testing.T) {
 				shown += s.Next(text[i : i+1])
 			}
 			if shown += s.Flush(); !strings.Contains(shown, "[redacted KEY]") {
-				t.Errorf("in drips %q became %q", text, shown)
+				t.Errorf("streamed %q became %q", text, shown)
 			}
 		})
 	}

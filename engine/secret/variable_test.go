@@ -8,7 +8,7 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-func TestPlainValuesAreNoSecrets(t *testing.T) {
+func TestPlainValuesAreNotSecret(t *testing.T) {
 	for _, tt := range []struct {
 		name, variable, value string
 		plain                 bool
@@ -55,8 +55,8 @@ func TestPlainValuesAreNoSecrets(t *testing.T) {
 	}
 }
 
-// A server tells a part of what it was sent.
-func TestPartsOfAValueAreSecretByThemselves(t *testing.T) {
+// A server may echo a part of a value.
+func TestPartsOfAValueAreSecret(t *testing.T) {
 	const part = "x7f3a9c2b1d4"
 	for _, tt := range []struct{ name, value, text, want string }{
 		{"a bearer", "Bearer " + part, "key " + part, "key [redacted V]"},
@@ -81,7 +81,7 @@ func TestPartsOfAValueAreSecretByThemselves(t *testing.T) {
 	}
 }
 
-func TestWhatServersWithoutKeysAreGivenIsNoSecret(t *testing.T) {
+func TestPlaceholderKeysAreNotSecret(t *testing.T) {
 	v := secret.New(map[string]string{
 		"KEY": "ollama", "OTHER": "EMPTY", "REAL": "k3y-42", "MAX_TOKENS": "150000",
 		"DB": "postgres://postgres:postgres@localhost/db", "DB_PASSWORD": "Password",
@@ -95,7 +95,7 @@ func TestWhatServersWithoutKeysAreGivenIsNoSecret(t *testing.T) {
 	}
 }
 
-func TestUnnamedSecretsAreReplacedWithoutAName(t *testing.T) {
+func TestUnnamedSecretsAreReplacedWithoutName(t *testing.T) {
 	v := secret.Unnamed([]string{"", "abc", "Bearer x7f3a9c2b1d4"})
 	if got, found := v.Text("abc x7f3a9c2b1d4"); got != "abc [redacted]" || !found {
 		t.Error(got)

@@ -27,7 +27,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-func TestShortenedTextsAreShortAndValid(t *testing.T) {
+func TestShortenedTextsAreValidUTF8(t *testing.T) {
 	for _, s := range []string{"", "abc", "äöü€𝄞", "a\xffb\xfe", "long enough to be cut"} {
 		for n := range 8 {
 			head, tail := text.Head(s, n), text.Tail(s, n)
@@ -49,6 +49,6 @@ func TestShortenedTextsAreShortAndValid(t *testing.T) {
 
 func TestMatch(t *testing.T) {
 	if !text.MatchAny([]string{"[", "read_*"}, "read_file") || text.MatchAny([]string{"[", "x"}, "[") {
-		t.Error("a malformed glob matches nothing, and does not keep the others from matching")
+		t.Error("a malformed glob must match nothing and not affect the others")
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-func TestArgumentsCountByTheirExactNames(t *testing.T) {
+func TestArgumentNamesAreCaseSensitive(t *testing.T) {
 	tests := []struct{ name, raw, wrong string }{
 		{name: "all", raw: `{"path": "a", "n": 1}`},
 		{name: "some", raw: `{"n": null}`},

@@ -7,8 +7,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// What does not fit a bound is left out, the oldest results first, and said.
-func TestAPlanContextFitsItsBound(t *testing.T) {
+// JSON omits what does not fit, the oldest results first, and sets truncated.
+func TestPlanContextFitsTheLimit(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	c := &tool.PlanContext{Objective: "o", Goal: "g", Plan: []tool.PlanContextStep{
 		{ID: "a", Goal: "g", Status: "ok", Result: long}, {ID: "b", Goal: "g", Status: "ok", Result: "kept"},

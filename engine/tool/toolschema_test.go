@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// form is a tool with a schema, and nothing else.
+// form is a tool with only a schema.
 type form string
 
 func (f form) Info() tool.Info {
@@ -22,7 +22,7 @@ func (form) Call(context.Context, *tool.Call) (*tool.Output, error) {
 	return &tool.Output{}, nil
 }
 
-func TestModelsAreNotToldOfFixedArguments(t *testing.T) {
+func TestFixedArgumentsAreHiddenFromModels(t *testing.T) {
 	with := func(names ...string) (out []tool.Fixed) {
 		for _, name := range names {
 			out = append(out, tool.Fixed{Name: name, Value: component.Value{JSON: json.RawMessage("1")}})

@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-func TestVisibleSpellsOutWhatAReviewerDoesNotSee(t *testing.T) {
+func TestVisibleEscapesInvisibleCharacters(t *testing.T) {
 	l := &tool.Listing{
 		Server: "files 1.0\u202e",
 		Tools: []tool.Definition{
@@ -46,11 +46,11 @@ func TestVisibleSpellsOutWhatAReviewerDoesNotSee(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(want, got.Visible()); diff != "" {
-		t.Errorf("what is visible changes: %s", diff)
+		t.Errorf("Visible changed a visible listing: %s", diff)
 	}
 }
 
-// toolsOf asks a server as a run does.
+// toolsOf lists the tools of a server as a run does.
 func toolsOf(t *testing.T, set tool.Toolset, pinned func(*tool.Listing) error) ([]runtime.BoundTool, []string, error) {
 	t.Helper()
 	p := &engine.Program{Name: "p", Graph: &graph.Graph[engine.Condition]{}}
@@ -58,7 +58,7 @@ func toolsOf(t *testing.T, set tool.Toolset, pinned func(*tool.Listing) error) (
 	return runtime.Tools(t.Context(), p, engine.Input{RunID: "tools"}, h)
 }
 
-func TestModelsAreToldWhatIsVisible(t *testing.T) {
+func TestModelsReceiveTheVisibleDefinition(t *testing.T) {
 	set := &enginetest.Toolset{Server: "files 1.0", Tools: []tool.Definition{
 		{Name: "sly", Description: "Adds.\U000E0041", Input: json.RawMessage(`{"type":"object"}`)},
 	}}
@@ -78,18 +78,18 @@ func TestModelsAreToldWhatIsVisible(t *testing.T) {
 	}
 }
 
-func TestToolsThatChangedRefuseTheRun(t *testing.T) {
+func TestChangedToolsEndTheRun(t *testing.T) {
 	set := &enginetest.Toolset{Server: "files 1.0", Tools: []tool.Definition{{Name: "sly", Description: "x\u200b"}}}
 	var saw string
 	_, _, err := toolsOf(t, set, func(l *tool.Listing) error {
 		saw = l.Tools[0].Description
 		return tool.ErrChanged
 	})
-	end, ok := err.(*stop.Error) //nolint:errorlint // it is not wrapped
+	end, ok := err.(*stop.Error) //nolint:errorlint // not wrapped
 	if !ok || end.Reason.Code != stop.ToolsChanged || end.Reason.Path != "tools.files" {
 		t.Fatalf("the error is %v", err)
 	}
 	if saw != `x\u{200B}` {
-		t.Errorf("compared was %q, which is not what models are told", saw)
+		t.Errorf("compared %q, which differs from the definition for models", saw)
 	}
 }

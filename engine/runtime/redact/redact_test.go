@@ -33,7 +33,7 @@ func (r reply) Generate(_ context.Context, _ *model.Request, stream func(model.D
 
 func mask() redact.Mask { return redact.New(secret.New(map[string]string{"KEY": "hunter2-hunter2"})) }
 
-func TestRepliesAndStreamsAreMasked(t *testing.T) {
+func TestRepliesAndStreamsAreRedacted(t *testing.T) {
 	m := redact.Model{Mask: mask(), Model: reply{
 		pieces: []string{"the key is hunter2", "-hunter2."},
 		reply: &model.Reply{Text: "the key is hunter2-hunter2.", Calls: []model.ToolCall{
@@ -59,7 +59,7 @@ func TestRepliesAndStreamsAreMasked(t *testing.T) {
 	}
 }
 
-func TestErrorsHaveAKindAndNoSecret(t *testing.T) {
+func TestErrorsHaveAKindAndAreRedacted(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
 		want model.ErrorKind
@@ -80,7 +80,7 @@ func TestErrorsHaveAKindAndNoSecret(t *testing.T) {
 	}
 }
 
-func TestTheZeroMaskChangesNothing(t *testing.T) {
+func TestZeroMaskChangesNothing(t *testing.T) {
 	var none redact.Mask
 	out := &tool.Output{Text: "hunter2-hunter2", Data: json.RawMessage(`{"a":"hunter2-hunter2"}`)}
 	if d := cmp.Diff(out, none.Output(out)); d != "" {
