@@ -7,8 +7,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// TestAmbiguousArgumentsAreRefused: what another reader could take for other
-// arguments than an approval saw never reaches the tool, and the model reads why.
+// TestAmbiguousArgumentsAreRejected checks that arguments which other parsers could read
+// differently than the approval never reach the tool, and that the model gets the reason.
 func TestAmbiguousArgumentsAreRejected(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{`{"n":1,"n":2}`, "duplicate argument n"},

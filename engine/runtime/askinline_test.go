@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// slowSink notes the types of events, a second after they come.
+// slowSink records the types of events and takes a second for each.
 type slowSink struct{ seen []string }
 
 func (s *slowSink) Send(ev engine.Event) {
@@ -29,8 +29,8 @@ func (s *slowSink) Ask(context.Context, interrupt.Question) (json.RawMessage, er
 	return json.Marshal(interrupt.Parse("yes"))
 }
 
-// A person who is asked has seen what led to the question: in the middle of a call,
-// and before it.
+// When a human is asked, during a call or before it, the sinks have received all earlier
+// events.
 func TestQuestionIsAskedAfterEarlierEvents(t *testing.T) {
 	asks := funcTool{tool.WriteEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		d, err := c.Ask(ctx, interrupt.Question{Question: "Which?"})

@@ -21,8 +21,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// budgetRuns is how many random runs are made: PEX_BUDGET_RUNS, else 10,000,
-// and a tenth of that with -short or under the race detector.
+// budgetRuns returns the number of random runs: PEX_BUDGET_RUNS, else 10,000, or a tenth
+// of that with -short or the race detector.
 func budgetRuns(t *testing.T) int {
 	if n, err := strconv.Atoi(os.Getenv("PEX_BUDGET_RUNS")); err == nil {
 		return n
@@ -33,8 +33,8 @@ func budgetRuns(t *testing.T) int {
 	return 10_000
 }
 
-// bill is what a provider has charged under one set of limits. It is the
-// provider's own book: the engine never sees it.
+// bill is the provider's record of its charges under one set of limits. The engine does
+// not see it.
 type bill struct {
 	limits engine.Limits
 	mu     sync.Mutex
@@ -42,7 +42,7 @@ type bill struct {
 	cost   float64
 }
 
-// charge books a call on every bill that it falls under.
+// charge adds a call to the bills of all limits that apply to it.
 func charge(bills []*bill, price *model.Cost, used model.Tokens) {
 	for _, b := range bills {
 		b.mu.Lock()
@@ -52,7 +52,7 @@ func charge(bills []*bill, price *model.Cost, used model.Tokens) {
 	}
 }
 
-// charged is a price as a vendor's page says it, worked out anew.
+// charged computes the price of a call independently of model.Cost.
 func charged(c *model.Cost, t model.Tokens) float64 {
 	in, out, cached, write := c.Input, c.Output, c.CachedInput, c.CacheWrite
 	if a := c.Above; a != nil && t.Input > a.Tokens {
@@ -68,15 +68,15 @@ func charged(c *model.Cost, t model.Tokens) float64 {
 	return float64(fresh)/1e6*in + float64(t.Cached)/1e6*cached + float64(t.CacheWrite)/1e6*write + float64(t.Output)/1e6*out
 }
 
-// vendor is a model that answers, fails, is slow, and lets the process die, all
-// by chance, and charges for what it did.
+// vendor is a model that randomly replies, fails, is slow or crashes the process, and
+// charges for its work.
 type vendor struct {
 	w     *budgetWorld
 	price *model.Cost
 	bills []*bill
 }
 
-// slow is one call of a vendor.
+// slow is one call of a vendor, with its delay.
 type slow struct {
 	*vendor
 	delay time.Duration
@@ -92,11 +92,11 @@ func (v *vendor) Generate(ctx context.Context, req *model.Request, _ func(model.
 	rnd := v.w.chance(req.Key)
 	used := v.usage(rnd, req)
 	switch n := rnd.IntN(100); {
-	case n < 6: // refused: nobody pays for that
+	case n < 6: // rejected, so not charged
 		return nil, &model.Error{Kind: pick(rnd, model.RateLimited, model.Overloaded, model.BadRequest, model.ContextTooLong), Message: "no", Attempts: 1 + rnd.IntN(2)}
 	case n < 8:
 		return nil, &model.Error{Kind: model.NetworkError, NotSent: true, Message: "no such host"}
-	case n < 20: // answered, but the answer was lost
+	case n < 20: // answered, but the reply was lost
 		charge(v.bills, v.price, used)
 		return nil, &model.Error{Kind: pick(rnd, model.Truncated, model.NetworkError, model.CallTimeout, model.BadReply), Message: "lost"}
 	}
@@ -108,8 +108,8 @@ func (v *vendor) Generate(ctx context.Context, req *model.Request, _ func(model.
 	return &model.Reply{Text: "x", Stop: model.EndTurn, Usage: used}, nil
 }
 
-// usage is at most what the request allows: two bytes a token of input, and the
-// output that it asks for.
+// usage returns a random usage within what the request allows: one input token per two
+// bytes, and the requested output.
 func (v *vendor) usage(rnd *rand.Rand, req *model.Request) model.Tokens {
 	size := 0
 	for _, m := range req.Messages {
@@ -131,22 +131,22 @@ func (v *vendor) usage(rnd *rand.Rand, req *model.Request) model.Tokens {
 
 func pick[T any](rnd *rand.Rand, of ...T) T { return of[rnd.IntN(len(of))] }
 
-// budgetWorld is one random program, its vendors, and how often its process dies.
+// budgetWorld is a random program with its vendors and crashes.
 type budgetWorld struct {
 	seed    uint64
-	rnd     *rand.Rand // of the program; only while it is made
+	rnd     *rand.Rand // used only while the program is generated
 	main    *engine.Program
 	host    engine.Host
 	bills   []*bill
 	mu      sync.Mutex
 	asked   map[string]uint64
 	crashes int
-	raises  int // how often it is given more than it was stopped at
-	samples int // in so many of a hundred calls a tool asks, and no node
+	raises  int // number of times the limits are raised
+	samples int // percentage of calls made by a tool instead of a node
 	kill    context.CancelFunc
 }
 
-// chance is the luck of one call, the same whatever else happens at that time.
+// chance returns the random numbers of one call, independent of concurrent calls.
 func (w *budgetWorld) chance(key string) *rand.Rand {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -184,8 +184,8 @@ func newBudgetWorld(seed uint64) *budgetWorld {
 	return w
 }
 
-// agent makes a program with limits, llms and branches of calls of its own;
-// depth is how many agents may be nested in it.
+// agent generates a program with its own limits, LLMs and branches of calls. depth is the
+// maximum depth of nested agents.
 func (w *budgetWorld) agent(name string, depth int, outer []*bill, nested map[string]engine.Host) (*engine.Program, engine.Host) {
 	b := &bill{limits: w.limits(len(outer) == 0)}
 	bills := append([]*bill{b}, outer...)
@@ -235,7 +235,7 @@ func (w *budgetWorld) agent(name string, depth int, outer []*bill, nested map[st
 	return p, h
 }
 
-// each runs branches side by side, and the calls of one after another.
+// each runs branches in parallel and the calls of a branch in sequence.
 func each(s engine.Scope, branches [][]func(engine.Scope, string) error) error {
 	return s.Parallel(len(branches), func(i int) string { return fmt.Sprint("b", i) }, func(i int, s engine.Scope) error {
 		for n, call := range branches[i] {
@@ -247,7 +247,7 @@ func each(s engine.Scope, branches [][]func(engine.Scope, string) error) error {
 	})
 }
 
-// call is one call of an llm of p, sometimes with too little time.
+// call returns a function that calls an LLM of p, sometimes with a short timeout.
 func (w *budgetWorld) call(p *engine.Program) func(engine.Scope, string) error {
 	c := model.Call{
 		Role: "executor", LLM: p.Models[w.rnd.IntN(len(p.Models))].Name,
@@ -278,8 +278,8 @@ func (w *budgetWorld) limits(some bool) engine.Limits {
 	return l
 }
 
-// price is one of any kind: free input or output, a cache that is cheaper or
-// dearer than none, and more for long requests.
+// price returns a random price: with free input or output, a cheaper or more expensive
+// cache, and a surcharge for long requests.
 func (w *budgetWorld) price() *model.Cost {
 	usd := func() float64 { return pick(w.rnd, 0, 0.05, 1, 3.3, 15) * w.rnd.Float64() }
 	c := &model.Cost{Input: usd(), Output: 5 * usd(), CachedInput: usd(), CacheWrite: 2 * usd(), MaxOutput: pick(w.rnd, 0, 0, 2000, 5000, 100_000)}
@@ -289,7 +289,7 @@ func (w *budgetWorld) price() *model.Cost {
 	return c
 }
 
-// raise gives a run more that was stopped by a limit.
+// raise returns higher limits for a run that was stopped by one.
 func (w *budgetWorld) raise(res *engine.Result) *runtime.LimitExtension {
 	w.raises--
 	l := &w.bills[0].limits
@@ -297,7 +297,7 @@ func (w *budgetWorld) raise(res *engine.Result) *runtime.LimitExtension {
 	return &runtime.LimitExtension{Limits: *l, Spent: res.Usage.ByModel, Lost: res.LostCharges}
 }
 
-// run goes on with the run in session after session until none dies or is given more.
+// run resumes the run until no session crashes and no limit is raised.
 func (w *budgetWorld) run(t *testing.T) (res *engine.Result, sessions int) {
 	o := runtime.Options{Virtual: true, Journal: &journal.Memory{RoundTrip: w.crashes > 0}}
 	for sessions = 1; ; sessions++ {
@@ -317,10 +317,10 @@ func (w *budgetWorld) run(t *testing.T) (res *engine.Result, sessions int) {
 	}
 }
 
-// over says which bill is higher than its limits, if one is.
+// over returns how the bill exceeds its limits, or "".
 func (b *bill) over() string {
 	const dust = 1e-6 // USD
-	b.mu.Lock()       // a call of a dead session may still end
+	b.mu.Lock()       // a call of a crashed session may still be running
 	defer b.mu.Unlock()
 	switch l := b.limits; {
 	case l.MaxTokens > 0 && b.tokens > l.MaxTokens:
@@ -331,7 +331,7 @@ func (b *bill) over() string {
 	return ""
 }
 
-// half says that more than half of a limit is spent.
+// half reports whether more than half of a limit is used.
 func (b *bill) half() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -339,10 +339,10 @@ func (b *bill) half() bool {
 	return l.MaxTokens > 0 && b.tokens*2 > l.MaxTokens || l.MaxCost > 0 && b.cost*2 > l.MaxCost
 }
 
-// TestProviderNeverChargesMoreThanTheBudget is the promise of limits.max_tokens and
-// limits.max_cost: whatever is called side by side, fails, falls back, is cut,
-// or was under way when the process died, and however often it is resumed, or
-// arguments more; what tools ask, and have made vectors of, included.
+// TestProviderNeverChargesMoreThanTheBudget tests the guarantee of limits.max_tokens and
+// limits.max_cost: it holds with concurrent calls, failures, fallbacks, interruptions,
+// crashes with calls in flight, any number of resumes and raises, and for samples and
+// embeddings of tools.
 func TestProviderNeverChargesMoreThanTheBudget(t *testing.T) {
 	stops, used, resumed := map[stop.Code]int{}, 0, 0
 	runs := budgetRuns(t)
@@ -370,6 +370,6 @@ func TestProviderNeverChargesMoreThanTheBudget(t *testing.T) {
 	}
 	t.Logf("%d runs: ended %v, %d used more than half, %d were resumed", runs, stops, used, resumed)
 	if runs >= 1000 && (used < runs/10 || resumed < runs/20 || stops[stop.Answered] < runs/20 || stops[stop.BudgetTokens]+stops[stop.BudgetCost] < runs/5) {
-		t.Error("the runs prove little: too few come near their limits, or past them")
+		t.Error("too few runs come near their limits or exceed them")
 	}
 }

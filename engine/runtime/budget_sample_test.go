@@ -13,8 +13,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// server is one whose tool asks an llm in the middle of its calls: once or
-// often, one after another or side by side, and not always waiting for the reply.
+// server returns a tool that samples an LLM during its calls: once or more, in sequence or
+// concurrently, and not always waiting for the reply.
 func (w *budgetWorld) server(models []engine.ModelSpec) tool.Binding {
 	may := tool.Sampling{LLM: pick(w.rnd, models...).Name, MaxCalls: 1 + w.rnd.IntN(4), MaxTokens: 64 + w.rnd.IntN(pick(w.rnd, 100, 2000, 8000))}
 	size, wanted := w.rnd.IntN(2*may.MaxTokens), pick(w.rnd, 0, 0, 10, 5000)
@@ -32,7 +32,7 @@ func (w *budgetWorld) server(models []engine.ModelSpec) tool.Binding {
 			case 1:
 				asking.Go(ask)
 			default:
-				go ask() // the call may be over before
+				go ask() // may outlive the call
 			}
 		}
 		asking.Wait()
@@ -46,7 +46,7 @@ func (w *budgetWorld) server(models []engine.ModelSpec) tool.Binding {
 	return tool.Binding{Spec: spec, Tool: set}
 }
 
-// sampled is one call of a tool that asks an llm.
+// sampled returns a function that calls a tool which samples an LLM.
 func (w *budgetWorld) sampled(tool string) func(engine.Scope, string) error {
 	return func(s engine.Scope, at string) error {
 		_, _, err := s.Tool(at, engine.Invocation{Tool: tool})

@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// meter is a model that notes what it was allowed, and uses up to that much.
+// meter is a model that records its output limits and uses a share of them.
 type meter struct {
 	share   float64 // of what a call may use at most
 	allowed []int
@@ -51,7 +51,7 @@ func (a answer) Generate(context.Context, *model.Request, func(model.Delta)) (*m
 	return &model.Reply{Text: "x", Stop: model.EndTurn, Usage: a.usage}, nil
 }
 
-// asks calls the model n times in each of some branches.
+// asks returns a node that calls the model n times in each of some branches.
 func asks(branches, n int) nodeFunc {
 	return func(s engine.Scope) error {
 		call := model.Call{Role: "executor", LLM: "main", Messages: []model.Message{{Role: model.User, Text: model.Text{strings.Repeat("word ", 80)}}}}

@@ -13,15 +13,15 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// vectorConfig is the settings of a tool that has an llm make vectors.
+// vectorConfig is the Config of a tool that makes embeddings with an LLM.
 type vectorConfig struct{ llm string }
 
 func (c vectorConfig) WorstCase() []engine.CallBound {
 	return []engine.CallBound{{LLM: c.llm, Vectors: true}}
 }
 
-// Embed makes vectors like a vendor: it refuses, loses answers, lets the process
-// die, and charges for what it did.
+// Embed makes embeddings as vendor does calls: it randomly fails, loses replies or crashes
+// the process, and charges for its work.
 func (v *vendor) Embed(ctx context.Context, texts []string) ([][]float64, model.Tokens, error) {
 	size := 0
 	for _, t := range texts {
@@ -35,7 +35,7 @@ func (v *vendor) Embed(ctx context.Context, texts []string) ([][]float64, model.
 	switch n := rnd.IntN(100); {
 	case n < 6:
 		return nil, model.Tokens{}, &model.Error{Kind: model.RateLimited, Message: "no"}
-	case n < 10: // one batch of some was made
+	case n < 10: // only one of several batches was processed
 		used.Input /= 2
 		charge(v.bills, v.price, used)
 		return nil, used, &model.Error{Kind: model.Overloaded, Message: "no more"}
@@ -51,15 +51,15 @@ func (v *vendor) Embed(ctx context.Context, texts []string) ([][]float64, model.
 	return make([][]float64, len(texts)), used, nil
 }
 
-// library is a tool that keeps vectors of texts, some of which change.
+// library is a tool that stores embeddings of texts, some of which change.
 type library struct {
 	mu    sync.Mutex
 	texts []string
 	kept  map[string]bool
 }
 
-// library is a tool that says before what it is going to send, or a part of
-// it, and does not always wait for the vectors.
+// library returns a tool that announces all or part of the texts it will embed, and does
+// not always wait for the embeddings.
 func (w *budgetWorld) library(models []engine.ModelSpec) tool.Binding {
 	l := &library{kept: map[string]bool{}}
 	for range w.rnd.IntN(12) {

@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// holding is a server with tools of these names, which answer with who they are.
+// holding returns a server whose tools return the name of the server.
 func holding(server string, tools ...string) tool.Binding {
 	set := &enginetest.Toolset{Server: server, Respond: func(_ context.Context, t string, _ *tool.Call) (*tool.Output, error) {
 		return &tool.Output{Text: server + " " + t}, nil
@@ -36,7 +36,7 @@ func TestServersCannotShadowTools(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		tools   []tool.Binding
-		want    []string // name and who answers
+		want    []string // name of the tool, and its server
 		warning string
 	}{
 		{

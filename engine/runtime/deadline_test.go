@@ -14,8 +14,8 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// TestMaxDurationBoundsTheFinalizerToo: the walk ends so early that the finalizer
-// has a tenth of the time, and the run ends when all of it is over.
+// TestMaxDurationIncludesTheFinalizer checks that the walk leaves a tenth of the time for
+// the finalizer, and that the run ends when max_duration has passed.
 func TestMaxDurationIncludesTheFinalizer(t *testing.T) {
 	sleeps := func(d time.Duration) nodeFunc {
 		return func(s engine.Scope) error { return s.Sleep("nap."+d.String(), d) }
@@ -43,7 +43,7 @@ func TestMaxDurationIncludesTheFinalizer(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := program(map[string]nodeFunc{"a": c.walk})
 			p.Nodes["finalizer"] = finalizer{c.end}
-			p.Models = []engine.ModelSpec{{Name: "main"}} // without one the finalizer is left out
+			p.Models = []engine.ModelSpec{{Name: "main"}} // without an LLM there is no finalizer
 			p.Limits.MaxDuration = c.limit
 			j := &journal.Memory{RoundTrip: true}
 			for range 2 { // and again, from the journal alone
@@ -56,9 +56,8 @@ func TestMaxDurationIncludesTheFinalizer(t *testing.T) {
 	}
 }
 
-// TestATimeThatIsOverEndsPhasesThatOnlyCompute: the walk, guards and the end of
-// a model call are boundaries, at which a run looks at its time and at a
-// decision to cancel.
+// TestExpiredTimeEndsComputingPhases checks that the walk, guards and the end of a model
+// call are boundaries at which a run checks its time and for cancellation.
 func TestExpiredTimeEndsComputingPhases(t *testing.T) {
 	computes := func(d time.Duration) { time.Sleep(d) } // the scheduler does not run meanwhile
 	for _, c := range []struct {
@@ -123,7 +122,7 @@ func TestExpiredTimeEndsComputingPhases(t *testing.T) {
 	}
 }
 
-// phaseEnd says whether a phase ended with an error.
+// phaseEnd returns a text that tells whether a phase ended with an error.
 func phaseEnd(err error) string {
 	if err != nil {
 		return "ended"

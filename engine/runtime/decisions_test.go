@@ -18,7 +18,8 @@ import (
 
 var ann, noon = engine.Actor{User: "ann", Host: "box"}, time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// decisionsAfterResume is the decisions of a run in a later session of someone else.
+// decisionsAfterResume returns the decisions of a run, from a later session of another
+// actor.
 func decisionsAfterResume(t *testing.T, p *engine.Program, h engine.Host, j *journal.Memory) []engine.DecisionRecord {
 	t.Helper()
 	h.Responder = nil
@@ -37,7 +38,7 @@ func TestResultListsDecisionsWithActorAndTime(t *testing.T) {
 	}
 	again := asked
 	again.Path, again.Edit = "tool.0.approval.2", json.RawMessage(`{"n":3}`)
-	again.Question = res.Decisions[len(res.Decisions)-1].Question // holds the error in the words of the schema
+	again.Question = res.Decisions[len(res.Decisions)-1].Question // contains the schema's error message
 	if d := cmp.Diff([]engine.DecisionRecord{asked, again}, res.Decisions); d != "" {
 		t.Error(d)
 	}
@@ -46,7 +47,7 @@ func TestResultListsDecisionsWithActorAndTime(t *testing.T) {
 	}
 }
 
-// A write that asks in the middle of its call waits in place for the answer.
+// A write that asks during its call waits for the answer.
 func TestAnswerDuringAWriteIsRecorded(t *testing.T) {
 	var recs []tool.Record
 	one := funcTool{tool.WriteEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
@@ -67,7 +68,7 @@ func TestAnswerDuringAWriteIsRecorded(t *testing.T) {
 	if d := cmp.Diff(want, decisionsAfterResume(t, p, h, j)); d != "" {
 		t.Error("later:", d)
 	}
-	for i, r := range j.Records { // the process dies once the answer is there
+	for i, r := range j.Records { // crash after the answer
 		if r.Kind == journal.Answer {
 			cut := &journal.Memory{Records: j.Records[:i+1]}
 			h.Responder = nil

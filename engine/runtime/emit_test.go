@@ -18,8 +18,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// A delta that arrives while the commit of its model.started is under way waits
-// for that event, and so for the tool.completed before it.
+// A delta that arrives during the commit of its model.started waits for that event, and
+// so for the tool.completed before it.
 func TestDeltaFollowsTheStartOfItsCall(t *testing.T) {
 	events := &eventLog{}
 	e := runtime.NewEmitter(events)
@@ -38,7 +38,7 @@ func TestDeltaFollowsTheStartOfItsCall(t *testing.T) {
 	}
 }
 
-// A call whose start an earlier session announced streams at once.
+// A call whose model.started was sent by an earlier session streams at once.
 func TestDeltaOfAnAnnouncedCallIsSentAtOnce(t *testing.T) {
 	events := &eventLog{}
 	e := runtime.NewEmitter(events)
@@ -48,8 +48,7 @@ func TestDeltaOfAnAnnouncedCallIsSentAtOnce(t *testing.T) {
 	}
 }
 
-// Sessions of one run number its events as one, and whoever follows the journal
-// sees each event with the number it had.
+// All sessions of a run share one numbering of events, and so do followers of its journal.
 func TestEventNumbersContinueAcrossSessions(t *testing.T) {
 	j, recs, live := &journal.Memory{RoundTrip: true}, []tool.Record{}, &eventLog{}
 	one := newQuestionTool(tool.ReadEffect, fixedQuestions("Which?"))
@@ -89,7 +88,7 @@ func TestEventNumbersContinueAcrossSessions(t *testing.T) {
 
 func numbered(ev engine.Event) string { return fmt.Sprint(ev.Seq, " ", ev.Type) }
 
-// fixedReply is a model that always gives one reply.
+// fixedReply is a model that always returns the same reply.
 type fixedReply model.Reply
 
 func (a fixedReply) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
@@ -97,7 +96,7 @@ func (a fixedReply) Generate(context.Context, *model.Request, func(model.Delta))
 	return &r, nil
 }
 
-// model.completed says what the model replied, and how soon.
+// model.completed has the reply and the time to the first token.
 func TestModelCompletedCarriesTheMessage(t *testing.T) {
 	events := &eventLog{}
 	reply := model.Reply{Text: "I look it up.", Calls: []model.ToolCall{{ID: "c1", Name: "x", Args: json.RawMessage(`{"a":1}`)}}, FirstToken: 40 * time.Millisecond}
@@ -121,7 +120,7 @@ func TestModelCompletedCarriesTheMessage(t *testing.T) {
 	}
 }
 
-// run.completed has the totals of the result, by llm too.
+// run.completed has the totals of the result, also by LLM.
 func TestRunCompletedCarriesTheTotals(t *testing.T) {
 	events := &eventLog{}
 	p := program(map[string]nodeFunc{"a": func(s engine.Scope) error {

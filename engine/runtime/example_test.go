@@ -32,8 +32,8 @@ func (greet) Run(s engine.Scope) error {
 	return nil
 }
 
-// A Program usually comes from dsl.Compile. This one is written by hand: a graph
-// of one node.
+// A Program usually comes from dsl.Compile. This one is built by hand: a graph with one
+// node.
 func ExampleRun() {
 	p := &engine.Program{
 		Name: "hello", Digest: "sha256:hello",

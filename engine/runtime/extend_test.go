@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// A run that stopped at a limit goes on where that limit leaves more room than
-// it did; other limits do not count.
+// A run that stopped at a limit can continue if that limit is raised; other limits do not
+// matter.
 func TestWiderComparesTheLimitOfTheStop(t *testing.T) {
 	at := func(n int) engine.Limits {
 		return engine.Limits{
@@ -38,17 +38,17 @@ func TestWiderComparesTheLimitOfTheStop(t *testing.T) {
 			if others := at(11); to < 11 {
 				set(&others, at(to))
 				if others.Wider(at(10), end.Code) {
-					t.Errorf("%s from 10 to %d with more of all others: raised", code, to)
+					t.Errorf("%s from 10 to %d with all other limits raised: wider", code, to)
 				}
 			}
 		}
 		if code == stop.MaxSteps || code == stop.MaxReplans {
-			continue // of these 0 is none at all
+			continue // 0 is not unlimited for these
 		}
 		for _, tt := range []struct {
 			from, to int
 			want     bool
-		}{{10, 0, true}, {0, 10, false}} { // 0 is no limit
+		}{{10, 0, true}, {0, 10, false}} { // 0 = no limit
 			if got := at(tt.to).Wider(at(tt.from), end.Code); got != tt.want {
 				t.Errorf("%s from %d to %d: %t", code, tt.from, tt.to, got)
 			}
@@ -56,7 +56,7 @@ func TestWiderComparesTheLimitOfTheStop(t *testing.T) {
 	}
 	for _, code := range []stop.Code{stop.Answered, stop.Guard, stop.Loop, stop.Cancelled} {
 		if stop := (stop.Reason{Code: code}); stop.Extendable() || at(11).Wider(at(10), stop.Code) {
-			t.Errorf("%s is no limit", code)
+			t.Errorf("%s is not a limit", code)
 		}
 	}
 }

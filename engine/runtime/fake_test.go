@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// funcTool is a tool that is a function.
+// funcTool implements tool.Tool with a function.
 type funcTool struct {
 	effect tool.Effect
 	call   func(ctx context.Context, c *tool.Call) (*tool.Output, error)
@@ -32,8 +32,8 @@ func named(name string, t tool.Tool) tool.Binding {
 	return tool.Binding{Spec: &tool.Spec{Name: name}, Tool: t}
 }
 
-// callTool is a node that calls a tool n times, each with its number, side by side
-// or one after another.
+// callTool returns a node that calls a tool n times, with the number of the call as
+// argument, concurrently or in sequence.
 func callTool(t string, n int, sideBySide bool, recs *[]tool.Record) nodeFunc {
 	return func(s engine.Scope) error {
 		*recs = make([]tool.Record, n)
@@ -58,7 +58,7 @@ func question() engine.Input {
 	return engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}
 }
 
-// session runs a program from what a journal holds until it ends or waits.
+// session runs a program from its journal until it ends or waits.
 func session(t *testing.T, p *engine.Program, h engine.Host, j *journal.Memory, o runtime.Options) *engine.Result {
 	t.Helper()
 	o.Journal = j
@@ -74,7 +74,7 @@ func encodeAnswer(t *testing.T, text string) json.RawMessage {
 	return b
 }
 
-// eventLog keeps events.
+// eventLog is a sink that collects events.
 type eventLog struct {
 	mu     sync.Mutex
 	events []engine.Event

@@ -15,9 +15,9 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// TestQuestionOfVersion010IsStillAnswered resumes a journal in which the
-// guard's question lacks the call, as version 0.1.0 wrote it: an answer counts,
-// and a denial ends the run, as it did then.
+// TestQuestionOfVersion010IsStillAnswered resumes a journal in which the guard's question
+// lacks the call, as version 0.1.0 wrote it. An answer is used, and a denial ends the run
+// as it did then.
 func TestQuestionOfVersion010IsStillAnswered(t *testing.T) {
 	for _, c := range []struct {
 		name, typed string
@@ -56,7 +56,8 @@ func TestQuestionOfVersion010IsStillAnswered(t *testing.T) {
 	}
 }
 
-// withoutTheCall is a journal whose question is the guard's alone.
+// withoutTheCall returns a copy of a journal in which the question of the guard lacks the
+// call.
 func withoutTheCall(t *testing.T, j *journal.Memory) *journal.Memory {
 	t.Helper()
 	out := &journal.Memory{Records: append([]journal.Record(nil), j.Records...)}

@@ -16,8 +16,8 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// failingModel is a model whose first calls fail, and that keeps the keys it was
-// called by and what it was allowed.
+// failingModel is a model whose first calls fail. It records the keys, metering and
+// earlier attempts of its requests.
 type failingModel struct {
 	fails   []*model.Error
 	keys    []string
@@ -77,7 +77,7 @@ func TestLostRepliesAreRetriedUnderABudget(t *testing.T) {
 	}
 }
 
-// runWithLostReply is a run of three calls under a budget, the first of whose answers is lost.
+// runWithLostReply runs three calls under a budget. The first reply is lost.
 func runWithLostReply(t *testing.T, m *failingModel, o runtime.Options) (*engine.Program, *journal.Memory, *engine.Result) {
 	t.Helper()
 	p := program(map[string]nodeFunc{"a": asks(1, 3)})
@@ -119,7 +119,7 @@ func TestNoRetryBeyondMaxDelay(t *testing.T) {
 	}
 }
 
-// requestCounter counts the requests that a tracer is told of.
+// requestCounter is a tracer that counts requests.
 type requestCounter int
 
 func (a *requestCounter) Trace(_ *engine.Program, w runtime.TraceEvent) {
@@ -173,7 +173,7 @@ func TestCallOfACrashedSessionIsChargedAndRepeated(t *testing.T) {
 			if res := runtime.Run(ctx, p, in, h, runtime.Options{Virtual: true, Journal: j}); res.StopReason.Code != stop.Suspended {
 				t.Fatalf("%+v", res.StopReason)
 			}
-			for range 2 { // and a third session reads it as it was
+			for range 2 { // the third session replays the second
 				res := runtime.Run(t.Context(), p, in, engine.Host{Models: map[string]model.Model{"main": m}}, runtime.Options{Virtual: true, Journal: j})
 				if len(m.keys) != tt.calls || res.StopReason.Code != tt.code {
 					t.Errorf("%d calls, %+v", len(m.keys), res.StopReason)
@@ -186,7 +186,7 @@ func TestCallOfACrashedSessionIsChargedAndRepeated(t *testing.T) {
 	}
 }
 
-// crashingModel is a model in whose call the process dies.
+// crashingModel is a model whose call crashes the process.
 type crashingModel struct {
 	*failingModel
 	kill context.CancelFunc

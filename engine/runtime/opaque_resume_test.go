@@ -14,8 +14,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// opaqueModel is a model whose call carries something for itself, and that keeps
-// what it is sent.
+// opaqueModel is a model whose tool call has opaque data. It records the messages sent.
 type opaqueModel struct{ sent [][]model.Message }
 
 var signedCall = model.ToolCall{ID: "c1", Name: "find", Args: json.RawMessage(`{"q":`), Opaque: json.RawMessage(`{"signature":"bW9zcw==","n":12345678901234567890}`)}
@@ -28,7 +27,7 @@ func (m *opaqueModel) Generate(_ context.Context, req *model.Request, _ func(mod
 	return &model.Reply{Text: "done", Stop: model.EndTurn}, nil
 }
 
-// callTwice asks the model, and again with its own call.
+// callTwice calls the model, and again with its own tool call.
 func callTwice(s engine.Scope) error {
 	c := model.Call{Role: "executor", LLM: "m", Messages: []model.Message{{Role: model.User, Text: model.Text{"Go."}}}}
 	r, err := s.Model("model.1", c)
@@ -44,9 +43,9 @@ func callTwice(s engine.Scope) error {
 	return err
 }
 
-// TestResumedRunReturnsOpaqueData cuts a run after each record
-// of its journal and resumes it: the provider sees its own words again, whether
-// the reply was just given or is read from the journal.
+// TestResumedRunReturnsOpaqueData cuts a run after each record of its journal and resumes
+// it. The provider receives its opaque data unchanged, whether the reply is new or comes
+// from the journal.
 func TestResumedRunReturnsOpaqueData(t *testing.T) {
 	p := program(map[string]nodeFunc{"a": callTwice})
 	p.Models = []engine.ModelSpec{{Name: "m"}}
@@ -74,7 +73,7 @@ func TestResumedRunReturnsOpaqueData(t *testing.T) {
 		}
 	}
 	if !answered {
-		t.Error("no session began with the first reply in the journal: nothing is proved")
+		t.Error("no session started with the first reply in the journal")
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// opaqueRecorder is a model whose calls carry what it wants back, and that notes what it gets.
+// opaqueRecorder is a model whose tool calls have opaque data, and that records the data
+// it receives back.
 type opaqueRecorder struct{ given []string }
 
 func (m *opaqueRecorder) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {

@@ -14,7 +14,7 @@ import (
 
 const sendCall = `{"tool":"send","args":{"to":"x"}}`
 
-// failedWriteRecords is the records of a run whose write ended with a failure of a code.
+// failedWriteRecords returns the records of a run whose write failed with a code.
 func failedWriteRecords(code string) []journal.Record {
 	failure := (&journal.Failure{Code: code, Message: "m"}).Encode()
 	return []journal.Record{
@@ -25,7 +25,7 @@ func failedWriteRecords(code string) []journal.Record {
 	}
 }
 
-// What a cancelled run did not wait for is open for the fork that goes on.
+// Writes that a cancelled run did not wait for are open in a fork of it.
 func TestForkOfACancelledRunReviewsItsWrites(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
@@ -51,8 +51,8 @@ func TestForkOfACancelledRunReviewsItsWrites(t *testing.T) {
 	}
 }
 
-// A cassette without digests answers the question that was asked, and no other
-// at the same place.
+// A cassette without digests answers only the recorded question, not another one at the
+// same path.
 func TestRecordedDecisionRequiresTheSameQuestion(t *testing.T) {
 	ask := func(q interrupt.Question) []byte {
 		q.Path = "a/ask"

@@ -19,7 +19,7 @@ import (
 
 const secretValue = "hu5h-hu5h-value"
 
-// leakyTool is a model, and a tool, that tells a secret wherever it can.
+// leakyTool is a model and a tool that return a secret in every field.
 type leakyTool struct {
 	fails bool
 	given []string // arguments of its calls
@@ -52,7 +52,7 @@ func (b *leakyTool) Call(_ context.Context, c *tool.Call) (*tool.Output, error) 
 	return &tool.Output{Text: "told " + secretValue, Data: json.RawMessage(`{"told":"hu5h\u002dhu5h-value"}`)}, nil
 }
 
-// eventText is a sink that keeps all it hears.
+// eventText is a sink that collects events and streamed text.
 type eventText struct {
 	lines  strings.Builder
 	stream strings.Builder
@@ -66,8 +66,8 @@ func (c *eventText) Send(e engine.Event) {
 	}
 }
 
-// What a model or a tool tells holds no secret when the run sees it; nor does
-// anything that is told or kept of the run, which is resumed to the same.
+// Secrets in the output of models and tools are redacted before the run, the journal and
+// the sinks receive it, and a resumed run sees the same values.
 func TestModelAndToolOutputIsRedacted(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		t.Run(fmt.Sprintf("fails %v", fails), func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestModelAndToolOutputIsRedacted(t *testing.T) {
 				t.Errorf("streamed %q, want %q", got, want)
 			}
 			if seen[0] != seen[1] {
-				t.Errorf("resumed, the run saw\n%s\nwhere it had seen\n%s", seen[1], seen[0])
+				t.Errorf("the resumed run saw\n%s\nwant\n%s", seen[1], seen[0])
 			}
 			if len(b.given) != 1 {
 				t.Errorf("the tool was called %d times", len(b.given))

@@ -17,7 +17,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// endsWith is a node that ends steps, each written as "id status result".
+// endsWith returns a node that ends steps, each given as "id status result".
 func endsWith(steps ...string) nodeFunc {
 	return func(s engine.Scope) error {
 		for _, text := range steps {
@@ -31,7 +31,7 @@ func endsWith(steps ...string) nodeFunc {
 	}
 }
 
-// programWithMemory is a program of one node that keeps its conversation.
+// programWithMemory returns a program of one node that stores its conversation.
 func programWithMemory(node nodeFunc) *engine.Program {
 	p := program(map[string]nodeFunc{"a": node})
 	p.Memory.Backend = "badger"
@@ -54,7 +54,7 @@ func storedHistory(t *testing.T, store memory.Store, id string) []memory.Interac
 	return all
 }
 
-// spoken is the questions of interactions, in order.
+// lastReplies returns the questions of interactions, in order.
 func lastReplies(all []memory.Interaction) string {
 	var out []string
 	for _, in := range all {
@@ -84,12 +84,12 @@ func TestStepsAreStoredInTheExecutorsConversation(t *testing.T) {
 	}
 	want := []string{`r1 completed "one" true`, `r1 failed "part" true`, `r1 completed "four" true`}
 	if !slices.Equal(got, want) {
-		t.Errorf("kept %q, want %q", got, want)
+		t.Errorf("stored %q, want %q", got, want)
 	}
 }
 
-// TestLaterRunSeesEarlierTurnsAndSteps runs in a conversation of earlier runs, and looks at
-// what a node of the last one sees.
+// TestLaterRunSeesEarlierTurnsAndSteps checks which turns and steps of earlier runs a node
+// of a later run sees.
 func TestLaterRunSeesEarlierTurnsAndSteps(t *testing.T) {
 	failing := func(s engine.Scope) error {
 		if err := endsWith("s1 ok of a failed run")(s); err != nil {
@@ -104,7 +104,7 @@ func TestLaterRunSeesEarlierTurnsAndSteps(t *testing.T) {
 		turns, steps int // limits
 		wantTurns    string
 		wantSteps    string
-		parent       int // the turn the last run follows, from 1; 0 = none
+		parent       int // number of the turn before the last run, from 1; 0 = none
 	}{
 		{"nothing of an empty conversation", nil, engine.Input{MemoryID: "m"}, 10, 10, "", "", 0},
 		{
@@ -162,10 +162,10 @@ func TestLaterRunSeesEarlierTurnsAndSteps(t *testing.T) {
 			tt.in.RunID = "last"
 			res := turnOf(p, store, tt.in)
 			if got := lastReplies(seen.History); got != tt.wantTurns {
-				t.Errorf("shown the turns %q, want %q", got, tt.wantTurns)
+				t.Errorf("turns %q, want %q", got, tt.wantTurns)
 			}
 			if got := lastReplies(seen.Earlier); got != tt.wantSteps {
-				t.Errorf("shown the steps %q, want %q", got, tt.wantSteps)
+				t.Errorf("steps %q, want %q", got, tt.wantSteps)
 			}
 			turns := storedHistory(t, store, res.MemoryID)
 			parent, want := turns[len(turns)-1].ParentID, ""
@@ -179,8 +179,8 @@ func TestLaterRunSeesEarlierTurnsAndSteps(t *testing.T) {
 	}
 }
 
-// TestAConversationDoesNotGrowItsJournals: what a run reads is limited before
-// it is journaled.
+// TestJournalsDoNotGrowWithTheConversation checks that the history is limited before it is
+// journaled.
 func TestJournalsDoNotGrowWithTheConversation(t *testing.T) {
 	store := &enginetest.Store{}
 	var sizes []int
@@ -227,8 +227,8 @@ func TestResultHasOnlyIDsOfStoredInteractions(t *testing.T) {
 	}
 }
 
-// TestARunIsKeptAsItsJournalSays: an earlier version kept a run that this one
-// ends otherwise. It is read to its end.
+// TestReplayStoresWhatAnEarlierVersionStored replays a journal in which an earlier version
+// stored a run that this version would end differently.
 func TestReplayStoresWhatAnEarlierVersionStored(t *testing.T) {
 	store, j := &enginetest.Store{}, &journal.Memory{RoundTrip: true}
 	in := engine.Input{RunID: "r1", MemoryID: "m"}
@@ -241,10 +241,10 @@ func TestReplayStoresWhatAnEarlierVersionStored(t *testing.T) {
 		return stop.Denied("graph.nodes.a", "a person denied it")
 	}
 	if res := ends(refused); res.StopReason.Code != stop.Cancelled || res.ParentInteractionID == "" || store.Appends() != 1 {
-		t.Errorf("%+v, kept as %q, %d calls of the store", res.StopReason, res.ParentInteractionID, store.Appends())
+		t.Errorf("replayed: %+v, stored as %q, %d calls of the store", res.StopReason, res.ParentInteractionID, store.Appends())
 	}
 	in.RunID, j = "r2", &journal.Memory{}
 	if res := ends(refused); res.StopReason.Code != stop.Cancelled || res.ParentInteractionID != "" || store.Appends() != 1 {
-		t.Errorf("a new run: %+v, kept as %q, %d calls of the store", res.StopReason, res.ParentInteractionID, store.Appends())
+		t.Errorf("a new run: %+v, stored as %q, %d calls of the store", res.StopReason, res.ParentInteractionID, store.Appends())
 	}
 }

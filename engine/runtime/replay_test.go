@@ -21,7 +21,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// echo is a model that says what it was asked, and counts.
+// echo is a model that repeats its prompt and counts its calls.
 type echo struct{ calls int }
 
 func (m *echo) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
@@ -30,7 +30,7 @@ func (m *echo) Generate(_ context.Context, req *model.Request, _ func(model.Delt
 	return &model.Reply{Text: "echo " + last.Text.String(), Stop: model.EndTurn}, nil
 }
 
-// askingNode is a node that asks twice and then calls a tool; it says what it heard.
+// askingNode calls the model twice and then a tool, and records what it observed.
 type askingNode struct {
 	prompt   string
 	role     string
@@ -56,7 +56,7 @@ func (a askingNode) node(s engine.Scope) error {
 	return err
 }
 
-// runRecorded runs a node, with what a recording answers.
+// runRecorded runs a node with a recording and returns the number of live calls.
 func runRecorded(t *testing.T, a askingNode, temperature float64, j journal.Journal, rec *replay.Recording) (res *engine.Result, live int) {
 	t.Helper()
 	m := &echo{}
@@ -140,7 +140,7 @@ func TestPassthroughEffectsArePerformed(t *testing.T) {
 		t.Fatalf("%+v, live calls %d", res.StopReason, live)
 	}
 	if d := cmp.Diff([]string{"model.1", "model.2", "tool"}, seen); d != "" {
-		t.Error("in the order of the run:", d)
+		t.Error("order of effects:", d)
 	}
 	if unused := rec.Unused(); len(unused) > 0 {
 		t.Error("unused:", unused)
@@ -163,27 +163,27 @@ func TestRecordingReturnsResultsByPath(t *testing.T) {
 	}
 	r := replay.New(recs, replay.Options{})
 	if !r.Answers("m") || r.Answers("open") || r.Answers("nowhere") {
-		t.Error("what is answered is not known")
+		t.Error("Answers is wrong")
 	}
 	if reply, err := r.Reply("m"); err != nil || reply.Text != "hi" {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	var me *model.Error
 	if _, err := r.Reply("busy"); !errors.As(err, &me) || me.Kind != model.RateLimited || me.Status != 429 {
-		t.Errorf("a failure is %v", err)
+		t.Errorf("recorded failure: %v", err)
 	}
 	if _, err := r.Reply("nowhere"); !errors.As(err, &me) {
-		t.Errorf("nothing is %v", err)
+		t.Errorf("unknown path: %v", err)
 	}
 	if out, err := r.Output("t"); err != nil || out.Text != "given" {
 		t.Errorf("%+v, %v", out, err)
 	}
 	if _, err := r.Output("open"); err == nil {
-		t.Error("an open call has an output")
+		t.Error("an unfinished call has an output")
 	}
 }
 
-// A recording tells layers apart by what their intents hold.
+// A recording derives the layer of an effect from its intent.
 func TestRecordingUsesOnlyItsLayers(t *testing.T) {
 	recs := []journal.Record{
 		{Seq: 1, Kind: journal.Start},

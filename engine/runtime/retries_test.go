@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/retry"
 )
 
-// retryingModel is a model that repeats each call until its run grants no more, at
-// most so many times.
+// retryingModel is a model that retries each call until the allowance is used up, at most
+// most times.
 type retryingModel struct{ most, repeated int }
 
 func (m *retryingModel) Generate(ctx context.Context, _ *model.Request, _ func(model.Delta)) (*model.Reply, error) {
@@ -62,7 +62,7 @@ func TestNestedAgentsShareTheRetryAllowance(t *testing.T) {
 	}
 }
 
-// truncatingModel is a model whose connection breaks with each call.
+// truncatingModel is a model whose connection breaks in each call.
 type truncatingModel struct{ calls int }
 
 func (m *truncatingModel) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
@@ -81,7 +81,7 @@ func TestRetriesUnderABudgetUseTheAllowance(t *testing.T) {
 	}
 }
 
-// fallbackRecorder is a model that fails, and notes whether another one would be asked.
+// fallbackRecorder is a model that fails and records whether a fallback exists.
 type fallbackRecorder struct{ fallback []bool }
 
 func (m *fallbackRecorder) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {

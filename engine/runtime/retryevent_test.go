@@ -18,7 +18,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// waitingModel is a model that reports a wait before it answers.
+// waitingModel is a model that reports a retry wait before it replies.
 type waitingModel model.RetryEvent
 
 func (p waitingModel) Generate(ctx context.Context, _ *model.Request, _ func(model.Delta)) (*model.Reply, error) {
@@ -26,7 +26,7 @@ func (p waitingModel) Generate(ctx context.Context, _ *model.Request, _ func(mod
 	return &model.Reply{Text: "x", Stop: model.EndTurn}, nil
 }
 
-// retries are the events of waits, and the types of those before them.
+// retries returns the retry events, and the types of the events before them.
 func retries(h *eventLog) (waits []engine.Event, before []engine.EventType) {
 	last := engine.EventType("")
 	for _, ev := range h.events {

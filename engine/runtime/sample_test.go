@@ -20,13 +20,12 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// scriptedModel answers what tools ask, in turn: it notes the requests, and chooses
-// its replies without a lock of the run's.
+// scriptedModel replies to samples with numbered replies and records the requests.
 type scriptedModel struct {
 	mu      sync.Mutex
 	asked   []*model.Request
-	begun   chan struct{} // closed at the first call, and then
-	release chan struct{} // it waits for this; nil = it does not
+	begun   chan struct{} // closed at the first call
+	release chan struct{} // the first call waits for it; nil = it does not wait
 }
 
 func (o *scriptedModel) Choose(req *model.Request) model.Model {
@@ -44,7 +43,7 @@ func (o *scriptedModel) Generate(context.Context, *model.Request, func(model.Del
 	return &model.Reply{Text: "the word is hunter2-hunter2", Stop: model.EndTurn, Usage: model.Tokens{Input: 30, Output: 10}}, nil
 }
 
-// sampling is a run of one call of a tool that may ask the llm m.
+// sampling runs one call of a tool that may sample the LLM m.
 func sampling(t *testing.T, o *scriptedModel, l engine.Limits, may tool.Sampling, call func(context.Context, *tool.Call) (*tool.Output, error)) (*engine.Result, tool.Record) {
 	t.Helper()
 	var recs []tool.Record
@@ -121,8 +120,8 @@ func TestToolWithoutSamplingHasNoLLM(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatNobodyWaitsForIsPaidFor: the call ends while the llm is at it;
-// what it may take at most counts.
+// TestSampleInFlightAtTheEndOfACallIsCharged ends a call during a sample, whose worst case
+// is charged.
 func TestSampleInFlightAtTheEndOfACallIsCharged(t *testing.T) {
 	o := &scriptedModel{begun: make(chan struct{}), release: make(chan struct{})}
 	defer close(o.release)

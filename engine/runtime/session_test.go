@@ -21,7 +21,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// sessionTool is a tool that keeps a part of the session: each call adds to it, once.
+// sessionTool is a tool that adds an entry to a part of the session in each call.
 type sessionTool struct{ part memory.SessionPart }
 
 func (k sessionTool) Info() tool.Info {
@@ -56,7 +56,8 @@ func sessionTools(parts ...memory.SessionPart) []tool.Binding {
 	return out
 }
 
-// callsTools is a node that calls tools, one after another, and warns with what they say.
+// callsTools returns a node that calls tools in sequence and records their results as
+// warnings.
 func callsTools(tools ...string) nodeFunc {
 	return func(s engine.Scope) error {
 		for _, tool := range tools {
@@ -109,8 +110,8 @@ func TestSessionsAreReadByRunsThatUseThem(t *testing.T) {
 	}
 }
 
-// TestResumedRunStoresNothingTwice cuts a run after each record of its
-// journal, with all that it kept in the store, and resumes it.
+// TestResumedRunStoresNothingTwice cuts a run after each record of its journal and resumes
+// it with the data that it had stored.
 func TestResumedRunStoresNothingTwice(t *testing.T) {
 	p := programWithMemory(func(s engine.Scope) error {
 		if err := callsTools("notes", "variables")(s); err != nil {
@@ -147,7 +148,7 @@ func TestResumedRunStoresNothingTwice(t *testing.T) {
 	}
 }
 
-// brokenSessions is a memory whose sessions cannot be read.
+// brokenSessions is a memory whose sessions are unreadable.
 type brokenSessions struct{ *enginetest.Store }
 
 func (brokenSessions) Session(context.Context, string) (memory.Session, error) {
@@ -164,7 +165,7 @@ func TestUnreadableSessionIsAWarning(t *testing.T) {
 	}
 }
 
-// storeWithoutSessions is a memory without sessions.
+// storeWithoutSessions is a memory.Store without sessions.
 type storeWithoutSessions struct{ memory.Store }
 
 func TestToolsWithoutMemoryHaveNoSession(t *testing.T) {
@@ -208,11 +209,11 @@ func TestNestedAgentsShareTheSession(t *testing.T) {
 	runtime.Run(t.Context(), outer, engine.Input{RunID: "r", MemoryID: "m"}, host, runtime.Options{Virtual: true})
 	kept, err := store.Session(t.Context(), "m")
 	if err != nil || len(kept.Notes) != 2 || len(seen.Notes) != 1 {
-		t.Errorf("%d notes kept, %d shown to the agent, %v", len(kept.Notes), len(seen.Notes), err)
+		t.Errorf("%d notes stored, %d visible to the agent, %v", len(kept.Notes), len(seen.Notes), err)
 	}
 }
 
-// survey is a tool that asks as many questions as it holds.
+// survey is a HumanTool with a list of questions.
 type survey []string
 
 func (survey) Info() tool.Info {
@@ -237,7 +238,7 @@ func (y survey) NextQuestion(_ json.RawMessage, answers []interrupt.Decision) (*
 	return nil, &tool.Output{Text: strings.Join(all, " and ")}, nil
 }
 
-// encodeAnswers is answers by path, as people type them.
+// encodeAnswers encodes typed answers by path.
 func encodeAnswers(t *testing.T, answers map[string]string) map[string]json.RawMessage {
 	t.Helper()
 	out := map[string]json.RawMessage{}
@@ -299,7 +300,7 @@ func TestHumanToolMayFail(t *testing.T) {
 	}
 }
 
-// fixedAnswer is a person who says one thing to every question.
+// fixedAnswer is a Responder with the same answer to every question.
 type fixedAnswer map[string]string
 
 func (a fixedAnswer) Ask(context.Context, interrupt.Question) (json.RawMessage, error) {

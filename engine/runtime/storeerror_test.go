@@ -17,7 +17,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// fullStoreError is an error of a store that names its stop code.
+// fullStoreError is an error of a store with a stop code.
 type fullStoreError struct{}
 
 func (fullStoreError) Error() string       { return "no room" }
@@ -30,7 +30,7 @@ func TestStoreErrorSuspendsTheRun(t *testing.T) {
 		memoryID string // "" = the run reads no history
 		err      error
 		code     stop.Code
-		answered bool // before the trouble
+		answered bool // before the error
 	}{
 		{"history cannot be read", "m", locked, stop.StoreUnavailable, false},
 		{"history cannot be read, the disk is full", "m", fullStoreError{}, stop.StoreFull, false},
@@ -65,7 +65,7 @@ func TestStoreErrorSuspendsTheRun(t *testing.T) {
 				t.Errorf("resumed: %s, %+v, %q", res.Status, res.StopReason, res.Warnings)
 			}
 			if tt.memoryID != "" && shown != "question of earlier" {
-				t.Errorf("shown %q of the conversation", shown)
+				t.Errorf("history %q", shown)
 			}
 			if run(); store.Appends() != before+1 || len(storedHistory(t, store, res.MemoryID)) != len(tt.memoryID)+1 {
 				t.Errorf("%d appends, %q", store.Appends()-before, lastReplies(storedHistory(t, store, res.MemoryID)))
@@ -74,7 +74,6 @@ func TestStoreErrorSuspendsTheRun(t *testing.T) {
 	}
 }
 
-// The wait for a store that other processes use ends with the run's own limit.
 func TestMaxDurationBoundsTheWaitForTheStore(t *testing.T) {
 	store := &deadlineStore{}
 	p := programWithMemory(endsWith("s1 ok one"))
@@ -90,7 +89,7 @@ func TestMaxDurationBoundsTheWaitForTheStore(t *testing.T) {
 	}
 }
 
-// deadlineStore notes how long its operations may take.
+// deadlineStore records the time left for its operations.
 type deadlineStore struct {
 	enginetest.Store
 	left []time.Duration
@@ -111,7 +110,7 @@ func (w *deadlineStore) Append(ctx context.Context, in ...memory.Interaction) er
 	return w.Store.Append(ctx, in...)
 }
 
-// noteTool is a tool that keeps notes.
+// noteTool is a tool that stores notes.
 type noteTool struct{ funcTool }
 
 func (noteTool) SessionPart() memory.SessionPart { return memory.NotesPart }
@@ -155,8 +154,8 @@ func TestSessionErrorIsAWarning(t *testing.T) {
 	}
 }
 
-// Earlier versions ended a run where the history could not be read, and kept the
-// stop code in the journal.
+// Earlier versions ended a run if the history could not be read, and journaled the stop
+// code.
 func TestStopCodeOfAJournaledStoreErrorIsKept(t *testing.T) {
 	for code, want := range map[string]stop.Code{
 		"store_full": stop.StoreFull, "store_corrupt": stop.StoreCorrupt, "error": stop.Internal,
@@ -183,7 +182,7 @@ func TestStopCodeOfAJournaledStoreErrorIsKept(t *testing.T) {
 	}
 }
 
-// limitedJournal is a journal that takes so many records.
+// limitedJournal is a journal that accepts a limited number of records.
 type limitedJournal struct {
 	journal.Memory
 	room int

@@ -52,8 +52,7 @@ func TestTextIsReadFromStringOrSegments(t *testing.T) {
 	}
 }
 
-// What two requests share stands once in the journal, because their texts go
-// there in segments.
+// The text that two requests share is journaled once, since texts are stored in segments.
 func TestJournalKeepsTheSegmentsOfARequest(t *testing.T) {
 	shared := strings.Repeat("shared ", 20)
 	p := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
@@ -79,6 +78,6 @@ func TestJournalKeepsTheSegmentsOfARequest(t *testing.T) {
 		bodies = append(bodies, r.Body...)
 	}
 	if n := bytes.Count(bodies, []byte(shared)); n != 1 {
-		t.Errorf("the shared text stands %d times in the journal", n)
+		t.Errorf("the journal contains the shared text %d times", n)
 	}
 }

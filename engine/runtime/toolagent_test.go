@@ -20,7 +20,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// agentTool is a tool whose calls a program answers.
+// agentTool is a tool that is a nested agent.
 type agentTool struct {
 	funcTool
 	program *engine.Program
@@ -32,7 +32,8 @@ func (d agentTool) Parameters(args json.RawMessage, _ *tool.PlanContext) (map[st
 	return map[string]any{"question": string(args)}, nil
 }
 
-// nestedProgram is a program that nests another as the tool "agent", bound by change.
+// nestedProgram returns a program with another one as the tool "agent"; change modifies
+// the tool's spec.
 func nestedProgram(inner *engine.Program, calls int, recs *[]tool.Record, tools map[string][]tool.Binding, change func(*tool.Spec)) (*engine.Program, engine.Host) {
 	p := program(map[string]nodeFunc{"a": callTool("agent", calls, true, recs)})
 	bound := named("agent", agentTool{program: inner})
@@ -71,8 +72,8 @@ func TestNestingLimit(t *testing.T) {
 	}
 }
 
-// TestAnAgentsTimeIsItsCalls: each of the calls of one turn has a timer of its
-// own beside the agent's; the one that is due ends that call alone.
+// TestTimeoutOfAnAgentEndsOnlyItsCall checks that each call of a turn has its own timer,
+// which ends only that call.
 func TestTimeoutOfAnAgentEndsOnlyItsCall(t *testing.T) {
 	var recs []tool.Record
 	inner := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
@@ -96,8 +97,7 @@ func TestTimeoutOfAnAgentEndsOnlyItsCall(t *testing.T) {
 	}
 }
 
-// concurrencyCounter knows how many calls are under way at once, and lets them go on once
-// there are as many as there should be.
+// concurrencyCounter counts concurrent calls, and releases them once enough are in flight.
 type concurrencyCounter struct {
 	mu         sync.Mutex
 	open, most int
@@ -173,14 +173,14 @@ func TestConcurrencyLimit(t *testing.T) {
 	}
 }
 
-// programWithServer is a program with a server of tools within an agent.
+// programWithServer returns a program with a tool server in a nested agent.
 func programWithServer(set tool.Toolset, pinned func(*tool.Listing) error, calls int, recs *[]tool.Record, node nodeFunc) (*engine.Program, engine.Host) {
 	many := named("srv", set)
 	many.Pinned = pinned
 	return nestedProgram(program(map[string]nodeFunc{"a": node}), calls, recs, map[string][]tool.Binding{"p": {many}}, nil)
 }
 
-// TestServersOfNestedAgentsAreClosed, however it ends.
+// The servers of a nested agent are closed however it ends.
 func TestServersOfNestedAgentsAreClosed(t *testing.T) {
 	ends := map[string]nodeFunc{
 		"at its end": nothing,
@@ -206,8 +206,8 @@ func TestServersOfNestedAgentsAreClosed(t *testing.T) {
 	}
 }
 
-// TestChangedToolsOfAnAgentEndTheRun: they are no failure of a tool that a model
-// may plan around.
+// TestChangedToolsOfAnAgentEndTheRun checks that changed tools are not just a failure of
+// the tool call.
 func TestChangedToolsOfAnAgentEndTheRun(t *testing.T) {
 	var recs []tool.Record
 	p, h := programWithServer(&enginetest.Toolset{}, func(*tool.Listing) error { return fmt.Errorf("%w: look", tool.ErrChanged) }, 1, &recs, nothing)

@@ -17,8 +17,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// coerceN takes objects whose n is a number, and coerces one that is a string. It
-// coerces a member fixed as well.
+// coerceN accepts objects with a number n and coerces a string n. It also coerces the
+// member fixed.
 func coerceN(args json.RawMessage) (json.RawMessage, []tool.ArgsRepair, error) {
 	var a map[string]json.RawMessage
 	if err := json.Unmarshal(args, &a); err != nil {
@@ -37,8 +37,8 @@ func coerceN(args json.RawMessage) (json.RawMessage, []tool.ArgsRepair, error) {
 	return fit, out, err
 }
 
-// The record of a call says how its arguments differ from what the model wrote,
-// without secrets, without what the author fixed, and in short.
+// The record of a call lists the repairs of its arguments: redacted, shortened, and
+// without fixed arguments.
 func TestRepairsOfArgumentsAreRecorded(t *testing.T) {
 	long := strings.Repeat("x", 2000)
 	cases := []struct {

@@ -17,10 +17,10 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// TestBreakerOpensAfterFailures walks through calls of one tool; each row is
-// what the tool does at that call: fail because its service is away (a), fail by
-// itself (f), succeed (.), or a wait in between (w: 29 s, W: 31 s). Capitals of
-// what came of it: C for a call that was made, - for one that was not.
+// TestBreakerOpensAfterFailures makes calls of one tool. Each letter of a row is a call:
+// the service is unavailable (a), the tool fails (f) or succeeds (.), or a wait between
+// calls (w: 29 s, W: 31 s). In the expected outcome, C is a call that was made and - one
+// that was not.
 func TestBreakerOpensAfterFailures(t *testing.T) {
 	cases := []struct{ name, does, made string }{
 		{"five failures in a row", "aaaaa..", "CCCCC--"},
@@ -83,7 +83,7 @@ func TestBreakerOpensAfterFailures(t *testing.T) {
 	}
 }
 
-// TestOneCallProbesAnOpenBreaker, and those beside it are not made.
+// TestOneCallProbesAnOpenBreaker checks that concurrent calls are not made.
 func TestOneCallProbesAnOpenBreaker(t *testing.T) {
 	calls := 0
 	one := funcTool{tool.ReadEffect, func(context.Context, *tool.Call) (*tool.Output, error) {

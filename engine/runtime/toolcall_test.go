@@ -22,11 +22,11 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// recordingTool is a tool that notes what it was called with.
+// recordingTool is a tool that records its arguments.
 type recordingTool struct {
-	fails int // the first calls
+	fails int // number of calls that fail first
 	calls []string
-	seen  any // what the lookup says of args.n
+	seen  any // value of args.n by Call.Lookup
 }
 
 func (g *recordingTool) Info() tool.Info {
@@ -42,7 +42,7 @@ func (g *recordingTool) Call(_ context.Context, c *tool.Call) (*tool.Output, err
 	return &tool.Output{Text: "done"}, nil
 }
 
-// answers is a person whose answers are known beforehand.
+// answers is a Responder with a list of answers.
 type answers struct {
 	typed []string
 	asked []interrupt.Question
@@ -63,7 +63,7 @@ func (p *answers) paths() (out []string) {
 	return out
 }
 
-// when is a condition on the tool.
+// when returns a condition on the tool.
 func when(holds func(exprenv.Tool) bool) component.GuardRef {
 	g := component.GuardRef{Source: "tool"}
 	g.Bind(func(env map[string]any) (bool, error) { return holds(env["tool"].(exprenv.Tool)), nil })
@@ -77,7 +77,7 @@ func above(n int) component.GuardRef {
 	})
 }
 
-// fitBelow100 fits arguments whose n is below 100.
+// fitBelow100 accepts arguments with an n below 100.
 func fitBelow100(args json.RawMessage) (json.RawMessage, []tool.ArgsRepair, error) {
 	var a struct{ N int }
 	if err := json.Unmarshal(args, &a); err != nil || a.N >= 100 {
@@ -86,7 +86,7 @@ func fitBelow100(args json.RawMessage) (json.RawMessage, []tool.ArgsRepair, erro
 	return args, nil, nil
 }
 
-// singleCallProgram is a run of one node that calls the gadget once.
+// singleCallProgram returns a program of one node that calls the tool once.
 func singleCallProgram(g *recordingTool, args string, rec *tool.Record, guards ...engine.Guard) (*engine.Program, engine.Host) {
 	p := program(map[string]nodeFunc{"a": func(s engine.Scope) (err error) {
 		*rec, _, err = s.Tool("tool.0", engine.Invocation{Tool: "gadget", Args: json.RawMessage(args), StepID: "s1"})
@@ -211,7 +211,7 @@ func TestArgumentsKeepTheirDigits(t *testing.T) {
 	}
 }
 
-// A tool that does not answer is given up after its own timeout, or the default.
+// A tool that does not return is abandoned after its timeout or the default.
 func TestCallEndsAtTheToolTimeout(t *testing.T) {
 	hangs := funcTool{tool.ReadEffect, func(ctx context.Context, _ *tool.Call) (*tool.Output, error) {
 		<-ctx.Done()
@@ -225,14 +225,14 @@ func TestCallEndsAtTheToolTimeout(t *testing.T) {
 			began := time.Now()
 			session(t, program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)}), engine.Host{Tools: []tool.Binding{one}}, &journal.Memory{}, runtime.Options{})
 			if took := time.Since(began); took != want || recs[0].Status != tool.CallTimedOut || recs[0].DurationMS != want.Milliseconds() {
-				t.Errorf("timeout %s: %s after %s, told as %d ms", set, recs[0].Status, took, recs[0].DurationMS)
+				t.Errorf("timeout %s: %s after %s, recorded as %d ms", set, recs[0].Status, took, recs[0].DurationMS)
 			}
 		})
 	}
 }
 
-// A retry policy holds for tools that read or are idempotent; a write is made
-// once, also where its failure is definite.
+// A retry policy applies to tools that read or are idempotent. A write is attempted once,
+// even if its failure is definite.
 func TestWriteIsAttemptedOnce(t *testing.T) {
 	for effect, want := range map[tool.Effect]int{tool.ReadEffect: 3, tool.IdempotentEffect: 3, tool.WriteEffect: 1, "": 1} {
 		calls := 0

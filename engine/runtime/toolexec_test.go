@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// callOnce calls the gadget alone; the program's own node must not run.
+// callOnce calls the tool with CallTool; the node of the program must not run.
 func callOnce(t *testing.T, g *recordingTool, u engine.Invocation, people interrupt.Responder, guards ...engine.Guard) (tool.Record, *engine.Result, error) {
 	t.Helper()
 	var rec tool.Record

@@ -23,7 +23,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// questionTool is a tool that asks in the middle of its call, and says what it heard.
+// questionTool is a tool that asks questions during its call and returns the answers.
 type questionTool struct {
 	funcTool
 	calls atomic.Int32
@@ -49,7 +49,7 @@ func newQuestionTool(effect tool.Effect, question func(call, n int) (interrupt.Q
 	return t
 }
 
-// fixedQuestions are questions that are the same in every call.
+// fixedQuestions returns the same questions in every call.
 func fixedQuestions(all ...string) func(int, int) (interrupt.Question, bool) {
 	return func(_, n int) (interrupt.Question, bool) {
 		if n > len(all) {
@@ -95,13 +95,13 @@ func TestQuestionsDuringACall(t *testing.T) {
 		{"one, of a tool that reads", tool.ReadEffect, fixedQuestions("Which?"), many[:1], 2, "tool.0.ask", tool.CallOK, "a0"},
 		{"two", tool.IdempotentEffect, fixedQuestions("Which?", "Why?"), many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a0, a1"},
 		{"the same twice", tool.ReadEffect, fixedQuestions("Sure?", "Sure?"), many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a0, a1"},
-		{"another one the second time", tool.ReadEffect, onceChanged, many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a1"},
-		{"the same words of another kind", tool.ReadEffect, otherKind, many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a1"},
-		{"another one each time", tool.ReadEffect, changing, many, 4, "tool.0.ask tool.0.ask.2 tool.0.ask.3", tool.CallError, "the tool asks different questions each time"},
+		{"a different question in the second call", tool.ReadEffect, onceChanged, many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a1"},
+		{"the same text of another kind", tool.ReadEffect, otherKind, many[:2], 3, "tool.0.ask tool.0.ask.2", tool.CallOK, "a1"},
+		{"a different question in each call", tool.ReadEffect, changing, many, 4, "tool.0.ask tool.0.ask.2 tool.0.ask.3", tool.CallError, "the tool asks different questions each time"},
 		{"without end", tool.ReadEffect, endless, many, 21, "", tool.CallError, "the tool asked 20 questions in one call, which is the maximum"},
 		{"of a tool that writes: it waits", tool.WriteEffect, fixedQuestions("Which?", "Why?"), many[:2], 1, "tool.0 tool.0", tool.CallOK, "a0, a1"},
 		{"without end, of a tool that writes", tool.WriteEffect, endless, many, 1, "", tool.CallError, "question 21: no one is available to answer: a call may ask 20 questions"},
-		{"of a tool that writes, and nobody is there", tool.WriteEffect, fixedQuestions("Which?"), nil, 1, "", tool.CallError, "question 1: no one is available to answer"},
+		{"of a tool that writes, without a responder", tool.WriteEffect, fixedQuestions("Which?"), nil, 1, "", tool.CallError, "question 1: no one is available to answer"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -122,8 +122,8 @@ func TestQuestionsDuringACall(t *testing.T) {
 	}
 }
 
-// TestAQuestionWaitsInTheJournal: the process ends with it, and another one goes
-// on with the answer; what the tool asked and heard is told as it happens.
+// TestOpenQuestionIsJournaled ends the session at a question and continues with the answer
+// in another one. Events of the question and the call are sent once.
 func TestOpenQuestionIsJournaled(t *testing.T) {
 	one, recs, j, events := newQuestionTool(tool.ReadEffect, fixedQuestions("Which?", "Why?")), []tool.Record{}, &journal.Memory{RoundTrip: true}, &eventLog{}
 	p := program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)})
@@ -142,19 +142,19 @@ func TestOpenQuestionIsJournaled(t *testing.T) {
 		t.Fatalf("%+v: %q after %d calls", res.StopReason, recs[0].Text(), one.calls.Load())
 	}
 	if n := len(events.of(engine.InterruptRaised)); n != 2 {
-		t.Errorf("%d questions were told", n)
+		t.Errorf("%d question events", n)
 	}
 	if a, b := events.of(engine.ToolStarted), events.of(engine.ToolCompleted); len(a) != 1 || len(b) != 1 || b[0].Text != "this, so" {
-		t.Errorf("told: begun %v, ended %v", a, b)
+		t.Errorf("events: started %v, completed %v", a, b)
 	}
 	before := len(j.Records)
 	if session(t, p, h, j, runtime.Options{}); recs[0].Text() != "this, so" || len(j.Records) != before || one.calls.Load() != 3 {
-		t.Errorf("re-run: %q, %d records more", recs[0].Text(), len(j.Records)-before)
+		t.Errorf("replay: %q, %d more records", recs[0].Text(), len(j.Records)-before)
 	}
 }
 
-// TestACallThatAsksDiesAnywhere: whatever record its process dies behind, it
-// comes to the same end, and nobody is asked twice.
+// TestCallWithQuestionsSurvivesACrashAnywhere crashes after each record. The result is the
+// same, and no question is asked twice.
 func TestCallWithQuestionsSurvivesACrashAnywhere(t *testing.T) {
 	recs, j := []tool.Record{}, &journal.Memory{RoundTrip: true}
 	one := newQuestionTool(tool.ReadEffect, fixedQuestions("Which?", "Why?"))
@@ -176,7 +176,7 @@ func TestCallWithQuestionsSurvivesACrashAnywhere(t *testing.T) {
 		h, people := host("a", "a", "a", "a")
 		res := session(t, p, h, &journal.Memory{RoundTrip: true, Records: whole[:cut:cut]}, runtime.Options{})
 		if res.Status != stop.RunCompleted || recs[0].Text() != "a, a" || recs[1].Text() != "a, a" || len(people.asked) != 4-answered {
-			t.Errorf("cut behind %d: %+v %q %q, asked %d times", cut, res.StopReason, recs[0].Text(), recs[1].Text(), len(people.asked))
+			t.Errorf("cut after %d: %+v %q %q, asked %d times", cut, res.StopReason, recs[0].Text(), recs[1].Text(), len(people.asked))
 		}
 	}
 }
@@ -195,7 +195,7 @@ func TestCancelledRunAsksNoQuestions(t *testing.T) {
 	}
 }
 
-// slowResponder answers once more time has passed than the call has.
+// slowResponder answers after a wait.
 type slowResponder struct{ wait time.Duration }
 
 func (p slowResponder) Ask(ctx context.Context, _ interrupt.Question) (json.RawMessage, error) {
@@ -236,7 +236,7 @@ func TestTimeoutExcludesWaitingForHumans(t *testing.T) {
 		text   string
 	}{
 		{"it ends in time", funcTool{tool.WriteEffect, works}, tool.CallOK, "done"},
-		{"its own time still ends it", funcTool{tool.WriteEffect, hangs}, tool.CallUnknown, "The outcome of this call is unknown; it may have taken effect: the tool timed out after 1m0s"},
+		{"the tool itself takes too long", funcTool{tool.WriteEffect, hangs}, tool.CallUnknown, "The outcome of this call is unknown; it may have taken effect: the tool timed out after 1m0s"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -254,7 +254,7 @@ func TestTimeoutExcludesWaitingForHumans(t *testing.T) {
 	}
 }
 
-// TestAToolThatGoesOnHasNoSay: a tool whose call has ended asks nobody.
+// TestToolCannotAskAfterItsCall checks that Ask fails after the call has ended.
 func TestToolCannotAskAfterItsCall(t *testing.T) {
 	for _, effect := range []tool.Effect{tool.ReadEffect, tool.WriteEffect} {
 		var ask func(context.Context, interrupt.Question) (interrupt.Decision, error)
@@ -279,7 +279,7 @@ func TestToolCannotAskAfterAnUnansweredQuestion(t *testing.T) {
 			return &tool.Output{Text: d.Answer()}, nil
 		}
 		_, second = c.Ask(context.WithoutCancel(ctx), interrupt.Question{Question: "Two?"})
-		return &tool.Output{Text: "a result that nobody wants yet"}, ctx.Err()
+		return &tool.Output{Text: "a premature result"}, ctx.Err()
 	}}
 	var recs []tool.Record
 	people := &answers{typed: []string{"first", "second"}}

@@ -18,7 +18,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// traceLog notes what a Tracer hears.
+// traceLog is a Tracer that records events as text.
 type traceLog struct{ lines []string }
 
 func (w *traceLog) Trace(p *engine.Program, way runtime.TraceEvent) {
@@ -38,8 +38,8 @@ func (w *traceLog) Trace(p *engine.Program, way runtime.TraceEvent) {
 	}
 }
 
-// A tracer hears each way as it is taken, of agents within the agent too, and
-// the same when the run is run again from its journal.
+// A Tracer receives the events of the run and its nested agents, and the same events on
+// replay.
 func TestTracerReceivesTheEventsOfARun(t *testing.T) {
 	inner := program(map[string]nodeFunc{"a": warn("within")}, edge{From: "a", To: "end"})
 	inner.Name = "inner"
@@ -81,7 +81,7 @@ func TestTracerReceivesTheEventsOfARun(t *testing.T) {
 	}
 }
 
-// notingTool is a tool that keeps notes.
+// notingTool is a tool that stores notes.
 type notingTool struct{ recordingTool }
 
 func (*notingTool) SessionPart() memory.SessionPart { return memory.NotesPart }
@@ -94,7 +94,7 @@ func TestWrappedToolDiffersOnlyInItsCall(t *testing.T) {
 		name  string
 		tool  tool.Tool
 		keeps bool
-	}{{"a tool", &recordingTool{}, false}, {"one that keeps", &notingTool{}, true}} {
+	}{{"a tool", &recordingTool{}, false}, {"a session keeper", &notingTool{}, true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			cast := tool.Wrap(tt.tool, given)
 			out, err := cast.Call(t.Context(), &tool.Call{})
@@ -108,8 +108,8 @@ func TestWrappedToolDiffersOnlyInItsCall(t *testing.T) {
 	}
 }
 
-// A walker notes the ways between nodes: those along edges, and jumps for a new
-// plan. A walk that ends at a node without an edge took none to the end.
+// A PathRecorder records the transitions between nodes: edges, and jumps for a new plan. A
+// walk that ends at a node without edges has no transition to the end.
 func TestPathRecorderRecordsThePath(t *testing.T) {
 	visits := 0
 	planner := func(engine.Scope) error { visits++; return nil }

@@ -23,8 +23,8 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// TestARepeatedCallKeepsItsKey: of calls one after another, each with the
-// arguments of its row, which got the idempotency key of which earlier one.
+// TestRepeatedCallReusesTheKey checks which calls in a sequence get the idempotency key of
+// which earlier call.
 func TestRepeatedCallReusesTheKey(t *testing.T) {
 	type call struct{ args, does string } // does: u = unknown, f = fails, o = ok
 	u, f, o := "u", "f", "o"
@@ -33,7 +33,7 @@ func TestRepeatedCallReusesTheKey(t *testing.T) {
 		name   string
 		effect tool.Effect
 		calls  []call
-		keys   string // letter i is that of the call whose key call i has
+		keys   string // letter i is the call whose key call i has
 	}{
 		{"a repeated write", tool.WriteEffect, []call{{same, u}, {same, u}, {same, o}}, "aaa"},
 		{"arguments written otherwise", tool.WriteEffect, []call{{same, u}, {`{"m":2,"n":1}`, o}}, "aa"},
@@ -79,7 +79,7 @@ func TestRepeatedCallReusesTheKey(t *testing.T) {
 				t.Error(diff)
 			}
 			want := slices.Clone(keys)
-			for n := 1; n < len(whole.Records); n++ { // resumed behind any record, a call that is made has the same key
+			for n := 1; n < len(whole.Records); n++ { // the keys are the same when resumed after any record
 				if c.effect == tool.WriteEffect && whole.Records[n-1].Kind == journal.Intent {
 					continue // it would wait for a review
 				}
@@ -98,8 +98,8 @@ func TestRepeatedCallReusesTheKey(t *testing.T) {
 	}
 }
 
-// TestKeysOfCallsSideBySide: of identical calls in rounds, those of a round side
-// by side and ended one after another, which got the key of which.
+// TestKeysOfConcurrentCalls makes identical calls in rounds. The calls of a round run
+// concurrently and end one after another.
 func TestKeysOfConcurrentCalls(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -156,8 +156,8 @@ func TestKeysOfConcurrentCalls(t *testing.T) {
 	}
 }
 
-// TestASkippedWriteKeepsItsKey: a person left it as it is, so nobody knows, and
-// the model calls again.
+// TestCallAfterASkippedWriteReusesTheKey: a human skipped the review of a write, so its
+// outcome stays unknown, and the model repeats the call.
 func TestCallAfterASkippedWriteReusesTheKey(t *testing.T) {
 	var keys []string
 	pay := named("pay", funcTool{tool.WriteEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
@@ -183,8 +183,8 @@ func TestCallAfterASkippedWriteReusesTheKey(t *testing.T) {
 	}
 }
 
-// TestAForkKeepsTheKeyOfAnUnknownWrite: the write was performed with the key of
-// the run that the fork came from.
+// TestForkReusesTheKeyOfAnUnknownWrite: the write was performed with the key of the
+// parent run.
 func TestForkReusesTheKeyOfAnUnknownWrite(t *testing.T) {
 	var keys []string
 	var recs []tool.Record
@@ -210,8 +210,8 @@ func TestForkReusesTheKeyOfAnUnknownWrite(t *testing.T) {
 	}
 }
 
-// TestAForkKeepsTheKeyOfARepeatedWrite: the write that a killed run left open
-// repeated an earlier one, with the key of that one.
+// TestForkReusesTheKeyOfARepeatedWrite: the open write of a killed run was a repeat with
+// the key of an earlier one.
 func TestForkReusesTheKeyOfARepeatedWrite(t *testing.T) {
 	var keys []string
 	pay := named("pay", funcTool{tool.WriteEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
@@ -248,9 +248,8 @@ func TestForkReusesTheKeyOfARepeatedWrite(t *testing.T) {
 	}
 }
 
-// TestKeysOfRepeatedCallsOfAgents: the calls of an agent's runs within a run are
-// known to each other, but not to those of another program, whose tool may do
-// something else.
+// TestKeysOfRepeatedCallsOfAgents checks that runs of the same agent within a run share
+// keys, but not with another program, whose tool may differ.
 func TestKeysOfRepeatedCallsOfAgents(t *testing.T) {
 	var keys []string
 	pay := named("pay", funcTool{tool.WriteEffect, func(_ context.Context, call *tool.Call) (*tool.Output, error) {
@@ -285,8 +284,8 @@ func TestKeysOfRepeatedCallsOfAgents(t *testing.T) {
 	}
 }
 
-// TestAnAttemptInDoubtKeepsTheKey: a later attempt that is refused says nothing
-// of the one before it.
+// TestUncertainAttemptKeepsTheKey: the rejection of a later attempt does not determine the
+// outcome of an earlier one.
 func TestUncertainAttemptKeepsTheKey(t *testing.T) {
 	for first, want := range map[error]string{tool.UnknownOutcome(errReset): "r/tool.0", errors.New("busy"): "r/tool.1"} {
 		var keys []string

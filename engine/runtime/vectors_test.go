@@ -20,13 +20,13 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// fakeEmbedder makes vectors: a token a byte/4, unless it does not say or fails.
+// fakeEmbedder makes embeddings. It reports a token per four bytes, no usage, or an error.
 type fakeEmbedder struct {
 	silent bool
 	fails  error
 
 	mu      sync.Mutex
-	sizes   []int // of what it was sent
+	sizes   []int // sizes of its requests
 	metered []bool
 }
 
@@ -44,7 +44,7 @@ func (m *fakeEmbedder) Embed(ctx context.Context, texts []string) ([][]float64, 
 	return make([][]float64, len(texts)), model.Tokens{Input: size / 4}, nil
 }
 
-// embeddingTool is a tool that has vectors made of a question, and of texts, which it keeps.
+// embeddingTool is a tool that embeds a question, and texts whose embeddings it stores.
 type embeddingTool struct {
 	effect tool.Effect
 	mu     sync.Mutex
@@ -87,7 +87,7 @@ func (f *embeddingTool) call(ctx context.Context, c *tool.Call) (*tool.Output, e
 	return &tool.Output{Text: "found"}, nil
 }
 
-// callEmbeddingTool is n calls of a shelf in a run.
+// callEmbeddingTool runs n calls of an embeddingTool.
 func callEmbeddingTool(t *testing.T, f *embeddingTool, m *fakeEmbedder, l engine.Limits, n int, j *journal.Memory) (*engine.Result, []tool.Record) {
 	t.Helper()
 	if f.stored == nil {
@@ -109,20 +109,20 @@ func TestEmbeddingsAreCharged(t *testing.T) {
 		maker  fakeEmbedder
 		limits engine.Limits
 		calls  int    // of the tool's code
-		text   string // what the call gave
+		text   string // output of the call
 		tokens int
 		lost   int
 		stop   stop.Code
 	}{
 		{"without a budget", embeddingTool{want: []int{4000, 400}}, fakeEmbedder{}, engine.Limits{}, 1, "found", 1101, 0, stop.Answered},
-		{"estimated where nobody reports", embeddingTool{want: []int{402}}, fakeEmbedder{silent: true}, engine.Limits{}, 1, "found", 102, 0, stop.Answered},
+		{"estimated if not reported", embeddingTool{want: []int{402}}, fakeEmbedder{silent: true}, engine.Limits{}, 1, "found", 102, 0, stop.Answered},
 		{"of the arguments alone: nothing is asked for twice", embeddingTool{}, fakeEmbedder{}, engine.Limits{MaxTokens: 1000}, 1, "found", 1, 0, stop.Answered},
 		{"of more: paid for, and called again", embeddingTool{want: []int{4000, 400}}, fakeEmbedder{}, engine.Limits{MaxTokens: 3000}, 2, "found", 1101, 0, stop.Answered},
 		{"of more than there are tokens", embeddingTool{want: []int{4000, 400}}, fakeEmbedder{}, engine.Limits{MaxTokens: 2200, ReserveTokens: 1}, 1, "", 0, 0, stop.BudgetTokens},
 		{"of more than there are dollars", embeddingTool{want: []int{4000, 400}}, fakeEmbedder{}, engine.Limits{MaxCost: 0.005}, 1, "", 0, 0, stop.BudgetCost},
 		{"of less than the dollars", embeddingTool{want: []int{4000, 400}}, fakeEmbedder{}, engine.Limits{MaxCost: 0.006}, 2, "found", 1101, 0, stop.Answered},
-		{"nobody knows what they took", embeddingTool{}, fakeEmbedder{fails: lost}, engine.Limits{MaxTokens: 1000}, 1, "words alone: truncated: it broke", 0, 2, stop.Answered},
-		{"refused: nobody charges for that", embeddingTool{}, fakeEmbedder{fails: &model.Error{Kind: model.Overloaded, Message: "no"}}, engine.Limits{MaxTokens: 1000}, 1, "words alone: overloaded: no", 0, 0, stop.Answered},
+		{"unknown usage", embeddingTool{}, fakeEmbedder{fails: lost}, engine.Limits{MaxTokens: 1000}, 1, "words alone: truncated: it broke", 0, 2, stop.Answered},
+		{"rejected requests are not charged", embeddingTool{}, fakeEmbedder{fails: &model.Error{Kind: model.Overloaded, Message: "no"}}, engine.Limits{MaxTokens: 1000}, 1, "words alone: overloaded: no", 0, 0, stop.Answered},
 		{"lost without a budget", embeddingTool{}, fakeEmbedder{fails: lost}, engine.Limits{}, 1, "words alone: truncated: it broke", 0, 0, stop.Answered},
 		{
 			"a call that writes is made once",
@@ -157,14 +157,14 @@ func TestEmbeddingsAreCharged(t *testing.T) {
 			sent := len(tt.maker.sizes)
 			again, _ := callEmbeddingTool(t, &tt.shelf, &tt.maker, tt.limits, 1, j)
 			if diff := cmp.Diff(res.Usage, again.Usage); diff != "" || len(tt.maker.sizes) != sent || tt.shelf.calls != tt.calls {
-				t.Errorf("the journal read again: %d requests more, %d calls, %s", len(tt.maker.sizes)-sent, tt.shelf.calls, diff)
+				t.Errorf("replay: %d more requests, %d calls, %s", len(tt.maker.sizes)-sent, tt.shelf.calls, diff)
 			}
 		})
 	}
 }
 
-// TestCallsSideBySideComeInOrder: three calls lack the same vectors, and the
-// budget is enough for one to have them made. It is always the first.
+// TestConcurrentEmbeddingCallsRunInOrder: three calls need the same embeddings, and the
+// budget suffices for one, which is always the first.
 func TestConcurrentEmbeddingCallsRunInOrder(t *testing.T) {
 	for _, l := range []engine.Limits{{}, {MaxTokens: 2300, ReserveTokens: 1}} {
 		var runs [2][]journal.Record
@@ -185,9 +185,9 @@ func TestConcurrentEmbeddingCallsRunInOrder(t *testing.T) {
 	}
 }
 
-// TestCallsOfAnEarlierVersionStaySideBySide: it gave such a tool no seats, and
-// its vectors to nobody's account. Its journals are read and gone on with, from
-// wherever they end.
+// TestConcurrentEmbeddingCallsOfEarlierVersionsResume: an earlier version did not limit
+// the concurrency of such tools and did not charge embeddings. Its journals are resumed
+// from any record.
 func TestConcurrentEmbeddingCallsOfEarlierVersionsResume(t *testing.T) {
 	whole := &journal.Memory{RoundTrip: true}
 	var recs []tool.Record
@@ -208,8 +208,8 @@ func TestConcurrentEmbeddingCallsOfEarlierVersionsResume(t *testing.T) {
 	}
 }
 
-// TestToolsWithTheSameFilesPayForVectorsOnce: calls of two tools want the same
-// vectors, and the budget is enough for one of them. The other looks again.
+// TestSharedEmbeddingsAreChargedOnce: two tools need the same embeddings, and the budget
+// suffices for one of them. The other then finds them stored.
 func TestSharedEmbeddingsAreChargedOnce(t *testing.T) {
 	m, f := &fakeEmbedder{}, &embeddingTool{want: []int{4000}, stored: map[int]bool{}}
 	p := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
@@ -229,7 +229,7 @@ func TestSharedEmbeddingsAreChargedOnce(t *testing.T) {
 		first := true
 		one.Tool = funcTool{tool.ReadEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 			out, err := f.call(ctx, c)
-			if first { // both of them look before one is called again
+			if first { // both check before one is called again
 				first = false
 				both.Done()
 				both.Wait()
@@ -244,10 +244,9 @@ func TestSharedEmbeddingsAreChargedOnce(t *testing.T) {
 	}
 }
 
-// TestResumedRunChargesEmbeddingsOnce cuts a run after each record of its
-// journal. What was answered is counted as it was, and nothing of it is made
-// again; a call that was under way is paid for with all that it may have taken,
-// and made again for what is still missing.
+// TestResumedRunChargesEmbeddingsOnce cuts a run after each record of its journal.
+// Finished embeddings are charged as before and not made again. For a call in flight the
+// worst case is charged, and it is repeated for the missing ones.
 func TestResumedRunChargesEmbeddingsOnce(t *testing.T) {
 	l := engine.Limits{MaxTokens: 6000, ReserveTokens: 1}
 	whole := &journal.Memory{RoundTrip: true}
@@ -283,7 +282,7 @@ func TestResumedRunChargesEmbeddingsOnce(t *testing.T) {
 		}
 	}
 	if answered == 0 || doubtful < 2 {
-		t.Errorf("%d cuts behind the answer, %d in doubt: little is proved", answered, doubtful)
+		t.Errorf("only %d cuts after the answer and %d during the call", answered, doubtful)
 	}
 }
 
@@ -335,8 +334,8 @@ func TestMissingEmbedderIsAnError(t *testing.T) {
 	}
 }
 
-// TestTextsThatAreOthersEachTimeAreNotPaidForEver: each time that it is called
-// the tool wants more than it was granted.
+// TestGrowingEmbeddingRequestsAreLimited uses a tool that needs more than its grant each
+// time it is called.
 func TestGrowingEmbeddingRequestsAreLimited(t *testing.T) {
 	size, calls := 100, 0
 	greedy := funcTool{tool.ReadEffect, func(ctx context.Context, c *tool.Call) (*tool.Output, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// countingModel counts how often it is asked.
+// countingModel counts its calls.
 type countingModel struct{ asked *int }
 
 func (p countingModel) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
@@ -20,8 +20,8 @@ func (p countingModel) Generate(context.Context, *model.Request, func(model.Delt
 	return &model.Reply{Text: "as before", Stop: model.EndTurn}, nil
 }
 
-// A later version may ask with other words of its own. What was answered
-// stands; the same version with other words is a fault.
+// A later version may have other built-in prompts; recorded replies are then accepted.
+// Within one version another prompt is drift.
 func TestPromptsOfAnotherVersionAreNotDrift(t *testing.T) {
 	tests := []struct {
 		name, version string
@@ -52,7 +52,7 @@ func TestPromptsOfAnotherVersionAreNotDrift(t *testing.T) {
 			if res := run("1", "old words"); res.Status != stop.RunCompleted || asked != 2 {
 				t.Fatal(res.StopReason, asked)
 			}
-			j.Records = j.Records[:4] // killed before the answer to the second
+			j.Records = j.Records[:4] // killed before the second reply
 			res := run(c.version, "new words")
 			if res.Status != c.status || len(res.Warnings) != c.warnings {
 				t.Fatal(res.StopReason, res.Warnings)

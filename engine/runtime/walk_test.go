@@ -13,17 +13,17 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// nodeFunc is a node that is a function.
+// nodeFunc implements engine.Node with a function.
 type nodeFunc func(engine.Scope) error
 
 func (f nodeFunc) Run(s engine.Scope) error { return f(s) }
 
-// plannerNode makes plans.
+// plannerNode is an engine.Planner.
 type plannerNode struct{ nodeFunc }
 
 func (plannerNode) PlanRules() engine.PlanRules { return engine.PlanRules{} }
 
-// finalizer writes answers; the runtime keeps those of nodes.
+// finalizer is an engine.Finalizer that does not change answers.
 type finalizer struct{ nodeFunc }
 
 func (finalizer) FinalizeAnswer(s engine.Scope, _ string) error {
@@ -33,13 +33,13 @@ func (finalizer) FinalizeAnswer(s engine.Scope, _ string) error {
 	return nil
 }
 
-// constantGuard is a guard that always says the same.
+// constantGuard is a condition with a fixed result.
 type constantGuard bool
 
 func (g constantGuard) Eval(map[string]any) (bool, error) { return bool(g), nil }
 func (g constantGuard) String() string                    { return "says" }
 
-// failingGuard is a guard that cannot be evaluated.
+// failingGuard is a condition that cannot be evaluated.
 type failingGuard struct{}
 
 func (failingGuard) Eval(map[string]any) (bool, error) { return false, errors.New("out of range") }
@@ -51,7 +51,7 @@ func guarded(from, to string, g engine.Condition) edge {
 	return edge{From: from, To: to, Label: g.String(), Guard: g}
 }
 
-// program is a graph of functions that starts at "a".
+// program returns a program with a graph of functions that starts at "a".
 func program(nodes map[string]nodeFunc, edges ...edge) *engine.Program {
 	p := &engine.Program{
 		Name: "p", Digest: "sha256:p", Nodes: map[string]engine.Node{},
@@ -73,7 +73,7 @@ func runs(p *engine.Program, h engine.Host) *engine.Result {
 
 func nothing(engine.Scope) error { return nil }
 
-// warn leaves a trace of the walk: a warning.
+// warn returns a node that adds a warning, to trace the walk.
 func warn(text string) nodeFunc {
 	return func(s engine.Scope) error {
 		s.Record(engine.WarningAdded{Text: text})

@@ -11,8 +11,7 @@ import (
 	"github.com/pexctl/pex/engine/runtime"
 )
 
-// What replies show of their server is a warning once in a run, and the same when
-// the journal is read again.
+// A warning about a server is given once per run, and the same on replay.
 func TestServerWarningIsGivenOncePerRun(t *testing.T) {
 	inner := program(map[string]nodeFunc{"a": asks(1, 1)})
 	p := program(map[string]nodeFunc{"a": func(s engine.Scope) error {

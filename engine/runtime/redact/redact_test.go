@@ -15,7 +15,6 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// reply is a model that streams pieces, then returns a reply and an error.
 type reply struct {
 	pieces []string
 	reply  *model.Reply
@@ -51,11 +50,11 @@ func TestRepliesAndStreamsAreRedacted(t *testing.T) {
 	}
 	for what, text := range map[string]string{"reply": string(b), "stream": streamed.String()} {
 		if strings.Contains(text, "hunter2") {
-			t.Errorf("the %s holds the secret: %s", what, text)
+			t.Errorf("the %s contains the secret: %s", what, text)
 		}
 	}
 	if got.Calls[0].Opaque != nil {
-		t.Error("opaque data that held a secret is passed on")
+		t.Error("opaque data with a secret was not dropped")
 	}
 }
 
@@ -75,7 +74,7 @@ func TestErrorsHaveAKindAndAreRedacted(t *testing.T) {
 			continue
 		}
 		if strings.Contains(err.Error(), "hunter2") || me.Err != nil {
-			t.Errorf("the error holds the secret or its cause: %v", err)
+			t.Errorf("the error contains the secret or its cause: %v", err)
 		}
 	}
 }
