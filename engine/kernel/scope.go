@@ -45,7 +45,8 @@ func join(path, name string) string {
 // Path returns the scope's effect path; "" at the top.
 func (s *Scope) Path() string {
 	if s.path == "" && s.up != nil {
-		s.path = string(s.appendPath(nil, ""))
+		var buf [128]byte
+		s.path = string(s.appendPath(buf[:0], ""))
 	}
 	return s.path
 }

@@ -55,7 +55,6 @@ func (s *scope) modelEffect(at attempt, m *boundModel, req *model.Request) kerne
 		call := *req
 		call.Key = at.key(key)
 		mask := redact.New(s.r.host.Secrets)
-		ctx = model.WithRetries(ctx, s.r.retries)
 		if s.r.emit.enabled() {
 			ctx = model.WithRetryNotice(ctx, func(e model.RetryEvent) {
 				send(retryEvent(engine.Event{Type: engine.ModelRetrying, Model: spec.Name, Role: req.Role}, e, mask))

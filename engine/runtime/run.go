@@ -30,7 +30,7 @@ func Run(ctx context.Context, p *engine.Program, in engine.Input, h engine.Host,
 	}
 	r := newRun(p, h, in, o)
 	began := time.Now()
-	stats, err := kernel.Run(ctx, r.options(), func(k *kernel.Scope, start []byte) error {
+	stats, err := kernel.Run(model.WithRetries(ctx, r.retries), r.options(), func(k *kernel.Scope, start []byte) error {
 		return r.main(&scope{k: k, r: r}, start)
 	})
 	if err != nil {

@@ -143,7 +143,7 @@ func (m *toolSession) toolCall() *tool.Call {
 
 // llmContext returns ctx for an LLM call of the tool.
 func (m *toolSession) llmContext(ctx context.Context, llm string) context.Context {
-	return model.WithRetryNotice(model.WithRetries(ctx, m.r.retries), func(e model.RetryEvent) {
+	return model.WithRetryNotice(ctx, func(e model.RetryEvent) {
 		m.emit(retryEvent(engine.Event{Type: engine.ModelRetrying, Model: llm, Role: "tool"}, e, m.tool.mask))
 	})
 }
