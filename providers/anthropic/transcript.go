@@ -5,10 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
-	"regexp"
 	"strings"
 
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
@@ -144,12 +144,12 @@ func callBlock(c model.ToolCall) *requestBlock {
 	return &requestBlock{Type: typeCall, ID: id(c.ID), Name: c.Name, Input: modelhttp.Object(c.Args)}
 }
 
-var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var plainID = text.Regexp(`^[A-Za-z0-9_-]+$`)
 
 // id returns a call's id in characters that the API accepts. Ids of other providers may
 // have others.
 func id(s string) string {
-	if plainID.MatchString(s) {
+	if plainID().MatchString(s) {
 		return s
 	}
 	return "call_x" + hex.EncodeToString([]byte(s))

@@ -4,20 +4,20 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
 const azureLike = "https://NAME.openai.azure.com"
 
-var azureDate = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(-preview)?$`)
+var azureDate = text.Regexp(`^\d{4}-\d{2}-\d{2}(-preview)?$`)
 
 // dated reports whether the older API is used, whose versions are dates.
-func (c *AzureConfig) dated() bool { return azureDate.MatchString(c.APIVersion) }
+func (c *AzureConfig) dated() bool { return azureDate().MatchString(c.APIVersion) }
 
 // base returns the URL of a resource's API. A base_url that contains more than the
 // endpoint is used as it is.

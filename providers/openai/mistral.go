@@ -7,12 +7,12 @@ import (
 	"maps"
 	"math/big"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/modelhttp"
 )
@@ -106,18 +106,18 @@ func (m chatMessage) withMistralIDs() chatMessage {
 	return m
 }
 
-var mistralID = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
+var mistralID = text.Regexp(`^[a-zA-Z0-9]{9}$`)
 
 // nineCharacters returns a tool call id that the platform accepts: the id itself if it is
 // one of the platform's, and otherwise a digest, which is the same for a call and its
 // result.
 func nineCharacters(id string) string {
-	if mistralID.MatchString(id) {
+	if mistralID().MatchString(id) {
 		return id
 	}
 	sum := sha256.Sum256([]byte(id))
-	text := new(big.Int).SetBytes(sum[:]).Text(62)
-	return text[len(text)-9:]
+	digits := new(big.Int).SetBytes(sum[:]).Text(62)
+	return digits[len(digits)-9:]
 }
 
 var _ model.SchemaEnforcer = (*MistralConfig)(nil)

@@ -1,9 +1,11 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/modelhttp"
@@ -96,6 +98,9 @@ func (d *rawReply) stop(calls bool) (model.StopReason, error) {
 func (m *replyMessage) content() (text, thinking string, err error) {
 	if len(m.Content) == 0 {
 		return "", "", nil
+	}
+	if raw := m.Content; raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) { // most chunks
+		return string(raw[1 : len(raw)-1]), "", nil
 	}
 	if json.Unmarshal(m.Content, &text) == nil {
 		return text, "", nil

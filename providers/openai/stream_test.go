@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -107,3 +108,16 @@ func TestServerThatDoesNotStreamIsUnderstood(t *testing.T) {
 func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) { streams.CheckHTML(t) }
 
 func FuzzStream(f *testing.F) { streams.Fuzz(f, "stream") }
+
+// BenchmarkStream measures a streamed reply of 1,000 chunks.
+func BenchmarkStream(b *testing.B) {
+	chunk := `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":" moss"},"logprobs":null,"finish_reason":null}]}` + "\n\n"
+	end := `data: {"id":"c","model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
+	m := at(b, modelhttptest.Replay(b, "text/event-stream", []byte(strings.Repeat(chunk, 1000)+end)), defaults(), model.Settings{})
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := m.Generate(b.Context(), question, func(model.Delta) {}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
