@@ -17,7 +17,7 @@ const (
 	chaosFault = `{"type":"error","error":{"type":"api_error","message":"chaos"}}`
 )
 
-// chaosFormat is the protocol: a stream ends in message_stop, or has not ended.
+// chaosFormat describes the protocol. message_stop ends a stream.
 func chaosFormat() faultserver.Format {
 	named := func(kind, rest string) faultserver.Event {
 		return faultserver.Event{Name: kind, JSON: `{"type":"` + kind + `"` + rest + `}`}

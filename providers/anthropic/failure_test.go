@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/retry"
 )
 
-// refusing serves one status and body, and counts the requests.
+// refusing serves a status and a body, and counts the requests.
 func refusing(t *testing.T, status int, text string) (base string, asked *int) {
 	t.Helper()
 	asked = new(int)
@@ -30,7 +30,7 @@ func fault(kind, message string) string {
 	return `{"type":"error","error":{"type":"` + kind + `","message":"` + message + `"},"request_id":"req_7"}`
 }
 
-func TestRefusals(t *testing.T) {
+func TestErrorResponses(t *testing.T) {
 	const invalid = "invalid_request_error"
 	tests := []struct {
 		name   string
@@ -81,7 +81,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestBadAnswersAreNoReplies(t *testing.T) {
+func TestMalformedBodiesAreErrors(t *testing.T) {
 	tests := []struct {
 		name, body string
 		kind       model.ErrorKind
@@ -114,7 +114,7 @@ func TestBadAnswersAreNoReplies(t *testing.T) {
 	}
 }
 
-func TestOddAnswersAreUnderstood(t *testing.T) {
+func TestUnusualRepliesAreAccepted(t *testing.T) {
 	x := `{"content": [{"type": "text", "text": "x"}]`
 	guess := model.Tokens{Input: 3, Output: 1}
 	tests := []struct {

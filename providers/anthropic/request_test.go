@@ -19,7 +19,7 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
-// sent makes one call and gives the body and header that the server saw.
+// sent makes one call and returns the body and header that the server received.
 func sent(t *testing.T, c anthropic.Config, set model.Settings, req *model.Request, stream func(model.Delta)) ([]byte, http.Header) {
 	t.Helper()
 	var raw []byte
@@ -37,7 +37,7 @@ func sent(t *testing.T, c anthropic.Config, set model.Settings, req *model.Reque
 	return raw, header
 }
 
-// fields are those of a body.
+// fields decodes a body.
 func fields(t *testing.T, raw []byte) map[string]any {
 	t.Helper()
 	var out map[string]any
@@ -51,13 +51,13 @@ func say(role model.Role, text ...string) model.Message {
 	return model.Message{Role: role, Text: text}
 }
 
-// plans is a schema that the API can hold a model to, once it is closed.
+// plans is a schema that the API can enforce, after closing its objects.
 const plans = `{"type":"object","properties":{"steps":{"type":"array","maxItems":100,"items":{"type":"string"}},"result":{"type":"string"}},"required":["steps","result"]}`
 
-// anything is one that it cannot.
+// anything is a schema that the API cannot enforce.
 const anything = `{"type":"object","properties":{"args":{"type":"object"}}}`
 
-// loop is a request in the middle of a tool loop.
+// loop returns a request in a tool loop.
 func loop() *model.Request {
 	return &model.Request{
 		Messages: []model.Message{
@@ -76,7 +76,7 @@ func loop() *model.Request {
 	}
 }
 
-func TestRequestsOnTheWire(t *testing.T) {
+func TestRequestBodies(t *testing.T) {
 	zero, half, seed := 0.0, 0.5, int64(7)
 	long := *question
 	long.Params = model.Params{Model: "claude-haiku-4-5", Temperature: &zero, TopP: &half, Seed: &seed, MaxOutputTokens: 99, Stop: []string{"END", "\n\n"}}
@@ -156,7 +156,7 @@ func TestOptionsAreSent(t *testing.T) {
 	}
 }
 
-func TestHeadersTakeSecretsFromTheEnvironmentAndKeepThem(t *testing.T) {
+func TestSecretsInHeadersComeFromTheEnvironmentAndAreRedacted(t *testing.T) {
 	t.Setenv("PEX_TEST_GATEWAY_KEY", "gateway-secret")
 	var header component.Template
 	header.Bind(func(l component.Lookup) []string {
@@ -177,7 +177,7 @@ func TestHeadersTakeSecretsFromTheEnvironmentAndKeepThem(t *testing.T) {
 	}
 }
 
-func TestEnvironmentOfTheMachineIsNotSent(t *testing.T) {
+func TestVariablesOfTheSDKAreIgnored(t *testing.T) {
 	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_PROFILE", "ANTHROPIC_WORKSPACE_ID", "ANTHROPIC_ORGANIZATION_ID"} {
 		t.Setenv(name, "leaks-"+name)
 	}
@@ -196,7 +196,7 @@ func TestEnvironmentOfTheMachineIsNotSent(t *testing.T) {
 	}
 }
 
-func TestRequestThatCannotBeWrittenIsNotSent(t *testing.T) {
+func TestInvalidRequestIsNotSent(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(*anthropic.Config)
@@ -256,7 +256,7 @@ func TestBaseURLMayEndInV1(t *testing.T) {
 	}
 }
 
-func TestKeyIsMissedBeforeAnthropicIsAsked(t *testing.T) {
+func TestMissingKeyIsReportedWithoutARequest(t *testing.T) {
 	m, err := anthropic.Build(new(anthropic.Config), model.Settings{Model: "m", BaseURL: "https://api.anthropic.com/v1/"})
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/providers/anthropic"
 )
 
-// held is the schema that the model is held to, "" where it is told of one.
+// held returns the schema that the API is asked to enforce, or "" if it is in the prompt.
 func held(t *testing.T, c anthropic.Config, schema string) string {
 	t.Helper()
 	req := *question
@@ -37,8 +37,8 @@ func held(t *testing.T, c anthropic.Config, schema string) string {
 	return string(got.OutputConfig.Format.Schema)
 }
 
-// What can be said, and how, has its tests where it is written.
-func TestSchemasThatAModelIsHeldTo(t *testing.T) {
+// Conversions of schemas are tested in modelhttp/schemasubset.
+func TestSchemasThatTheAPIEnforces(t *testing.T) {
 	tests := []struct{ name, schema, want string }{
 		{
 			"what can be said", `{"type":"object","properties":{"b":{"type":"string","minLength":1},"a":{"enum":["x",null]}},"required":["b"]}`,
@@ -57,7 +57,7 @@ func TestSchemasThatAModelIsHeldTo(t *testing.T) {
 	}
 }
 
-// optional is a schema with n properties that may be missing.
+// optional returns a schema with n optional properties.
 func optional(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -66,7 +66,7 @@ func optional(n int) string {
 	return `{"type":"object","properties":{` + b.String() + `"z":{"type":"string"}},"required":["z"]}`
 }
 
-func TestAModelThatCannotBeForcedIsTold(t *testing.T) {
+func TestSchemaIsInThePromptIfNoToolCanBeForced(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(*anthropic.Config)

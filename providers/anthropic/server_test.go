@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
-// body is a request of the protocol.
+// body is the body of a request.
 type body struct {
 	Model       string
 	MaxTokens   int `json:"max_tokens"`
@@ -52,7 +52,7 @@ type part struct {
 	Content   []part          `json:"content,omitempty"`
 }
 
-// at makes a model of a server at an address, whose waits take no time.
+// at returns a model of the server at base that does not wait between retries.
 func at(t testing.TB, base string, c anthropic.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
@@ -65,9 +65,8 @@ func at(t testing.TB, base string, c anthropic.Config, set model.Settings) model
 
 func defaults() anthropic.Config { return *anthropic.Anthropic.Config().(*anthropic.Config) }
 
-// The API has no seed (parameters). A reply schema has no name there, and is
-// closed on its way (schema): both cases have tests of their own, and a forced
-// tool takes a schema as it stands.
+// The API has no seed (parameters). Reply schemas have no name, and their objects are
+// closed (schema). Both have their own tests; a forced tool has the schema unchanged.
 func TestConformance(t *testing.T) {
 	for how, skip := range map[string][]string{"json_schema": {"parameters", "schema"}, "tool": {"parameters"}} {
 		t.Run(how, func(t *testing.T) {
@@ -80,7 +79,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// speech is the Messages API.
+// speech implements the Messages API.
 var speech = modelhttptest.Protocol{
 	ParseRequest: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.ReceivedRequest, ok bool) {
 		var b body
@@ -114,7 +113,7 @@ var speech = modelhttptest.Protocol{
 	},
 }
 
-// check finds what the API itself would refuse.
+// check reports what the API would reject.
 func (b body) check(t *testing.T) {
 	t.Helper()
 	if b.MaxTokens < 1 || len(b.Messages) == 0 {
@@ -147,7 +146,7 @@ func (b body) check(t *testing.T) {
 	}
 }
 
-// asked is a request in the engine's terms.
+// asked converts a request to the engine's terms.
 func (b body) asked() enginetest.ReceivedRequest {
 	out := enginetest.ReceivedRequest{Streamed: b.Stream}
 	out.Params = model.Params{Model: b.Model, Temperature: b.Temperature, TopP: b.TopP, MaxOutputTokens: b.MaxTokens, Stop: b.Stop}
@@ -212,7 +211,7 @@ func refusal(h http.Header, x enginetest.Response, _ enginetest.ReceivedRequest)
 	return map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": x.Message}}
 }
 
-// finish is the protocol's word for why the model stopped.
+// finish returns the stop reason.
 func finish(k model.StopReason) string {
 	switch k {
 	case model.MaxTokens, model.ToolUse, model.Refusal, model.StopSequence, model.ContentFiltered:
@@ -241,7 +240,7 @@ func envelope(x enginetest.Response, content []part, stop any, u map[string]any)
 
 type event = map[string]any
 
-// events are those of a reply: text by words, calls in pieces, the stop, usage.
+// events returns the events of a reply: text by word, calls in parts, stop reason, usage.
 func events(x enginetest.Response) []event {
 	out := []event{{"type": "message_start", "message": envelope(x, []part{}, nil, usage(x.Reply.Usage))}, {"type": "ping"}}
 	if x.Reply.Text != "" {
@@ -259,7 +258,7 @@ func events(x enginetest.Response) []event {
 	return append(out, end, event{"type": "message_stop"})
 }
 
-// pieces are the tool calls of a reply, each in five events.
+// pieces returns the tool calls of a reply, each in five events.
 func pieces(x enginetest.Response) []event {
 	var rounds [5][]event
 	for i, c := range x.Reply.Calls {

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
-// streams are those of a server at an address.
+// streams are the tests of streams.
 var streams = modelhttptest.Streams{Kind: "text/event-stream", New: func(tb testing.TB, set model.Settings) model.Model {
 	return at(tb, set.BaseURL, defaults(), set)
 }}
@@ -24,7 +24,7 @@ func recorded(tb testing.TB, name string) []byte {
 
 var question = modelhttptest.Question
 
-// ignored is what differs from call to call, and what has tests of its own.
+// ignored has the fields that differ between calls, or have their own tests.
 var ignored = cmp.Options{
 	cmpopts.IgnoreFields(model.Reply{}, "Latency", "FirstToken"),
 	cmpopts.IgnoreFields(model.ToolCall{}, "Opaque"),
@@ -78,7 +78,7 @@ func TestRecordedStreams(t *testing.T) {
 	}
 }
 
-func TestWholeAnswersAreThoseOfStreams(t *testing.T) {
+func TestWholeRepliesEqualStreamedOnes(t *testing.T) {
 	for _, name := range []string{"text", "tools", "thinking_tools", "refusal_silent"} {
 		t.Run(name, func(t *testing.T) {
 			stream := at(t, modelhttptest.Replay(t, "text/event-stream", recorded(t, name+".sse")), defaults(), model.Settings{})
@@ -104,7 +104,7 @@ func TestWholeAnswersAreThoseOfStreams(t *testing.T) {
 	}
 }
 
-func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
+func TestBrokenStreamsAreErrors(t *testing.T) {
 	tests := []struct {
 		file string
 		kind model.ErrorKind
@@ -127,13 +127,13 @@ func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
 	}
 }
 
-func TestEveryCutOfAStreamIsAnErrorOrTheWholeReply(t *testing.T) {
+func TestTruncatedStreamIsAnErrorOrTheWholeReply(t *testing.T) {
 	for _, file := range []string{"text", "interleaved", "thinking_tools"} {
 		t.Run(file, func(t *testing.T) { streams.CheckTruncations(t, recorded(t, file+".sse")) })
 	}
 }
 
-func TestForcedToolIsStreamedAsText(t *testing.T) {
+func TestArgumentsOfTheForcedToolAreStreamedAsText(t *testing.T) {
 	stream := strings.ReplaceAll(string(recorded(t, "tools.sse")), "get_weather", "reply")
 	c := defaults()
 	c.StructuredOutput = "tool"
@@ -150,7 +150,7 @@ func TestForcedToolIsStreamedAsText(t *testing.T) {
 	}
 }
 
-func TestServerThatDoesNotStreamIsUnderstood(t *testing.T) {
+func TestReplyThatIsNotStreamedIsAccepted(t *testing.T) {
 	m := at(t, modelhttptest.Replay(t, "application/json", recorded(t, "ollama.json")), defaults(), model.Settings{})
 	var deltas []string
 	got, err := m.Generate(t.Context(), question, func(d model.Delta) { deltas = append(deltas, d.Text) })
@@ -159,6 +159,6 @@ func TestServerThatDoesNotStreamIsUnderstood(t *testing.T) {
 	}
 }
 
-func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) { streams.CheckHTML(t) }
+func TestHTMLInsteadOfAStreamIsAnError(t *testing.T) { streams.CheckHTML(t) }
 
 func FuzzStream(f *testing.F) { streams.Fuzz(f, "recorded") }

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
-// first is a call of a tool loop, whose reply thinks and calls two tools.
+// first returns the first request of a tool loop.
 func first() *model.Request {
 	return &model.Request{
 		Messages:      []model.Message{say(model.System, "Be brief."), say(model.User, "What is the weather?")},
@@ -21,8 +21,8 @@ func first() *model.Request {
 	}
 }
 
-// answered is a call with what came of it: the reply, written down and read again
-// as a journal does, and the results of its calls.
+// answered returns the request that follows req: with the recorded reply, encoded and
+// decoded like in a journal, and the results of its calls.
 func answered(t *testing.T, c anthropic.Config, req *model.Request, file string) *model.Request {
 	t.Helper()
 	reply, err := at(t, modelhttptest.Replay(t, "application/json", recorded(t, file)), c, model.Settings{Model: "claude-1"}).Generate(t.Context(), req, nil)
@@ -41,7 +41,8 @@ func answered(t *testing.T, c anthropic.Config, req *model.Request, file string)
 	return &out
 }
 
-// turns are the types of the blocks of the model's turns, and the thinking field.
+// turns sends a request and returns the block types of each assistant turn, and the field
+// thinking.
 func turns(t *testing.T, c anthropic.Config, llm string, req *model.Request) (blocks []string, thinking any) {
 	t.Helper()
 	raw, _ := sent(t, c, model.Settings{Model: llm}, req, nil)
@@ -65,7 +66,7 @@ const (
 	thoughtless = "text tool_use tool_use"
 )
 
-func TestThinkingGoesBackAsItCame(t *testing.T) {
+func TestThinkingIsSentBackUnchanged(t *testing.T) {
 	raw, _ := sent(t, defaults(), model.Settings{Model: "claude-1"}, answered(t, defaults(), first(), "thinking_tools.json"), nil)
 	var want struct{ Content any }
 	if err := json.Unmarshal(recorded(t, "thinking_tools.json"), &want); err != nil {
@@ -77,7 +78,7 @@ func TestThinkingGoesBackAsItCame(t *testing.T) {
 	}
 }
 
-func TestThinkingIsLeftOutWhereItNoLongerBelongs(t *testing.T) {
+func TestThinkingIsDroppedIfTheConversationChanged(t *testing.T) {
 	tests := []struct {
 		name   string
 		model  string
@@ -112,7 +113,7 @@ func TestThinkingIsLeftOutWhereItNoLongerBelongs(t *testing.T) {
 	}
 }
 
-func TestThinkingOfALoopStaysTogether(t *testing.T) {
+func TestThinkingOfAToolLoopIsKeptOrDroppedAsAWhole(t *testing.T) {
 	c := defaults()
 	c.ThinkingBudget = 2048
 	req := answered(t, c, answered(t, c, first(), "thinking_tools.json"), "thinking_tools.json")
@@ -123,8 +124,8 @@ func TestThinkingOfALoopStaysTogether(t *testing.T) {
 	})); diff != "" {
 		t.Error(diff)
 	}
-	// A budget does not bear a turn that begins without its thinking: without both
-	// the loop goes on, until the next question.
+	// The API rejects a thinking budget if the turn starts without its thinking, so both are
+	// dropped until the next question.
 	req.Messages[1] = say(model.User, "Hm?")
 	if got, thinking = turns(t, c, "claude-1", req); got[0] != thoughtless || got[1] != thoughtless || thinking != nil {
 		t.Errorf("sent %q, thinking %v", got, thinking)
@@ -135,7 +136,7 @@ func TestThinkingOfALoopStaysTogether(t *testing.T) {
 	}
 }
 
-func TestBudgetOfTheRunLeavesLessToThink(t *testing.T) {
+func TestBudgetOfTheRunReducesThinking(t *testing.T) {
 	tests := []struct {
 		name    string
 		output  int

@@ -13,8 +13,8 @@ import (
 
 const chaosUsage = `"usage":{"prompt_tokens":7171,"completion_tokens":7171,"total_tokens":7171}`
 
-// chaosFormat is the protocol. That a reply has ended says finish_reason;
-// [DONE] behind it is left out by some servers.
+// chaosFormat describes the protocol. finish_reason ends a reply; some servers omit the
+// [DONE] after it.
 func chaosFormat() faultserver.Format {
 	chunk := func(delta, finish string) faultserver.Event {
 		return faultserver.Event{JSON: `{"id":"c","choices":[{"index":0,"delta":` + delta + `,"finish_reason":` + finish + `}]}`}
@@ -54,8 +54,8 @@ func chaosModel(s model.Settings, change func(*httpclient.Settings)) (model.Mode
 
 func TestChaos(t *testing.T) { faultserver.Run(t, chaosFormat(), chaosModel) }
 
-// TestChaosOfVendors is for what the vendors' dialects add.
-func TestChaosOfVendors(t *testing.T) {
+// TestChaosWithVendors covers what the vendors' dialects add.
+func TestChaosWithVendors(t *testing.T) {
 	for name, model := range map[string]faultserver.Maker{
 		"azure": func(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 			c := azureDefaults()

@@ -20,8 +20,8 @@ import (
 	"github.com/pexctl/pex/providers/openai"
 )
 
-// embedder serves vectors that tell which text they are of, last one first, and
-// keeps the requests.
+// embedder serves vectors that identify their texts, in reverse order, and records the
+// requests.
 func embedder(t *testing.T, tokens int) (base string, asked *[]map[string]any) {
 	t.Helper()
 	asked = &[]map[string]any{}
@@ -99,7 +99,7 @@ func TestManyTextsGoInBatches(t *testing.T) {
 	}
 }
 
-func TestWhatNoVectorsAre(t *testing.T) {
+func TestInvalidVectorsAreErrors(t *testing.T) {
 	one := `{"index":0,"embedding":[1,2]}`
 	for _, c := range []struct {
 		name   string
@@ -135,9 +135,8 @@ func TestWhatNoVectorsAre(t *testing.T) {
 	}
 }
 
-// TestVectorsThatABudgetPaysForAreAskedForOnce: what may have been billed is not
-// repeated where one attempt is paid for, and what was refused is.
-func TestVectorsThatABudgetPaysForAreAskedForOnce(t *testing.T) {
+// With a budget, a request that may have been billed is not retried; a refused one is.
+func TestMeteredVectorsAreNotRequestedAgainIfBilled(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
 		refuse         bool
@@ -179,7 +178,7 @@ func TestVectorsWithoutIndexesComeInOrder(t *testing.T) {
 	}
 }
 
-func TestEmbeddingEndsWithItsContextAndWantsAKey(t *testing.T) {
+func TestEmbeddingRespectsContextAndRequiresKey(t *testing.T) {
 	base, _ := embedder(t, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/providers/openai"
 )
 
-// through makes a transport's settings send through server.
+// through returns a change of the transport's settings that sends requests to server.
 func through(server http.RoundTripper) func(*httpclient.Settings) {
 	return func(w *httpclient.Settings) {
 		if server != nil {

@@ -1,4 +1,4 @@
 package openai
 
-// NineCharacters is a tool call's id as Mistral takes it.
+// NineCharacters returns a tool call id that Mistral accepts.
 func NineCharacters(id string) string { return nineCharacters(id) }

@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/retry"
 )
 
-// refusing serves one status and body, and counts the requests.
+// refusing serves a status and a body, and counts the requests.
 func refusing(t *testing.T, status int, text string) (base string, asked *int) {
 	t.Helper()
 	asked = new(int)
@@ -26,7 +26,7 @@ func refusing(t *testing.T, status int, text string) (base string, asked *int) {
 	return s.URL, asked
 }
 
-func TestRefusalsOfManyServers(t *testing.T) {
+func TestErrorResponsesOfManyServers(t *testing.T) {
 	tests := []struct {
 		name   string
 		status int
@@ -64,7 +64,7 @@ func TestRefusalsOfManyServers(t *testing.T) {
 	}
 }
 
-func TestOnlyAnotherPathIsHintedAt(t *testing.T) {
+func TestHintAboutBaseURLDependsOnItsPath(t *testing.T) {
 	base, _ := refusing(t, http.StatusNotFound, `{"error":{"message":"no such model"}}`)
 	for path, hinted := range map[string]bool{"": true, "/v1": false, "/v1/": false, "/v2": true} {
 		_, err := at(t, base+path, defaults(), model.Settings{}).Generate(t.Context(), question, nil)
@@ -74,7 +74,7 @@ func TestOnlyAnotherPathIsHintedAt(t *testing.T) {
 	}
 }
 
-func TestBadAnswersAreNoReplies(t *testing.T) {
+func TestMalformedBodiesAreErrors(t *testing.T) {
 	tests := []struct {
 		name, body string
 		kind       model.ErrorKind
@@ -107,7 +107,7 @@ func TestBadAnswersAreNoReplies(t *testing.T) {
 	}
 }
 
-func TestOddAnswersAreUnderstood(t *testing.T) {
+func TestUnusualRepliesAreAccepted(t *testing.T) {
 	tests := []struct {
 		name, body string
 		text       string

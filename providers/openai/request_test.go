@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/providers/openai"
 )
 
-// sent makes one call and gives the body and header that the server saw.
+// sent makes one call and returns the body and header that the server received.
 func sent(t *testing.T, c openai.Config, set model.Settings, req *model.Request, stream func(model.Delta)) (map[string]any, http.Header) {
 	t.Helper()
 	var fields map[string]any
@@ -37,7 +37,7 @@ func sent(t *testing.T, c openai.Config, set model.Settings, req *model.Request,
 	return fields, header
 }
 
-func TestNothingIsSentThatIsNotSet(t *testing.T) {
+func TestUnsetFieldsAreNotSent(t *testing.T) {
 	got, header := sent(t, defaults(), model.Settings{Model: "m"}, question, nil)
 	want := map[string]any{"model": "m", "messages": []any{map[string]any{"role": "user", "content": "How many?"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -78,7 +78,7 @@ func TestOptionsAreSent(t *testing.T) {
 	}
 }
 
-func TestHeadersTakeSecretsFromTheEnvironmentAndKeepThem(t *testing.T) {
+func TestSecretsInHeadersComeFromTheEnvironmentAndAreRedacted(t *testing.T) {
 	t.Setenv("PEX_TEST_GATEWAY_KEY", "gateway-secret")
 	var header component.Template
 	header.Bind(func(l component.Lookup) []string {
@@ -99,7 +99,7 @@ func TestHeadersTakeSecretsFromTheEnvironmentAndKeepThem(t *testing.T) {
 	}
 }
 
-func TestMaxTokensGoesByTheNameTheServerKnows(t *testing.T) {
+func TestNameOfMaxTokensDependsOnTheServer(t *testing.T) {
 	for name, legacy := range map[string]*bool{"max_tokens": nil, "max_completion_tokens": new(bool)} {
 		c := defaults()
 		c.LegacyMaxTokens = legacy
@@ -119,7 +119,7 @@ func TestStreamUsageCanBeLeftOut(t *testing.T) {
 	}
 }
 
-func TestEnvironmentOfTheMachineIsNotSent(t *testing.T) {
+func TestVariablesOfTheSDKAreIgnored(t *testing.T) {
 	for _, name := range []string{"OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"} {
 		t.Setenv(name, "leaks-"+name)
 	}
@@ -133,7 +133,7 @@ func TestEnvironmentOfTheMachineIsNotSent(t *testing.T) {
 	}
 }
 
-func TestJSONIsAskedForAsTheServerKnows(t *testing.T) {
+func TestResponseFormats(t *testing.T) {
 	open := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`)
 	closed := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`)
 	asked := func(name string, schema json.RawMessage, strict bool) any {
@@ -174,7 +174,7 @@ func TestJSONIsAskedForAsTheServerKnows(t *testing.T) {
 	}
 }
 
-func TestStrictModeIsUsedOnlyWhereItsRulesHold(t *testing.T) {
+func TestStrictModeIsUsedOnlyForConformingSchemas(t *testing.T) {
 	tests := []struct {
 		name, schema string
 		want         bool
@@ -206,7 +206,7 @@ func TestStrictModeIsUsedOnlyWhereItsRulesHold(t *testing.T) {
 	}
 }
 
-func TestRequestThatCannotBeWrittenIsNotSent(t *testing.T) {
+func TestInvalidRequestIsNotSent(t *testing.T) {
 	tests := []struct {
 		name string
 		req  model.Request
@@ -234,7 +234,7 @@ func TestBaseURLIsChecked(t *testing.T) {
 	}
 }
 
-func TestKeyIsMissedBeforeOpenAIIsAsked(t *testing.T) {
+func TestMissingKeyIsReportedWithoutARequest(t *testing.T) {
 	m, err := openai.Build(new(openai.Config), model.Settings{Model: "m"})
 	if err != nil {
 		t.Fatal(err)

@@ -14,8 +14,7 @@ import (
 	"github.com/pexctl/pex/providers/openai"
 )
 
-// vendor is what the servers of one vendor do in their own way. The zero value
-// does as OpenAI does.
+// vendor describes how the servers of a vendor differ. The zero value is OpenAI.
 type vendor struct {
 	base   string                                          // path of the API, /v1 by default
 	rules  func(r *http.Request, raw []byte) string        // what is wrong with a request, "" = nothing
@@ -24,7 +23,7 @@ type vendor struct {
 	chunks func(x enginetest.Response) []string
 }
 
-// body is a request of the protocol.
+// body is the body of a request.
 type body struct {
 	Model             string
 	Messages          []message
@@ -69,7 +68,7 @@ func newServer(t *testing.T, script *enginetest.ModelScript, v vendor) string {
 	return modelhttptest.Serve(t, script, modelhttptest.Protocol{ParseRequest: v.hear, ErrorBody: v.refusal, ReplyBody: whole, Stream: v.stream})
 }
 
-// at makes a model of a server at an address, whose waits take no time.
+// at returns a model of the server at base that does not wait between retries.
 func at(t testing.TB, base string, c openai.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
@@ -106,7 +105,7 @@ func (v vendor) hear(t *testing.T, r *http.Request, raw []byte) (a enginetest.Re
 	return a, true
 }
 
-// asked is a request in the engine's terms.
+// asked converts a request to the engine's terms.
 func (b body) asked() enginetest.ReceivedRequest {
 	out := enginetest.ReceivedRequest{Streamed: b.Stream}
 	out.ParallelTools = len(b.Tools) > 0 && (b.ParallelToolCalls == nil || *b.ParallelToolCalls)
@@ -140,7 +139,7 @@ func (v vendor) refusal(h http.Header, x enginetest.Response, _ enginetest.Recei
 	return map[string]any{"error": map[string]string{"message": x.Message}}
 }
 
-// finish is the protocol's word for why the model stopped.
+// finish returns the finish reason.
 func finish(k model.StopReason) string {
 	switch k {
 	case model.MaxTokens:
@@ -191,7 +190,7 @@ func (v vendor) stream(h http.Header, x enginetest.Response) (out [][]byte) {
 	return out
 }
 
-// chunk is one event of a reply.
+// chunk returns one event of a reply.
 func chunk(x enginetest.Response, delta, stop any, u map[string]any) string {
 	c := map[string]any{"id": x.Reply.ID, "object": "chat.completion.chunk", "created": 1, "model": x.Reply.Model, "usage": u}
 	c["choices"] = []any{}
@@ -205,7 +204,7 @@ func chunk(x enginetest.Response, delta, stop any, u map[string]any) string {
 	return string(text)
 }
 
-// chunks are the events of a reply: text by words, calls in pieces, the stop, usage.
+// chunks returns the events of a reply: text by word, calls in parts, finish reason, usage.
 func chunks(x enginetest.Response) []string {
 	event := func(delta any, stop any, u map[string]any) string { return chunk(x, delta, stop, u) }
 	out := []string{event(message{Role: model.Assistant, Content: new(string)}, nil, nil)}
@@ -222,7 +221,7 @@ func chunks(x enginetest.Response) []string {
 	return append(out, "[DONE]")
 }
 
-// pieces are the tool calls of a reply, each in four pieces.
+// pieces returns the tool calls of a reply, each in four parts.
 func pieces(x enginetest.Response) []toolCall {
 	var rounds [4][]toolCall
 	for i, c := range x.Reply.Calls {

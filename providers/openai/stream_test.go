@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
-// streams are those of a server at an address.
+// streams are the tests of streams.
 var streams = modelhttptest.Streams{Kind: "text/event-stream", New: func(tb testing.TB, set model.Settings) model.Model {
 	return at(tb, set.BaseURL, defaults(), set)
 }}
@@ -67,7 +67,7 @@ func TestStreamsOfManyServers(t *testing.T) {
 	}
 }
 
-func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
+func TestBrokenStreamsAreErrors(t *testing.T) {
 	tests := []struct {
 		file string
 		kind model.ErrorKind
@@ -89,13 +89,13 @@ func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
 	}
 }
 
-func TestEveryCutOfAStreamIsAnErrorOrTheWholeReply(t *testing.T) {
+func TestTruncatedStreamIsAnErrorOrTheWholeReply(t *testing.T) {
 	for _, file := range []string{"text", "interleaved", "reasoning"} {
 		t.Run(file, func(t *testing.T) { streams.CheckTruncations(t, recorded(t, file)) })
 	}
 }
 
-func TestServerThatDoesNotStreamIsUnderstood(t *testing.T) {
+func TestReplyThatIsNotStreamedIsAccepted(t *testing.T) {
 	text := `{"id": "x", "choices": [{"index": 0, "message": {"role": "assistant", "content": "whole"}, "finish_reason": "stop"}]}`
 	m := at(t, modelhttptest.Replay(t, "application/json", []byte(text)), defaults(), model.Settings{})
 	var deltas []string
@@ -105,7 +105,7 @@ func TestServerThatDoesNotStreamIsUnderstood(t *testing.T) {
 	}
 }
 
-func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) { streams.CheckHTML(t) }
+func TestHTMLInsteadOfAStreamIsAnError(t *testing.T) { streams.CheckHTML(t) }
 
 func FuzzStream(f *testing.F) { streams.Fuzz(f, "stream") }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/pexctl/pex/providers/openai"
 )
 
-// recording serves one recorded answer and counts the requests.
+// recording serves a recorded response and counts the requests.
 func recording(t *testing.T, name string, status int) (base string, asked *int) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "recorded", name))
@@ -35,7 +35,7 @@ func recording(t *testing.T, name string, status int) (base string, asked *int) 
 	return s.URL, asked
 }
 
-// ofVendor is a model of the vendor that a recording is named after.
+// ofVendor returns a model of the vendor in a recording's name.
 func ofVendor(t *testing.T, name, base string) model.Model {
 	t.Helper()
 	set := model.Settings{Model: "m-1", BaseURL: base, APIKey: "sk-1234", Retry: retry.Policy{MaxAttempts: 2}}
@@ -158,7 +158,7 @@ func TestEveryRecordingIsReplayed(t *testing.T) {
 	}
 }
 
-func TestTokensOfEntraWearOut(t *testing.T) {
+func TestExpiredEntraTokenIsExplained(t *testing.T) {
 	base, _ := recording(t, "azure_wrong_key.json", 401)
 	c := azureDefaults()
 	c.Auth = "bearer"
@@ -168,7 +168,7 @@ func TestTokensOfEntraWearOut(t *testing.T) {
 	}
 }
 
-func TestOllamaThatDoesNotRunIsExplained(t *testing.T) {
+func TestOllamaThatIsNotRunningIsExplained(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	base := s.URL
 	s.Close() // nobody listens there now

@@ -18,14 +18,14 @@ import (
 	"github.com/pexctl/pex/providers/openai"
 )
 
-// noted is a request as a server saw it.
+// noted is a request that a server received.
 type noted struct {
 	line   string // method, path and query
 	header http.Header
 	body   string // indented
 }
 
-// asked makes one call of a model at a server and gives what that saw.
+// asked makes one call of a model and returns the request that the server received.
 func asked(t *testing.T, build func(base string) (model.Model, error), req *model.Request, stream func(model.Delta)) noted {
 	t.Helper()
 	var seen noted
@@ -46,7 +46,7 @@ func asked(t *testing.T, build func(base string) (model.Model, error), req *mode
 	return seen
 }
 
-// everything is a request that uses all there is.
+// everything returns a request that uses all features.
 func everything() *model.Request {
 	zero, p, seed := 0.0, 1.0, int64(7)
 	return &model.Request{
@@ -116,7 +116,7 @@ func TestRequestsOfVendors(t *testing.T) {
 	}
 }
 
-func TestKeysOfVendorsStandWhereTheyBelong(t *testing.T) {
+func TestKeyHeadersOfVendors(t *testing.T) {
 	set := func(base string) model.Settings {
 		return model.Settings{Model: "m", BaseURL: base, APIKey: "sk-1234"}
 	}
@@ -162,8 +162,7 @@ func TestKeysOfVendorsStandWhereTheyBelong(t *testing.T) {
 	}
 }
 
-// A server that wants a key is not asked without one; one that does not is.
-func TestAServerThatWantsAKeyIsNotAskedWithoutOne(t *testing.T) {
+func TestNoRequestWithoutARequiredKey(t *testing.T) {
 	for _, v := range []struct {
 		name  string
 		build func(base, key string) (model.Model, error)
@@ -185,7 +184,7 @@ func TestAServerThatWantsAKeyIsNotAskedWithoutOne(t *testing.T) {
 				m := built(t)(v.build(base, key))
 				_, err := m.Generate(t.Context(), question, nil)
 				_, _, also := m.(model.Embedder).Embed(t.Context(), []string{"x"})
-				if want := v.wants && key == ""; want && (*asked != 0 || !noKeySaid(err) || !noKeySaid(also)) || !want && *asked != 2 {
+				if want := v.wants && key == ""; want && (*asked != 0 || !isMissingKey(err) || !isMissingKey(also)) || !want && *asked != 2 {
 					t.Errorf("key %q: asked %d times: %v, %v", key, *asked, err, also)
 				}
 			}
@@ -193,12 +192,12 @@ func TestAServerThatWantsAKeyIsNotAskedWithoutOne(t *testing.T) {
 	}
 }
 
-func noKeySaid(err error) bool {
+func isMissingKey(err error) bool {
 	e, ok := errors.AsType[*model.Error](err)
 	return ok && e.Kind == model.AuthError && strings.Contains(e.Message, "no API key")
 }
 
-func TestAddressesOfVendors(t *testing.T) {
+func TestURLsOfVendors(t *testing.T) {
 	azure := func(version, deployment string) func(base string) (model.Model, error) {
 		return func(base string) (model.Model, error) {
 			c := azureDefaults()
@@ -236,7 +235,7 @@ func TestAddressesOfVendors(t *testing.T) {
 	}
 }
 
-func TestVendorsThatCannotBeBuilt(t *testing.T) {
+func TestInvalidSettingsOfVendors(t *testing.T) {
 	for _, v := range []struct {
 		name, base, version, model, want string
 	}{
@@ -264,7 +263,7 @@ func TestVendorsThatCannotBeBuilt(t *testing.T) {
 	}
 }
 
-func TestKeysAreMissedBeforeVendorsAreAsked(t *testing.T) {
+func TestMissingKeyOfAVendorNamesItsVariable(t *testing.T) {
 	azure, mistral := azureDefaults(), mistralDefaults()
 	a, errA := openai.NewAzure(&azure, model.Settings{Model: "m", BaseURL: "https://a.example"}, nil)
 	m, errM := openai.NewMistral(&mistral, model.Settings{Model: "m"}, nil)

@@ -23,8 +23,8 @@ func mistralDefaults() openai.MistralConfig { return *openai.Mistral.Config().(*
 
 func ollamaDefaults() openai.OllamaConfig { return *openai.Ollama.Config().(*openai.OllamaConfig) }
 
-// azure is a resource: its key is in a header of its own, its filter reports
-// before the reply, in it and behind it, and its errors have numbers for codes.
+// azure is a resource in Azure. The key has its own header, results of the content filter
+// come before, in and after the reply, and error codes are numbers.
 func azure(base, version, key string) vendor {
 	return vendor{
 		base: base,
@@ -83,8 +83,7 @@ func built(t testing.TB) func(model.Model, error) model.Model {
 	}
 }
 
-// ollamaServer sends calls whole, each in a chunk of its own, and knows no
-// names but these.
+// ollamaServer sends each call in one chunk, and supports only the fields below.
 func ollamaServer() vendor {
 	return vendor{
 		rules: func(_ *http.Request, raw []byte) string {
@@ -98,8 +97,8 @@ func ollamaServer() vendor {
 	}
 }
 
-// wholeCalls are the events of servers that do not take calls apart; counted
-// says that the last of them holds the token counts.
+// wholeCalls returns the events of servers that send each call in one chunk. If counted is
+// set, the last event has the token counts.
 func wholeCalls(counted bool) func(x enginetest.Response) []string {
 	return func(x enginetest.Response) []string {
 		delta := func(fields map[string]any) map[string]any { fields["role"] = "assistant"; return fields }
@@ -126,7 +125,7 @@ func wholeCalls(counted bool) func(x enginetest.Response) []string {
 	}
 }
 
-// onlyKnows says which field of a body is not among those that a server knows.
+// onlyKnows returns a message about a field that the server does not support, or "".
 func onlyKnows(raw []byte, known ...string) string {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
@@ -150,7 +149,7 @@ func TestOllamaConformance(t *testing.T) {
 
 var nine = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
 
-// mistralServer refuses what Mistral's platform refuses.
+// mistralServer rejects what Mistral's platform rejects.
 func mistralServer() vendor {
 	return vendor{
 		rules: mistralRules,
@@ -175,7 +174,7 @@ func mistralServer() vendor {
 	}
 }
 
-// askedID is the suite's id for one of nine characters.
+// askedID returns the suite's id for one of nine characters.
 func askedID(id string) string {
 	for _, known := range []string{"c1", "c2", "call_1"} {
 		if openai.NineCharacters(known) == id {

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
-// site is a server as the wire sees it.
+// site returns a server for the tests of connections.
 func site() modelhttptest.Provider {
 	return modelhttptest.Provider{
 		Reply: `{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"pong"}],"stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":1}}`,

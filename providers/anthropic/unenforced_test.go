@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/providers/anthropic"
 )
 
-func TestWhatOfASchemaClaudeIsNotHeldTo(t *testing.T) {
+func TestUnenforcedKeywordsOfASchema(t *testing.T) {
 	unions := strings.Repeat(`{"type":["string","null"]},`, 16)
 	tests := []struct{ name, schema, want string }{
 		{"it is", `{"type":"object","properties":{"a":{"type":"string"}}}`, ""},
@@ -34,7 +34,7 @@ func TestWhatOfASchemaClaudeIsNotHeldTo(t *testing.T) {
 	}
 }
 
-func TestClaudeIsHeldToNothingWhereNobodyKnowsOrWants(t *testing.T) {
+func TestUnenforcedKeywordsAreReportedOnlyForTheAPI(t *testing.T) {
 	tests := []struct {
 		name, how, base, schema string
 		want                    int

@@ -12,8 +12,8 @@ import (
 	"github.com/pexctl/pex/providers/openai"
 )
 
-// told are faults as text; each has a way out.
-func told(t *testing.T, found component.Faults) string {
+// faultText returns faults as text. Each must have a hint.
+func faultText(t *testing.T, found component.Faults) string {
 	t.Helper()
 	var out []string
 	for _, f := range found {
@@ -24,7 +24,7 @@ func told(t *testing.T, found component.Faults) string {
 	return strings.Join(out, "\n")
 }
 
-func TestMistralHoldsAModelToObjectsThatAreClosed(t *testing.T) {
+func TestStrictModeOfMistralRequiresAdditionalProperties(t *testing.T) {
 	const open = ": the object allows additional properties"
 	tests := []struct{ name, how, base, schema, want string }{
 		{"closed, and a property is optional", "json_schema", "", `{"type":"object","properties":{"a":{"type":"string","default":"b","minLength":1}},"additionalProperties":false}`, ""},
@@ -40,7 +40,7 @@ func TestMistralHoldsAModelToObjectsThatAreClosed(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := openai.MistralConfig{StructuredOutput: tt.how}
-			got := told(t, c.UnenforcedKeywords(model.Settings{BaseURL: tt.base}, json.RawMessage(tt.schema)))
+			got := faultText(t, c.UnenforcedKeywords(model.Settings{BaseURL: tt.base}, json.RawMessage(tt.schema)))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -48,9 +48,8 @@ func TestMistralHoldsAModelToObjectsThatAreClosed(t *testing.T) {
 	}
 }
 
-// TestOpenAIsStrictModeHasRules: what breaks one of them the API refuses, and
-// the call with it, so such a schema is asked for without that mode.
-func TestOpenAIsStrictModeHasRules(t *testing.T) {
+// The API rejects calls whose schema violates a rule, so those are sent without the mode.
+func TestRulesOfTheStrictMode(t *testing.T) {
 	in := func(s string) string {
 		return `{"type":"object","properties":{"a":` + s + `},"required":["a"],"additionalProperties":false,"$defs":{"d":{"type":"string"}}}`
 	}
@@ -77,7 +76,7 @@ func TestOpenAIsStrictModeHasRules(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := openai.Config{StructuredOutput: "json_schema"}
-			got := told(t, c.UnenforcedKeywords(model.Settings{}, json.RawMessage(tt.schema)))
+			got := faultText(t, c.UnenforcedKeywords(model.Settings{}, json.RawMessage(tt.schema)))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -85,7 +84,7 @@ func TestOpenAIsStrictModeHasRules(t *testing.T) {
 	}
 }
 
-func TestOllamaRefusesSomeSchemas(t *testing.T) {
+func TestSchemasThatOllamaRejects(t *testing.T) {
 	const (
 		pattern = ": the server rejects the call because of a pattern that does not match the whole text"
 		unknown = ": the server rejects the call because of a schema without a type"
@@ -118,7 +117,7 @@ func TestOllamaRefusesSomeSchemas(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := openai.OllamaConfig{StructuredOutput: tt.how}
-			got := told(t, c.UnenforcedKeywords(model.Settings{BaseURL: "http://localhost:1"}, json.RawMessage(tt.schema)))
+			got := faultText(t, c.UnenforcedKeywords(model.Settings{BaseURL: "http://localhost:1"}, json.RawMessage(tt.schema)))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -126,7 +125,7 @@ func TestOllamaRefusesSomeSchemas(t *testing.T) {
 	}
 }
 
-func TestMistralIsAskedStrictlyByItsOwnRule(t *testing.T) {
+func TestStrictModeOfMistralHasItsOwnRule(t *testing.T) {
 	for _, tt := range []struct {
 		name, schema string
 		want         bool

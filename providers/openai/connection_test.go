@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/providers/openai"
 )
 
-// site is a server as the wire sees it.
+// site returns a server for the tests of connections.
 func site() modelhttptest.Provider {
 	return modelhttptest.Provider{
 		Reply: `{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"pong"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":1,"total_tokens":10}}`,
