@@ -27,7 +27,7 @@ func newApp(env *ui.Env) *cli.App {
 		Reader: env.Stdin, Writer: env.Stdout, ErrWriter: env.Stderr,
 		DisableSliceFlagSeparator: true, // values may contain commas
 		ExitErrHandler:            func(*cli.Context, error) {},
-		OnUsageError:              func(c *cli.Context, err error, _ bool) error { return ui.WrongValue(c.Command, err) },
+		OnUsageError:              func(c *cli.Context, err error, _ bool) error { return ui.InvalidValue(c.Command, err) },
 		CommandNotFound:           func(*cli.Context, string) {},
 		Action:                    cli.ShowAppHelp,
 		Commands: slices.Concat(

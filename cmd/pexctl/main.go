@@ -16,7 +16,7 @@ import (
 func main() {
 	process.HideSecrets() // before any process starts
 	starlark.Serve()
-	ui.KeepPipes()
+	ui.IgnoreBrokenPipe()
 	procguard.Enabled = true
 	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
 }

@@ -24,7 +24,7 @@ func TestAStoredSpecThatIsAPipeIsReplaced(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "spec.yaml"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	file, err := project.KeepFetched(home, body)
+	file, err := project.StoreFetched(home, body)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func TestDiff(t *testing.T) {
 
 func stateOf(t *testing.T, report string) string {
 	t.Helper()
-	var d speccmd.ShownSpecDiff
+	var d speccmd.SpecDiff
 	if err := json.Unmarshal([]byte(report), &d); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ inject_datetime: false
 			if strings.Count(spec, tt.from) != 1 {
 				t.Fatalf("%q stands there %d times", tt.from, strings.Count(spec, tt.from))
 			}
-			var d speccmd.ShownSpecDiff
+			var d speccmd.SpecDiff
 			out := diffed(t, 0, before, write("new.yaml", strings.Replace(spec, tt.from, tt.to, 1)), "-o", "json")
 			if err := json.Unmarshal([]byte(out), &d); err != nil {
 				t.Fatal(err)

@@ -55,13 +55,13 @@ func BenchmarkToolCall(b *testing.B) {
 		{"mcp-http", "web__echo", `{"text":"hi"}`},
 	} {
 		b.Run(call.name, func(b *testing.B) {
-			host, err := host.New(toolcmd.Only(p, call.tool), host.Settings{Catalog: components(), Dir: spec.Dir, Root: spec.Root, Env: os.Getenv})
+			host, err := host.New(toolcmd.WithOnlyTools(p, call.tool), host.Settings{Catalog: components(), Dir: spec.Dir, Root: spec.Root, Env: os.Getenv})
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer host.Close()
 			b.ReportAllocs()
-			alone := *toolcmd.Only(p, call.tool)
+			alone := *toolcmd.WithOnlyTools(p, call.tool)
 			alone.Graph = &graph.Graph[engine.Condition]{Start: "calls", Nodes: []graph.Node{{ID: "calls", Type: "calls"}}}
 			alone.Nodes = map[string]engine.Node{"calls": &callsOf{b, call.tool, call.args}}
 			if res := runtime.Run(b.Context(), &alone, engine.Input{RunID: "bench"}, host, runtime.Options{}); res.StopReason.Code != stop.Answered {

@@ -59,9 +59,9 @@ func Command(env *ui.Env) *cli.Command {
 	}
 }
 
-// harmless matches words that no shell expands: bash expands completions, and the
+// safeWord matches words that no shell expands: bash expands completions, and the
 // keys of a foreign spec can be any text.
-var harmless = text.Regexp(`^[\w.,:+@/=-]+$`)
+var safeWord = text.Regexp(`^[\w.,:+@/=-]+$`)
 
 // Complete prints the completions of the last word, one per line.
 func Complete(components *catalog.Catalog, app *cli.App, words []string) {
@@ -70,7 +70,7 @@ func Complete(components *catalog.Catalog, app *cli.App, words []string) {
 	}
 	cur := words[len(words)-1]
 	for _, w := range candidates(components, app, words[:len(words)-1], cur) {
-		if strings.HasPrefix(w, cur) && harmless().MatchString(w) {
+		if strings.HasPrefix(w, cur) && safeWord().MatchString(w) {
 			fmt.Fprintln(app.Writer, w)
 		}
 	}
@@ -92,7 +92,7 @@ func candidates(components *catalog.Catalog, app *cli.App, before []string, cur 
 	case err != nil && len(cmd.Rest) > 0: // the last word needs a value
 		last := cmd.Rest[len(cmd.Rest)-1]
 		if f := ui.FlagOf(cmd.Command, strings.TrimLeft(last, "-")); f != nil {
-			return valuesOf(components, f, cmd.Rest[:len(cmd.Rest)-1])
+			return flagValues(components, f, cmd.Rest[:len(cmd.Rest)-1])
 		}
 		return nil
 	case strings.HasPrefix(cur, "-"):
@@ -112,7 +112,7 @@ func candidates(components *catalog.Catalog, app *cli.App, before []string, cur 
 func flagWords(components *catalog.Catalog, cmd ui.ResolvedCommand, cur string) (out []string) {
 	if name, _, valued := strings.Cut(cur, "="); valued {
 		if f := ui.FlagOf(cmd.Command, strings.TrimLeft(name, "-")); f != nil {
-			for _, value := range valuesOf(components, f, cmd.Rest) {
+			for _, value := range flagValues(components, f, cmd.Rest) {
 				out = append(out, name+"="+value)
 			}
 		}

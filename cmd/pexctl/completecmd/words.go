@@ -27,8 +27,8 @@ import (
 
 // ofRuns are the commands that take a run, ofManyRuns those that take several.
 var (
-	ofRuns     = append([]string{"resume", "runs show", "runs cancel", "runs fork", "runs export"}, ofManyRuns...)
-	ofManyRuns = []string{"runs diff", "runs rm"}
+	runCommands      = append([]string{"resume", "runs show", "runs cancel", "runs fork", "runs export"}, multiRunCommands...)
+	multiRunCommands = []string{"runs diff", "runs rm"}
 )
 
 // arguments returns the possible next arguments of a command, unless they are
@@ -36,7 +36,7 @@ var (
 func arguments(components *catalog.Catalog, command string, before []string) []string {
 	var out []string
 	switch {
-	case slices.Contains(ofRuns, command) && (len(before) == 0 || slices.Contains(ofManyRuns, command)):
+	case slices.Contains(runCommands, command) && (len(before) == 0 || slices.Contains(multiRunCommands, command)):
 		return append(project.RunIDs(), runs.Latest)
 	case command == "tools call" && len(before) == 1:
 		return toolNames(components, before)
@@ -60,9 +60,9 @@ func arguments(components *catalog.Catalog, command string, before []string) []s
 // choice matches the usage of -o, which lists its formats.
 var choice = text.Regexp("^`FORMAT`: Output format: ([a-z, ]+)")
 
-// valuesOf returns the values of a flag; before holds the words before it. It
+// flagValues returns the values of a flag; before holds the words before it. It
 // returns nil if the shell should complete files.
-func valuesOf(components *catalog.Catalog, f cli.Flag, before []string) []string {
+func flagValues(components *catalog.Catalog, f cli.Flag, before []string) []string {
 	switch name := f.Names()[0]; name {
 	case "output":
 		if doc, ok := f.(cli.DocGenerationFlag); ok {
@@ -75,7 +75,7 @@ func valuesOf(components *catalog.Catalog, f cli.Flag, before []string) []string
 	case "provider":
 		return scaffold.ProviderNames()
 	case "set":
-		return settable(components, before)
+		return settablePaths(components, before)
 	case "param":
 		return parameterNames(components, before)
 	case "llm":
@@ -94,9 +94,9 @@ func valuesOf(components *catalog.Catalog, f cli.Flag, before []string) []string
 	return nil
 }
 
-// settable returns the paths that --set accepts: those in the spec, and limits.
-func settable(components *catalog.Catalog, before []string) []string {
-	_, spec := completed(components, before)
+// settablePaths returns the paths that --set accepts: those in the spec, and limits.
+func settablePaths(components *catalog.Catalog, before []string) []string {
+	_, spec := specOf(components, before)
 	if spec == nil {
 		return nil
 	}
@@ -112,7 +112,7 @@ func settable(components *catalog.Catalog, before []string) []string {
 }
 
 func parameterNames(components *catalog.Catalog, before []string) (out []string) {
-	p, _ := completed(components, before)
+	p, _ := specOf(components, before)
 	if p == nil {
 		return nil
 	}
@@ -123,7 +123,7 @@ func parameterNames(components *catalog.Catalog, before []string) (out []string)
 }
 
 func llmNames(components *catalog.Catalog, before []string) (out []string) {
-	p, _ := completed(components, before)
+	p, _ := specOf(components, before)
 	if p == nil {
 		return nil
 	}
@@ -135,7 +135,7 @@ func llmNames(components *catalog.Catalog, before []string) (out []string) {
 
 // nodeNames returns the nodes whose prompts can be rendered.
 func nodeNames(components *catalog.Catalog, before []string) []string {
-	p, _ := completed(components, before)
+	p, _ := specOf(components, before)
 	if p == nil {
 		return nil
 	}
@@ -143,7 +143,7 @@ func nodeNames(components *catalog.Catalog, before []string) []string {
 }
 
 func toolNames(components *catalog.Catalog, before []string) (out []string) {
-	p, _ := completed(components, before)
+	p, _ := specOf(components, before)
 	if p == nil {
 		return nil
 	}
@@ -153,9 +153,9 @@ func toolNames(components *catalog.Catalog, before []string) (out []string) {
 	return out
 }
 
-// completed returns the spec among the words typed so far: the first that is a
+// specOf returns the spec among the words typed so far: the first that is a
 // spec file, or a folder with one. It returns nil if none compiles.
-func completed(components *catalog.Catalog, words []string) (*engine.Program, *dsl.Spec) {
+func specOf(components *catalog.Catalog, words []string) (*engine.Program, *dsl.Spec) {
 	o := components.Options()
 	o.Environ = os.Environ()
 	for _, w := range words {

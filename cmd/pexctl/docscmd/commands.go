@@ -13,12 +13,12 @@ import (
 // subcommands.
 func commandPages(app *cli.App) []page {
 	var index bytes.Buffer
-	fmt.Fprintf(&index, "%s# Commands\n\n```\n%s```\n\n| command | |\n| --- | --- |\n", made, ui.AppHelp(app, ui.DefaultWidth))
+	fmt.Fprintf(&index, "%s# Commands\n\n```\n%s```\n\n| command | |\n| --- | --- |\n", generatedMark, ui.AppHelp(app, ui.DefaultWidth))
 	pages := []page{{name: "commands/README.md", title: "Commands and their flags"}}
 	for _, c := range ui.Visible(app.Commands) {
 		fmt.Fprintf(&index, "| [`pexctl %s`](%s.md) | %s |\n", c.HelpName, c.Name, c.Usage)
 		var b bytes.Buffer
-		fmt.Fprintf(&b, "%s# pexctl %s\n\n```\n%s```\n", made, c.HelpName, ui.CommandHelp(c, ui.DefaultWidth))
+		fmt.Fprintf(&b, "%s# pexctl %s\n\n```\n%s```\n", generatedMark, c.HelpName, ui.CommandHelp(c, ui.DefaultWidth))
 		subcommands(&b, c.Subcommands)
 		pages = append(pages, page{name: "commands/" + c.Name + ".md", text: b.Bytes()})
 	}

@@ -10,7 +10,7 @@ import (
 // diagnosticPages returns diagnostics/README.md and a page for each code.
 func diagnosticPages() []page {
 	var index bytes.Buffer
-	index.WriteString(made + "# Diagnostics\n\n" +
+	index.WriteString(generatedMark + "# Diagnostics\n\n" +
 		"Each page explains one diagnostic code, with an example that reports it and one that does not; `pexctl explain CODE` prints the same. " +
 		"The first file of an example is the one that is vetted.\n\n" +
 		"The comment `# pex:ignore PEX073 reason` suppresses a warning: at the end of a line for that line, on a line of its own for the next line. " +
@@ -29,5 +29,5 @@ func diagnosticPages() []page {
 
 // DiagnosticPage returns the reference page of a code, in Markdown.
 func DiagnosticPage(m diag.CodeDoc) []byte {
-	return fmt.Appendf(nil, "%s# %s: %s\n\n%s", made, m.Code, m.Title, m.Body())
+	return fmt.Appendf(nil, "%s# %s: %s\n\n%s", generatedMark, m.Code, m.Title, m.Body())
 }

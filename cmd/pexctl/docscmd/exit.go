@@ -63,7 +63,7 @@ var StopDocs = []struct {
 // ExitPage returns the reference page of exit codes, in Markdown.
 func ExitPage() []byte {
 	var b bytes.Buffer
-	b.WriteString(made + "# Exit codes\n\nAll commands use the same exit codes.\n\n| code | |\n| --- | --- |\n")
+	b.WriteString(generatedMark + "# Exit codes\n\nAll commands use the same exit codes.\n\n| code | |\n| --- | --- |\n")
 	for _, d := range ExitDocs {
 		fmt.Fprintf(&b, "| %d | %s |\n", d.Code, d.about)
 	}

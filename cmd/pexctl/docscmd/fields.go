@@ -48,7 +48,7 @@ func EventsPage() []byte {
 		"Events are sent in order, after the journal record is on disk. `seq` counts them from 1 across all sessions of the run: "+
 		"`resume` continues the numbering, and `runs show --follow` shows the original numbers. After a crash, the last events may be sent again with the same numbers. "+
 		"Transient events have `seq` 0 and always follow the event that started their call.\n\n"+
-		"## Types\n\n| type | meaning and fields |\n| --- | --- |\n", made, engine.EventVersion)
+		"## Types\n\n| type | meaning and fields |\n| --- | --- |\n", generatedMark, engine.EventVersion)
 	for _, e := range EventDocs {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", e.Type, e.About)
 	}
@@ -89,7 +89,7 @@ var Places = map[string]string{
 // ExpressionsPage returns the reference page of expressions, in Markdown.
 func ExpressionsPage() []byte {
 	var b bytes.Buffer
-	b.WriteString(made + "# Expressions\n\nExpressions are checked when a spec is compiled, against the names available at their place. " +
+	b.WriteString(generatedMark + "# Expressions\n\nExpressions are checked when a spec is compiled, against the names available at their place. " +
 		"`parameters.<name>` is available everywhere, with its declared type. In approvals and guards, `tool.args` has the arguments that the tool's input schema " +
 		"declares. If an argument is missing or has another type, the expression is undecided and the call is not allowed: see `docs/approvals.md`.\n\n## Places\n\n| place | names |\n| --- | --- |\n")
 	for _, place := range guard.Places() {
@@ -137,16 +137,16 @@ func fieldRows(b *bytes.Buffer, path string, t reflect.Type, tag string) {
 		if path != "" {
 			name = path + "." + name
 		}
-		fmt.Fprintf(b, "| `%s` | %s |%s\n", name, word(f.Type), meaning(f, tag))
+		fmt.Fprintf(b, "| `%s` | %s |%s\n", name, jsonTypeName(f.Type), docColumn(f, tag))
 		if inner, suffix := element(f.Type); inner != stepEnv && inner.Kind() == reflect.Struct && inner.PkgPath() != "time" && strings.Count(name, ".") < 2 {
 			fieldRows(b, name+suffix, inner, tag)
 		}
 	}
 }
 
-// meaning returns the documentation column of a field in expressions; other
+// docColumn returns the documentation column of a field in expressions; other
 // tables have none.
-func meaning(f reflect.StructField, tag string) string {
+func docColumn(f reflect.StructField, tag string) string {
 	if tag != "expr" {
 		return ""
 	}
@@ -175,8 +175,8 @@ func element(t reflect.Type) (inner reflect.Type, suffix string) {
 	}
 }
 
-// word returns the JSON type of a field.
-func word(t reflect.Type) string {
+// jsonTypeName returns the JSON type of a field.
+func jsonTypeName(t reflect.Type) string {
 	switch t.String() {
 	case "time.Time":
 		return "time, RFC 3339"
@@ -187,12 +187,12 @@ func word(t reflect.Type) string {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return word(t.Elem())
+		return jsonTypeName(t.Elem())
 	case reflect.Slice:
 		if t.Elem() == stepEnv {
 			return "list of `step`"
 		}
-		return "list of " + word(t.Elem())
+		return "list of " + jsonTypeName(t.Elem())
 	case reflect.Map, reflect.Struct:
 		return "object"
 	case reflect.String:

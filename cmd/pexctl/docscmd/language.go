@@ -19,13 +19,13 @@ func KeyPages(c *catalog.Catalog) []jsonschema.Page {
 // language.
 func languagePages(c *catalog.Catalog) []page {
 	var index bytes.Buffer
-	index.WriteString(made + "# Language\n\nThe keys of specs, tests and evaluation suites (`apiVersion: pex/v1`). " +
+	index.WriteString(generatedMark + "# Language\n\nThe keys of specs, tests and evaluation suites (`apiVersion: pex/v1`). " +
 		"`pexctl schema` prints the same as JSON Schema. The keys of nodes, providers, tools and checks are on [their own pages](../components/README.md).\n\n| section | |\n| --- | --- |\n")
 	pages := []page{{name: "language/README.md", title: "Language: the keys of specs, tests and suites"}}
 	for _, p := range KeyPages(c) {
 		if p.Group == "language" {
 			fmt.Fprintf(&index, "| [%s](%s.md) | %s |\n", p.Title, p.Name, p.About)
-			pages = append(pages, page{name: "language/" + p.Name + ".md", text: []byte(made + p.Text())})
+			pages = append(pages, page{name: "language/" + p.Name + ".md", text: []byte(generatedMark + p.Text())})
 		}
 	}
 	pages[0].text = index.Bytes()
@@ -35,7 +35,7 @@ func languagePages(c *catalog.Catalog) []page {
 // componentPages returns components/README.md and a page for each component.
 func componentPages(c *catalog.Catalog) []page {
 	var index bytes.Buffer
-	index.WriteString(made + "# Components\n\nThe nodes, providers, tools and checks that a spec can name. `pexctl list` prints the same in short.\n")
+	index.WriteString(generatedMark + "# Components\n\nThe nodes, providers, tools and checks that a spec can name. `pexctl list` prints the same in short.\n")
 	pages := []page{{name: "components/README.md", title: "Components: nodes, providers, tools and checks, with their keys"}}
 	group := "language"
 	for _, p := range KeyPages(c) {
@@ -48,7 +48,7 @@ func componentPages(c *catalog.Catalog) []page {
 		}
 		name := p.Group + "/" + p.Name + ".md"
 		fmt.Fprintf(&index, "| [`%s`](%s) | %s |\n", p.Name, name, firstSentence(p.About))
-		pages = append(pages, page{name: "components/" + name, text: []byte(made + p.Text())})
+		pages = append(pages, page{name: "components/" + name, text: []byte(generatedMark + p.Text())})
 	}
 	pages[0].text = index.Bytes()
 	return pages

@@ -10,7 +10,7 @@ import (
 // ResultPage documents the object that run, resume and runs show print with -o json.
 func ResultPage() []byte {
 	var b bytes.Buffer
-	b.WriteString(made + "# The result of a run\n\n" +
+	b.WriteString(generatedMark + "# The result of a run\n\n" +
 		"`pexctl run -o json`, `resume -o json` and `runs show -o json` print one object. New versions only add fields. " +
 		"A field without a value is `\"\"`, `0`, `[]`, `{}` or `null`. `conversation` is omitted unless you pass `--include conversation`.\n\n" +
 		"- `response` is the answer as text, `output` its value under `output.schema`.\n" +

@@ -21,35 +21,35 @@ func TemplatesPage(c *catalog.Catalog) ([]byte, error) {
 		return nil, fmt.Errorf("the schema: %w", err)
 	}
 	var b bytes.Buffer
-	b.WriteString(made + "# Templates\n\n" +
+	b.WriteString(generatedMark + "# Templates\n\n" +
 		"`${parameters.name}` is replaced when the text is used. In a prompt, `${prompts.name}` is replaced when the spec is compiled. " +
 		"Filters follow a bar (`json`, `trim`, `indent N`), a default follows `:-`. Write `$${` for the literal text `${`.\n\n" +
 		"## Built-in parameters\n\nIn addition to the declared parameters, these names are available in the templates of the first row:\n")
 	texts := notedKeys(schema, "template", "prompt")
-	ownNames(&b, texts)
+	nameTable(&b, texts)
 	b.WriteString("\nIf the template of planner, reflector or finalizer does not use `chat_history`, `completed_steps` and `plan_progress` start with the earlier turns of the conversation.\n" +
 		"\n`plan_progress` is the plan with its results and the ids of the remaining steps; each step appears once. While steps remain, a run with more than `limits.message_history_limit` results " +
 		"(at least 4) shows the newest 10 to 20 percent of that many in full, and all results that no review has seen. Of older steps it shows ids and statuses, and goals and errors of those that failed. " +
 		"The last review shows everything. With `memory.compaction`, its rules shorten the prompt instead.\n")
 	b.WriteString("\n## Keys that are templates\n\nFor tools, nodes and checks, the key follows their type.\n\n| key | names in `${...}` |\n| --- | --- |\n")
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
-		fmt.Fprintf(&b, "| %s | %s |\n", key, referable(varsOf(texts[key])))
+		fmt.Fprintf(&b, "| %s | %s |\n", key, namesText(noteVars(texts[key])))
 	}
 	b.WriteString("\n## Keys that are expressions\n\nFor the names of each place, see [expressions.md](expressions.md). The names of `guards[].when` depend on `at`.\n\n| key | place |\n| --- | --- |\n")
 	conditions := notedKeys(schema, "expression")
 	for _, key := range slices.Sorted(maps.Keys(conditions)) {
-		fmt.Fprintf(&b, "| %s | %s |\n", key, placeOf(conditions[key]))
+		fmt.Fprintf(&b, "| %s | %s |\n", key, environmentText(conditions[key]))
 	}
 	return b.Bytes(), nil
 }
 
-// ownNames writes a table of engine.PromptNames: a row per name, a column per
+// nameTable writes a table of engine.PromptNames: a row per name, a column per
 // template used by a key.
-func ownNames(b *bytes.Buffer, keys map[string]map[string]string) {
+func nameTable(b *bytes.Buffer, keys map[string]map[string]string) {
 	var templates, names []string
 	for _, t := range slices.Sorted(maps.Keys(engine.PromptNames)) {
 		for _, note := range keys {
-			if slices.Contains(varsOf(note), "@"+t) && !slices.Contains(templates, t) {
+			if slices.Contains(noteVars(note), "@"+t) && !slices.Contains(templates, t) {
 				templates, names = append(templates, t), append(names, engine.PromptNames[t]...)
 			}
 		}
@@ -75,13 +75,13 @@ func notedKeys(schema map[string]any, what ...string) map[string]map[string]stri
 	out := map[string]map[string]string{}
 	defs, _ := schema["$defs"].(map[string]any)
 	for name, def := range defs {
-		noted(out, what, owner(name), "", def)
+		addNotedKeys(out, what, ownerName(name), "", def)
 	}
 	return out
 }
 
-// owner returns the name of a definition's owner on pages.
-func owner(def string) string {
+// ownerName returns the name of a definition's owner on pages.
+func ownerName(def string) string {
 	kind, name, ok := strings.Cut(def, ".")
 	switch {
 	case ok:
@@ -95,8 +95,8 @@ func owner(def string) string {
 	}
 }
 
-// noted adds the keys at a value of the schema, recursively.
-func noted(out map[string]map[string]string, what []string, of, path string, value any) {
+// addNotedKeys adds the keys at a value of the schema, recursively.
+func addNotedKeys(out map[string]map[string]string, what []string, of, path string, value any) {
 	v, ok := value.(map[string]any)
 	if !ok {
 		return
@@ -110,23 +110,23 @@ func noted(out map[string]map[string]string, what []string, of, path string, val
 	}
 	properties, _ := v["properties"].(map[string]any)
 	for key, below := range properties {
-		noted(out, what, of, strings.TrimPrefix(path+"."+key, "."), below)
+		addNotedKeys(out, what, of, strings.TrimPrefix(path+"."+key, "."), below)
 	}
-	noted(out, what, of, path+"[]", v["items"])
-	noted(out, what, of, path+".<name>", v["additionalProperties"])
+	addNotedKeys(out, what, of, path+"[]", v["items"])
+	addNotedKeys(out, what, of, path+".<name>", v["additionalProperties"])
 	for _, word := range []string{"then", "else"} {
-		noted(out, what, of, path, v[word])
+		addNotedKeys(out, what, of, path, v[word])
 	}
 	for _, word := range []string{"allOf", "anyOf", "oneOf"} {
 		cases, _ := v[word].([]any)
 		for _, c := range cases {
-			noted(out, what, provided(of, c), path, c)
+			addNotedKeys(out, what, providerOf(of, c), path, c)
 		}
 	}
 }
 
-// provided returns the provider that a part of the schema of llms applies to.
-func provided(of string, part any) string {
+// providerOf returns the provider that a part of the schema of llms applies to.
+func providerOf(of string, part any) string {
 	p, _ := part.(map[string]any)
 	var cond struct {
 		Properties struct{ Provider struct{ Const string } }
@@ -138,14 +138,14 @@ func provided(of string, part any) string {
 	return "provider `" + cond.Properties.Provider.Const + "`: "
 }
 
-// varsOf returns the words in the vars tag of a note.
-func varsOf(note map[string]string) []string {
+// noteVars returns the words in the vars tag of a note.
+func noteVars(note map[string]string) []string {
 	return strings.FieldsFunc(note["vars"], func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// referable describes the names that a vars tag allows: parameters, env, or those
+// namesText describes the names that a vars tag allows: parameters, env, or those
 // of an engine template.
-func referable(vars []string) string {
+func namesText(vars []string) string {
 	var out []string
 	for _, w := range vars {
 		if template, ok := strings.CutPrefix(w, "@"); ok {
@@ -160,9 +160,9 @@ func referable(vars []string) string {
 	return strings.Join(out, ", ")
 }
 
-// placeOf describes the environment of an expression: a place on the page of
+// environmentText describes the environment of an expression: a place on the page of
 // expressions, or its own names.
-func placeOf(note map[string]string) string {
+func environmentText(note map[string]string) string {
 	text := note["env"]
 	if place, ok := strings.CutPrefix(text, "@"); ok {
 		text = Places[place]

@@ -26,8 +26,8 @@ import (
 	"github.com/pexctl/pex/internal/app/gitfs"
 )
 
-// against is the baseline of an evaluation.
-type against struct {
+// resolvedBaseline is the baseline of an evaluation.
+type resolvedBaseline struct {
 	file *baseline.File
 	ref  string // as given
 }
@@ -40,7 +40,7 @@ func (s *suite) baselineFile() string {
 
 // baseline returns the baseline that the flag or else the suite names, or nil if
 // there is none.
-func (s *suite) baseline(c *call, flag, home string) (*against, error) {
+func (s *suite) baseline(c *call, flag, home string) (*resolvedBaseline, error) {
 	ref := cmp.Or(flag, s.Baseline.Ref)
 	if ref == "" {
 		return nil, nil
@@ -59,7 +59,7 @@ func (s *suite) baseline(c *call, flag, home string) (*against, error) {
 	b, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && flag == "" && path == s.baselineFile():
-		s.unblessed(fspath.Shown(path) + " does not exist yet")
+		s.warnNoBaseline(fspath.Shown(path) + " does not exist yet")
 		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, failure.WithHintf(failure.Usagef("baseline %s does not exist", fspath.Shown(path)), "%s", s.blessHint(flag))
@@ -77,16 +77,16 @@ func (s *suite) blessHint(flag string) string {
 	return fmt.Sprintf("in the suite, set baseline: %s, the file that pexctl eval bless writes", filepath.Base(s.baselineFile()))
 }
 
-// unblessed reports that the suite's baseline does not exist yet. That is not an
+// warnNoBaseline reports that the suite's baseline does not exist yet. That is not an
 // error for the first evaluation of a suite, or for the pull request that adds
 // it. Every report contains the note, so that a lost baseline is noticed even
 // with -q.
-func (s *suite) unblessed(why string) {
+func (s *suite) warnNoBaseline(why string) {
 	s.warnings = append(s.warnings, fmt.Sprintf("no baseline: %s (write it with pexctl eval bless %s)", why, s.file))
 }
 
 // gitBaseline reads the file from a commit: REF, or REF:PATH.
-func (s *suite) gitBaseline(c *call, ref, rest string) (*against, error) {
+func (s *suite) gitBaseline(c *call, ref, rest string) (*resolvedBaseline, error) {
 	commit, path, named := strings.Cut(rest, ":")
 	file := s.baselineFile()
 	if named {
@@ -98,7 +98,7 @@ func (s *suite) gitBaseline(c *call, ref, rest string) (*against, error) {
 	b, err := gitfs.GitFile(c.Context, commit, file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
-		s.unblessed(fmt.Sprintf("%s has no %s yet", ref, fspath.Shown(file)))
+		s.warnNoBaseline(fmt.Sprintf("%s has no %s yet", ref, fspath.Shown(file)))
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -107,7 +107,7 @@ func (s *suite) gitBaseline(c *call, ref, rest string) (*against, error) {
 }
 
 // runBaseline reads an evaluation of this home.
-func (s *suite) runBaseline(ref, id, home string) (*against, error) {
+func (s *suite) runBaseline(ref, id, home string) (*resolvedBaseline, error) {
 	if id != "last" && (!evalID().MatchString(id) || !fspath.Exists(filepath.Join(project.EvalsDir(home), id))) {
 		return nil, failure.WithHintf(failure.Usagef("baseline %s: no such evaluation in %s", ref, home), "pexctl eval ls lists evaluations")
 	}
@@ -115,19 +115,19 @@ func (s *suite) runBaseline(ref, id, home string) (*against, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, _, err := refold(dir, report.Options{})
+	r, _, err := rebuildReport(dir, report.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return &against{report.Baseline(r), ref}, nil
+	return &resolvedBaseline{report.Baseline(r), ref}, nil
 }
 
-func readBaseline(ref string, b []byte) (*against, error) {
+func readBaseline(ref string, b []byte) (*resolvedBaseline, error) {
 	f, err := baseline.Read(bytes.NewReader(b))
 	if err != nil {
 		return nil, failure.Usagef("baseline %s: %w", ref, err)
 	}
-	return &against{f, ref}, nil
+	return &resolvedBaseline{f, ref}, nil
 }
 
 func evalBlessCommand(env *ui.Env) *cli.Command {
@@ -147,8 +147,8 @@ func evalBlessCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// blessed is the -o json output for a written baseline.
-type blessed struct {
+// writtenBaseline is the -o json output for a written baseline.
+type writtenBaseline struct {
 	ID       string  `json:"id"`
 	File     string  `json:"file"`
 	Cases    int     `json:"cases"`
@@ -156,7 +156,7 @@ type blessed struct {
 }
 
 func evalBless(c *call) error {
-	s, err := oneSuite(c)
+	s, err := suiteArg(c)
 	if err != nil {
 		return err
 	}
@@ -164,11 +164,11 @@ func evalBless(c *call) error {
 	if err != nil {
 		return err
 	}
-	r, _, err := refold(dir, report.Options{Suite: s.Suite})
+	r, _, err := rebuildReport(dir, report.Options{Suite: s.Suite})
 	if err != nil {
 		return err
 	}
-	if why := notFit(r); why != "" && !c.force {
+	if why := baselineDefect(r); why != "" && !c.force {
 		return failure.Usagef("evaluation %s cannot be a baseline: %s (use --force to save it anyway)", r.Manifest.ID, why)
 	}
 	to := cmp.Or(c.to, s.baselineFile())
@@ -178,7 +178,7 @@ func evalBless(c *call) error {
 	if err := fspath.WriteFile(to, 0o644, func(w io.Writer) error { return baseline.Write(w, report.Baseline(r)) }); err != nil {
 		return failure.Usagef("--to: %w", err)
 	}
-	b := blessed{r.Manifest.ID, fspath.Shown(to), r.Cases.Len(), r.Stats.PassRate}
+	b := writtenBaseline{r.Manifest.ID, fspath.Shown(to), r.Cases.Len(), r.Stats.PassRate}
 	if c.JSON {
 		return ui.PrintJSON(c.Call, b)
 	}
@@ -186,8 +186,8 @@ func evalBless(c *call) error {
 	return nil
 }
 
-// notFit returns the reason why an evaluation must not become a baseline, or "".
-func notFit(r *report.Report) string {
+// baselineDefect returns the reason why an evaluation must not become a baseline, or "".
+func baselineDefect(r *report.Report) string {
 	switch {
 	case r.Missing > 0:
 		return "trials are missing; run them with pexctl eval --resume"
@@ -204,8 +204,8 @@ func notFit(r *report.Report) string {
 	return ""
 }
 
-// refold makes the report of an evaluation from its files.
-func refold(dir string, o report.Options) (*report.Report, trial.Rows, error) {
+// rebuildReport makes the report of an evaluation from its files.
+func rebuildReport(dir string, o report.Options) (*report.Report, trial.Rows, error) {
 	m, err := batch.ReadManifest(dir)
 	if err != nil {
 		return nil, nil, failure.Infra(err)

@@ -14,14 +14,14 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// estimated describes an evaluation, for --dry-run.
-type estimated struct {
+// evalEstimate describes an evaluation, for --dry-run.
+type evalEstimate struct {
 	Suite    string             `json:"suite"`
 	Cases    int                `json:"cases"`
 	Repeat   int                `json:"repeat"`
 	Trials   int                `json:"trials"`
 	Filter   string             `json:"filter,omitempty"`
-	Variants []estimatedVariant `json:"variants"`
+	Variants []variantEstimate  `json:"variants"`
 	Cost     float64            `json:"cost_usd"` // set if every LLM has a price
 	Priced   bool               `json:"priced"`
 	Limits   map[string]float64 `json:"limits,omitempty"`
@@ -29,8 +29,8 @@ type estimated struct {
 	Baseline string             `json:"baseline,omitempty"`
 }
 
-// estimatedVariant is the estimate for the trials of a variant.
-type estimatedVariant struct {
+// variantEstimate is the estimate for the trials of a variant.
+type variantEstimate struct {
 	Name   string  `json:"name,omitempty"`
 	Trials int     `json:"trials"`
 	Tokens float64 `json:"tokens"` // in total
@@ -43,17 +43,17 @@ const replyTokens = 300
 
 // estimate prints what would run and what it may cost.
 func (e *evaluation) estimate() error {
-	est := estimated{
+	est := evalEstimate{
 		Suite: e.Name, Cases: e.total, Repeat: e.Repeat, Trials: e.trials(), Filter: e.part(),
 		Priced: true, Checks: e.checkInfos(),
 	}
-	if e.against != nil {
-		est.Baseline = e.against.ref
+	if e.resolved != nil {
+		est.Baseline = e.resolved.ref
 	}
-	past := e.past()
+	past := e.lastEvaluation()
 	for i := range e.variants {
-		v := estimatedVariant{Name: e.variants[i].Name, Trials: e.total * e.Repeat}
-		if err := e.expect(&v, i, past); err != nil {
+		v := variantEstimate{Name: e.variants[i].Name, Trials: e.total * e.Repeat}
+		if err := e.estimateVariant(&v, i, past); err != nil {
 			return err
 		}
 		est.Variants = append(est.Variants, v)
@@ -70,23 +70,23 @@ func (e *evaluation) estimate() error {
 	return nil
 }
 
-// past returns the latest evaluation of the suite, or nil.
-func (e *evaluation) past() *report.Report {
+// lastEvaluation returns the latest evaluation of the suite, or nil.
+func (e *evaluation) lastEvaluation() *report.Report {
 	dir, err := e.earlier(e.home, "last", "resume")
 	if err != nil {
 		return nil
 	}
-	r, _, err := refold(dir, report.Options{})
+	r, _, err := rebuildReport(dir, report.Options{})
 	if err != nil || r.Stats.Trials == 0 {
 		return nil
 	}
 	return r
 }
 
-// expect estimates from the last evaluation of the variant, or else from the
+// estimateVariant estimates from the last evaluation of the variant, or else from the
 // shortest possible run of the first case: one call that answers.
-func (e *evaluation) expect(v *estimatedVariant, i int, past *report.Report) error {
-	if past != nil && past.Stats.Tokens.Mean > 0 && (pricedIn(past, v.Name) || !e.infos[i].Priced) {
+func (e *evaluation) estimateVariant(v *variantEstimate, i int, past *report.Report) error {
+	if past != nil && past.Stats.Tokens.Mean > 0 && (hasCost(past, v.Name) || !e.infos[i].Priced) {
 		tokens, cost, n := 0.0, 0.0, 0
 		for _, c := range past.Cases.All() {
 			if c.Variant == v.Name && c.N > 0 {
@@ -96,13 +96,13 @@ func (e *evaluation) expect(v *estimatedVariant, i int, past *report.Report) err
 		if n > 0 {
 			v.Tokens, v.Cost = float64(v.Trials)*tokens/float64(n), float64(v.Trials)*cost/float64(n)
 			v.By = "the trials of " + past.Manifest.ID
-			if !ranAs(past, &e.infos[i]) {
+			if !sameVariant(past, &e.infos[i]) {
 				v.By += ", which used another version of the spec"
 			}
 			return nil
 		}
 	}
-	input, cost, err := e.least(i)
+	input, cost, err := e.firstRequest(i)
 	if err != nil {
 		return err
 	}
@@ -112,20 +112,20 @@ func (e *evaluation) expect(v *estimatedVariant, i int, past *report.Report) err
 	return nil
 }
 
-// pricedIn reports whether an evaluation has the cost of a variant.
-func pricedIn(past *report.Report, variant string) bool {
+// hasCost reports whether an evaluation has the cost of a variant.
+func hasCost(past *report.Report, variant string) bool {
 	return slices.ContainsFunc(past.Manifest.Variants, func(v report.VariantInfo) bool { return v.Name == variant && v.Priced })
 }
 
-// ranAs reports whether an evaluation ran the current version of a variant.
-func ranAs(past *report.Report, now *report.VariantInfo) bool {
+// sameVariant reports whether an evaluation ran the current version of a variant.
+func sameVariant(past *report.Report, now *report.VariantInfo) bool {
 	return slices.ContainsFunc(past.Manifest.Variants, func(v report.VariantInfo) bool {
 		return v.Name == now.Name && v.Spec.Digest == now.Spec.Digest
 	})
 }
 
-// least returns the tokens and USD of the planner's request for the first case.
-func (e *evaluation) least(i int) (tokens int, usd float64, err error) {
+// firstRequest returns the tokens and USD of the planner's request for the first case.
+func (e *evaluation) firstRequest(i int) (tokens int, usd float64, err error) {
 	p := e.variants[i].Program
 	planners := engine.NodesWith[engine.Planner](p)
 	if len(planners) == 0 {
@@ -135,7 +135,7 @@ func (e *evaluation) least(i int) (tokens int, usd float64, err error) {
 	if !prompts {
 		return 0, 0, nil
 	}
-	one, err := first(e.cases)
+	one, err := firstCase(e.cases)
 	if err != nil {
 		return 0, 0, failure.Usagef("%w", err)
 	}
@@ -148,7 +148,7 @@ func (e *evaluation) least(i int) (tokens int, usd float64, err error) {
 		return 0, 0, failure.Usagef("%w", err)
 	}
 	view := engine.ViewOf(p, engine.Input{Parameters: params}, &engine.Result{}, nil, e.c.App.Compiled)
-	if view.Tools, err = toolcmd.Offered(e.c.Call, p, host); err != nil {
+	if view.Tools, err = toolcmd.ToolInfos(e.c.Call, p, host); err != nil {
 		return 0, 0, err
 	}
 	chars := 0
@@ -162,15 +162,15 @@ func (e *evaluation) least(i int) (tokens int, usd float64, err error) {
 	return tokens, usd, nil
 }
 
-// first returns the first case.
-func first(cases dataset.Cases) (dataset.Case, error) {
+// firstCase returns the first case.
+func firstCase(cases dataset.Cases) (dataset.Case, error) {
 	for one, err := range cases() {
 		return one, err
 	}
 	return dataset.Case{}, nil
 }
 
-func (e *evaluation) printEstimate(est *estimated) {
+func (e *evaluation) printEstimate(est *evalEstimate) {
 	w := e.c.Stdout
 	fmt.Fprintf(w, "%s: %s x %s", est.Suite, text.Count(est.Cases, "case"), text.Count(est.Repeat, "trial"))
 	if len(est.Variants) > 1 {

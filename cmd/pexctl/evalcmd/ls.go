@@ -34,8 +34,8 @@ func evalLsCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// evaluated is an evaluation in a list.
-type evaluated struct {
+// listItem is an evaluation in a list.
+type listItem struct {
 	ID        string    `json:"id"`
 	Suite     string    `json:"suite"`
 	StartedAt time.Time `json:"started_at"`
@@ -63,7 +63,7 @@ func evalLs(c *call) error {
 	if n := c.limit; n > 0 && len(all) > n {
 		all, left = all[:n], len(all)-n
 	}
-	list := make([]evaluated, 0, len(all))
+	list := make([]listItem, 0, len(all))
 	for _, m := range all {
 		list = append(list, listedEvaluation(home, m))
 	}
@@ -107,9 +107,9 @@ func evaluations(home string) ([]report.Manifest, error) {
 	return out, nil
 }
 
-func listedEvaluation(home string, m report.Manifest) evaluated {
-	e := evaluated{ID: m.ID, Suite: m.Suite, StartedAt: m.Started, Commit: m.Commit, Scored: m.Labels[scoredLabel]}
-	r, _, err := refold(filepath.Join(project.EvalsDir(home), m.ID), report.Options{})
+func listedEvaluation(home string, m report.Manifest) listItem {
+	e := listItem{ID: m.ID, Suite: m.Suite, StartedAt: m.Started, Commit: m.Commit, Scored: m.Labels[scoredLabel]}
+	r, _, err := rebuildReport(filepath.Join(project.EvalsDir(home), m.ID), report.Options{})
 	if err != nil {
 		e.Problem = err.Error()
 		return e
@@ -118,7 +118,7 @@ func listedEvaluation(home string, m report.Manifest) evaluated {
 	return e
 }
 
-func printEvaluations(c *call, list []evaluated, left int) {
+func printEvaluations(c *call, list []listItem, left int) {
 	rows := [][]string{{"EVALUATION", "SUITE", "STARTED", "TRIALS", "PASSED", "ERRORS", "COST", ""}}
 	for _, e := range list {
 		about := e.Problem
@@ -129,7 +129,7 @@ func printEvaluations(c *call, list []evaluated, left int) {
 			about = strconv.Itoa(e.Missing) + " trials missing"
 		}
 		rows = append(rows, []string{
-			e.ID, e.Suite, ui.Started(c.Call, e.StartedAt), strconv.Itoa(e.Trials), report.Percent(e.PassRate),
+			e.ID, e.Suite, ui.FormatStart(c.Call, e.StartedAt), strconv.Itoa(e.Trials), report.Percent(e.PassRate),
 			strconv.Itoa(e.Errors), ui.Cost(e.CostUSD), about,
 		})
 	}

@@ -53,13 +53,13 @@ var endings = map[batch.Why]report.Ending{
 	batch.Done: report.EndedDone, batch.Suspended: report.EndedSuspended, batch.Budget: report.EndedBudget, batch.Broken: report.EndedBroken,
 }
 
-// tell reports the existing rows, and returns the exit code.
-func (e *evaluation) tell(stop batch.Stop) error {
+// report reports the existing rows, and returns the exit code.
+func (e *evaluation) report(stop batch.Stop) error {
 	o := report.Options{Suite: e.Suite, Total: e.trials(), Ending: endings[stop.Why]}
-	if e.against != nil {
-		o.Baseline, o.Ref = e.against.file, e.against.ref
+	if e.resolved != nil {
+		o.Baseline, o.Ref = e.resolved.file, e.resolved.ref
 	}
-	r, rows, err := refold(filepath.Join(project.EvalsDir(e.home), e.id), o)
+	r, rows, err := rebuildReport(filepath.Join(project.EvalsDir(e.home), e.id), o)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (e *evaluation) tell(stop batch.Stop) error {
 	failed := e.outputs.Eval(r, rows)
 	e.hints(r, stop)
 	if r.Stats.Errors > 0 {
-		e.inDoubt(rows)
+		e.hintUnknownOutcomes(rows)
 	}
 	if failed != nil {
 		return failed
@@ -75,9 +75,9 @@ func (e *evaluation) tell(stop batch.Stop) error {
 	return verdictOf(r)
 }
 
-// inDoubt explains what to do about trials that were interrupted during a write,
+// hintUnknownOutcomes explains what to do about trials that were interrupted during a write,
 // which are never repeated when resuming.
-func (e *evaluation) inDoubt(rows trial.Rows) {
+func (e *evaluation) hintUnknownOutcomes(rows trial.Rows) {
 	var first *trial.Row
 	n := 0
 	for row, err := range rows() {
@@ -127,7 +127,7 @@ func (e *evaluation) hints(r *report.Report, stop batch.Stop) {
 		ui.Logf(e.c.Call, "Details: pexctl eval show %s --html eval.html%s", e.id, here)
 	case r.Verdict == report.VerdictInconclusive && r.Comparison.CILow > -1 && !r.Comparison.GradingChange:
 		ui.Logf(e.c.Call, "Inconclusive. To accept it: --margin %.2g (non-inferior) or --inconclusive pass; both can be set under baseline in the suite", math.Ceil(-100*r.Comparison.CILow+1e-9)/100)
-	case e.against == nil && r.ExitCode == ui.ExitOK && notFit(r) == "":
+	case e.resolved == nil && r.ExitCode == ui.ExitOK && baselineDefect(r) == "":
 		ui.Logf(e.c.Call, "Save as baseline: pexctl eval bless %s --id %s%s", fspath.Quote(e.file), e.id, here)
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// pickedBy are the flags that select the trials of an evaluation. A resumed
+// selectionFlags are the flags that select the trials of an evaluation. A resumed
 // evaluation uses those of its start.
-var pickedBy = []string{"root", "allow-path", "set", "run", "tag", "variant", "sample", "seed", "first", "shard", "failing", "repeat", "all-trials"}
+var selectionFlags = []string{"root", "allow-path", "set", "run", "tag", "variant", "sample", "seed", "first", "shard", "failing", "repeat", "all-trials"}
 
-// picked returns the given ones of those flags with their values. It omits flags
+// selectedFlags returns the given ones of those flags with their values. It omits flags
 // that contain a secret, which must be given again.
-func (e *evaluation) picked(secrets []*secret.Values) map[string][]string {
+func (e *evaluation) selectedFlags(secrets []*secret.Values) map[string][]string {
 	out := map[string][]string{}
-	for _, name := range pickedBy {
+	for _, name := range selectionFlags {
 		if !e.c.IsSet(name) {
 			continue
 		}
@@ -28,14 +28,14 @@ func (e *evaluation) picked(secrets []*secret.Values) map[string][]string {
 		if values == nil {
 			values = []string{fmt.Sprint(e.c.Value(name))}
 		}
-		if !holds(secrets, strings.Join(values, "\n")) {
+		if !containsSecret(secrets, strings.Join(values, "\n")) {
 			out[name] = values
 		}
 	}
 	return out
 }
 
-func holds(secrets []*secret.Values, text string) bool {
+func containsSecret(secrets []*secret.Values, text string) bool {
 	for _, v := range secrets {
 		if _, found := v.Text(text); found {
 			return true
@@ -44,9 +44,9 @@ func holds(secrets []*secret.Values, text string) bool {
 	return false
 }
 
-// goesOn sets the flags of the evaluation that the command resumes, except those
+// restoreFlags sets the flags of the evaluation that the command resumes, except those
 // that are given, which are compared. Reading errors are reported later.
-func goesOn(c *call, path string) error {
+func restoreFlags(c *call, path string) error {
 	id := c.resume
 	if id == "" {
 		return nil
@@ -67,7 +67,7 @@ func goesOn(c *call, path string) error {
 	if err := c.SetFlag("resume", filepath.Base(dir)); err != nil {
 		return err
 	}
-	for _, name := range pickedBy {
+	for _, name := range selectionFlags {
 		if c.IsSet(name) {
 			continue
 		}

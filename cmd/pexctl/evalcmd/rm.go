@@ -79,7 +79,7 @@ func evalsToRemove(c *call, home string) ([]string, error) {
 	case len(c.Args) > 0 && picks:
 		return nil, failure.Usagef("give either ids, or --suite and --older-than, not both")
 	case picks:
-		return pickedEvals(c, home)
+		return selectEvals(c, home)
 	case len(c.Args) == 0:
 		return nil, failure.WithHintf(failure.Usagef("no evaluation given"), "use pexctl eval rm ID..., or select by --suite and --older-than; pexctl eval ls lists evaluations")
 	}
@@ -101,9 +101,9 @@ func evalsToRemove(c *call, home string) ([]string, error) {
 	return slices.Compact(ids), nil
 }
 
-// pickedEvals returns those that the flags select, without running evaluations
+// selectEvals returns those that the flags select, without running evaluations
 // and those with an unreadable manifest.
-func pickedEvals(c *call, home string) ([]string, error) {
+func selectEvals(c *call, home string) ([]string, error) {
 	var age time.Duration
 	if text := c.olderThan; c.IsSet("older-than") {
 		var err error

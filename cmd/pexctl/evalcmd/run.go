@@ -30,16 +30,16 @@ import (
 // evaluation is one execution of a suite.
 type evaluation struct {
 	*suite
-	c       *call
-	outputs *outputs.Outputs
-	home    string
-	id      string
-	resumed bool
-	watch   *evalWatch // nil without --watch
-	against *against
-	cases   dataset.Cases
-	filter  dataset.Filter
-	total   int // number of cases
+	c        *call
+	outputs  *outputs.Outputs
+	home     string
+	id       string
+	resumed  bool
+	watch    *evalWatch // nil without --watch
+	resolved *resolvedBaseline
+	cases    dataset.Cases
+	filter   dataset.Filter
+	total    int // number of cases
 }
 
 func evalSuite(c *call) error {
@@ -61,7 +61,7 @@ func evalOnce(c *call, w *evalWatch) error {
 	if err != nil {
 		return err
 	}
-	if err := goesOn(c, c.Arg(0)); err != nil {
+	if err := restoreFlags(c, c.Arg(0)); err != nil {
 		return err
 	}
 	s, err := loadSuite(c, c.Arg(0))
@@ -86,11 +86,11 @@ func evalOnce(c *call, w *evalWatch) error {
 	if err := e.keys(c); err != nil {
 		return err
 	}
-	if err := w.allow(e); err != nil {
+	if err := w.checkBudget(e); err != nil {
 		return err
 	}
 	stop, code, err := e.run()
-	w.ended(e)
+	w.recordOutcome(e)
 	switch {
 	case errors.Is(err, batch.ErrOther):
 		return failure.Usagef("%w (use --force to continue anyway, or another --id to start over)", err)
@@ -98,7 +98,7 @@ func evalOnce(c *call, w *evalWatch) error {
 		ui.Logf(c.Call, "Resume: pexctl eval %s --resume %s%s", fspath.Quote(e.file), e.id, project.HomeArgument(c.Call, e.home))
 		return failure.Infra(err)
 	}
-	err = e.tell(stop)
+	err = e.report(stop)
 	if exit, ok := errors.AsType[*ui.ExitError](err); ok && exit.Code == ui.ExitInterrupted {
 		exit.Code = code
 	}
@@ -122,13 +122,13 @@ func (e *evaluation) prepare() (err error) {
 	if err := e.name(); err != nil {
 		return err
 	}
-	if e.against, err = e.baseline(e.c, e.c.baseline, e.home); err != nil {
+	if e.resolved, err = e.baseline(e.c, e.c.baseline, e.home); err != nil {
 		return err
 	}
 	if err := e.source.CheckColumns(); err != nil {
 		return failure.Usagef("%s:%d: %w", fspath.Shown(e.File), e.Dataset.Position.Line, err)
 	}
-	if err := e.watch.narrow(e); err != nil {
+	if err := e.watch.selectCases(e); err != nil {
 		return err
 	}
 	e.cases = e.filter.Of(e.source.Cases)
@@ -230,7 +230,7 @@ func (e *evaluation) manifest() (m report.Manifest, err error) {
 		V: 1, ID: e.id, Suite: e.Name, Description: e.Description, File: fspath.Shown(e.File), Digest: e.Digest, Grading: e.GradingDigest,
 		Dataset: fspath.Shown(e.Dataset.File), Variants: e.infos, Checks: e.checkInfos(), Repeat: e.Repeat, Concurrency: e.concurrency(),
 		Trials: e.trials(),
-		Filter: e.part(), Flags: e.picked(e.secrets(e.c.Catalog)), Labels: e.Labels, Prices: e.c.Prices().Used(), Started: time.Now().UTC().Round(time.Millisecond), Version: version.String(),
+		Filter: e.part(), Flags: e.selectedFlags(e.secrets(e.c.Catalog)), Labels: e.Labels, Prices: e.c.Prices().Used(), Started: time.Now().UTC().Round(time.Millisecond), Version: version.String(),
 	}
 	m.Quarantine = report.ActiveQuarantine(e.Suite, m.Started)
 	if e.Dataset.File != "" {
@@ -285,32 +285,32 @@ func (e *evaluation) run() (end batch.Stop, code int, err error) {
 	homedir.Create(e.home)
 	end, err = batch.Run(ctx, batch.Plan{
 		Dir: dir, Manifest: m, Force: e.c.force, Cases: e.cases, Total: e.total, Variants: e.variants, Repeat: e.Repeat,
-		Checks: e.checks, Prompts: needsPrompts(e.checks), Concurrency: e.concurrency(), MaxErrors: e.mayErr(), Limits: e.Limits,
-		Grace: evalGrace, Decided: e.curtails(), Progress: progress.Send, Mask: mask(secrets),
+		Checks: e.checks, Prompts: needsPrompts(e.checks), Concurrency: e.concurrency(), MaxErrors: e.errorLimit(), Limits: e.Limits,
+		Grace: evalGrace, Decided: e.stopEarly(), Progress: progress.Send, Mask: mask(secrets),
 	})
 	return end, ui.SignalCode(context.Cause(ctx)), errors.Join(err, e.close())
 }
 
-// curtails returns a function that reports whether a case needs no further trials
+// stopEarly returns a function that reports whether a case needs no further trials
 // because its gates are decided. It returns nil if rates are compared: stopping
 // cases early would bias them.
-func (e *evaluation) curtails() func(exprenv.Case) bool {
-	if e.against != nil || e.Baseline.Ref != "" || e.c.allTrials {
+func (e *evaluation) stopEarly() func(exprenv.Case) bool {
+	if e.resolved != nil || e.Baseline.Ref != "" || e.c.allTrials {
 		return nil
 	}
 	return func(c exprenv.Case) bool { return report.Decided(e.Gates, c, e.Repeat) }
 }
 
-// fewErrors never stop an evaluation whose suite sets no max_errors, because the
+// minErrorLimit never stop an evaluation whose suite sets no max_errors, because the
 // remaining trials are worth more than they cost.
-const fewErrors = 20
+const minErrorLimit = 20
 
-// mayErr returns the number of trials that may fail with an error before the
+// errorLimit returns the number of trials that may fail with an error before the
 // evaluation stops: by default, as many as its verdict tolerates.
-func (e *evaluation) mayErr() suitespec.MaxErrors {
+func (e *evaluation) errorLimit() suitespec.MaxErrors {
 	m := e.MaxErrors
 	if m.Count < 0 && m.Share == 0 {
-		m.Share = max(report.ToleratedErrors, fewErrors/float64(max(1, e.trials())))
+		m.Share = max(report.ToleratedErrors, minErrorLimit/float64(max(1, e.trials())))
 	}
 	return m
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// oneSuite returns the suite in the arguments, without building its checks.
-func oneSuite(c *call) (*suite, error) {
+// suiteArg returns the suite in the arguments, without building its checks.
+func suiteArg(c *call) (*suite, error) {
 	if len(c.Args) == 0 {
 		return nil, failure.WithHintf(failure.Usagef("no suite given"), "use pexctl %s suite.yaml", c.Name)
 	}
@@ -84,7 +84,7 @@ func evalScore(c *call) error {
 	if a != nil {
 		o.Baseline, o.Ref = a.file, a.ref
 	}
-	r, rows, err := refold(to, o)
+	r, rows, err := rebuildReport(to, o)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (s *suite) regrade(c *call, from string) (to string, err error) {
 	if err != nil {
 		return "", failure.Infra(err)
 	}
-	if err := s.prompted(rows); err != nil {
+	if err := s.checkPrompts(rows); err != nil {
 		return "", err
 	}
 	ctx, stop := ui.OnSignal(c.Context, func() {})
@@ -113,7 +113,7 @@ func (s *suite) regrade(c *call, from string) (to string, err error) {
 	now := time.Now()
 	m.ID, m.Grading, m.Checks = "e"+runs.NewID(now)[1:], s.GradingDigest, s.checkInfos()
 	m.Started = now.UTC().Round(time.Millisecond) // the latest of its suite
-	m.Labels = labelled(m.Labels, scoredLabel, filepath.Base(from))
+	m.Labels = addLabel(m.Labels, scoredLabel, filepath.Base(from))
 	to = filepath.Join(filepath.Dir(from), m.ID)
 	err = batch.Regrade(ctx, rows, s.checks, to, m, cmp.Or(s.Concurrency, 4), mask(s.earlierSecrets(c.Catalog, from, m)))
 	switch {
@@ -125,9 +125,9 @@ func (s *suite) regrade(c *call, from string) (to string, err error) {
 	return to, nil
 }
 
-// prompted reports an error if a check reads prompts that the evaluation did not
+// checkPrompts reports an error if a check reads prompts that the evaluation did not
 // store.
-func (s *suite) prompted(rows trial.Rows) error {
+func (s *suite) checkPrompts(rows trial.Rows) error {
 	if !needsPrompts(s.checks) {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (s *suite) prompted(rows trial.Rows) error {
 // source evaluation.
 const scoredLabel = "scored"
 
-func labelled(labels map[string]string, name, value string) map[string]string {
+func addLabel(labels map[string]string, name, value string) map[string]string {
 	out := map[string]string{name: value}
 	for k, v := range labels {
 		if k != name {

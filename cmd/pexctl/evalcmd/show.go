@@ -80,7 +80,7 @@ func pastEvaluation(c *call, id string) (*report.Report, trial.Rows, error) {
 	}
 	s := suiteOf(c, m)
 	if s == nil {
-		return refold(dir, report.Options{})
+		return rebuildReport(dir, report.Options{})
 	}
 	o := report.Options{Suite: s.Suite}
 	a, err := s.baseline(c, c.baseline, home)
@@ -93,7 +93,7 @@ func pastEvaluation(c *call, id string) (*report.Report, trial.Rows, error) {
 	if a != nil {
 		o.Baseline, o.Ref = a.file, a.ref
 	}
-	r, rows, err := refold(dir, o)
+	r, rows, err := rebuildReport(dir, o)
 	if err == nil {
 		r.Warnings = append(r.Warnings, s.warnings...)
 	}
@@ -145,7 +145,7 @@ func pastFolder(home, id string) (string, error) {
 func evalDiffCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "diff", Usage: "Compare two evaluations statistically", ArgsUsage: "BEFORE AFTER",
-		Description: ui.Help(ui.ThreeDiffs+"\n\nExit codes: 0 AFTER is no worse, 1 it is worse or lacks cases of BEFORE, 4 inconclusive.",
+		Description: ui.Help(ui.DiffHelp+"\n\nExit codes: 0 AFTER is no worse, 1 it is worse or lacks cases of BEFORE, 4 inconclusive.",
 			"pexctl eval diff e-20260102-150405-1a2b3c4d last",
 			"pexctl eval diff BEFORE AFTER -o markdown > comment.md # For a pull request",
 			"pexctl eval diff BEFORE AFTER -o json | jq .comparison.verdict",
@@ -179,15 +179,15 @@ func evalDiff(c *call) error {
 			return err
 		}
 	}
-	if side[0], _, err = refold(dirs[0], report.Options{}); err != nil {
+	if side[0], _, err = rebuildReport(dirs[0], report.Options{}); err != nil {
 		return err
 	}
-	if side[1], _, err = refold(dirs[1], report.Options{}); err != nil { // both verdicts are without a baseline
+	if side[1], _, err = rebuildReport(dirs[1], report.Options{}); err != nil { // both verdicts are without a baseline
 		return err
 	}
 	before := report.Baseline(side[0])
 	o := report.Options{Suite: &suitespec.Suite{Baseline: suitespec.Baseline{Margin: c.margin}, MaxErrors: suitespec.MaxErrors{Count: -1}, Quarantine: side[1].Manifest.QuarantinedAtStart()}, Baseline: before, Ref: "run:" + side[0].Manifest.ID}
-	held, _, err := refold(dirs[1], o)
+	held, _, err := rebuildReport(dirs[1], o)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (s *suite) host(p *engine.Program, settings host.Settings) (engine.Host, er
 // opens nothing and makes no calls.
 func loadSuite(c *call, path string) (*suite, error) {
 	o := project.SpecOptions(c.Call)
-	if err := weighed(c); err != nil {
+	if err := checkFlags(c); err != nil {
 		return nil, err
 	}
 	for _, flag := range []struct{ name, path string }{
@@ -102,15 +102,15 @@ func loadSuite(c *call, path string) (*suite, error) {
 	if err := s.graders(c.Catalog); err != nil {
 		return nil, err
 	}
-	return s, s.rivals()
+	return s, s.checkRivals()
 }
 
 // share matches the values of max_errors.
 var share = text.Regexp(`^\d+$|^\d+(?:\.\d+)?%$`)
 
-// weighed checks the flags that replace keys of the suite, and reports mistakes
+// checkFlags checks the flags that replace keys of the suite, and reports mistakes
 // with the flag's name.
-func weighed(c *call) error {
+func checkFlags(c *call) error {
 	if s := c.maxErrors; c.IsSet("max-errors") && !share().MatchString(s) {
 		return failure.Usagef("invalid value %q for --max-errors; use a number or a percentage of trials, such as 5 or 2%%", s)
 	}
@@ -126,8 +126,8 @@ func weighed(c *call) error {
 	return nil
 }
 
-// rivals reports an excluded variant that a check compares with.
-func (s *suite) rivals() error {
+// checkRivals reports an excluded variant that a check compares with.
+func (s *suite) checkRivals() error {
 	for _, g := range s.checks {
 		p, ok := g.Check.(trial.Paired)
 		if ok && !slices.ContainsFunc(s.variants, func(v batch.Variant) bool { return v.Name == p.Against() }) {

@@ -18,7 +18,7 @@ var sparks = []rune("▁▂▃▄▅▆▇█")
 // trends returns a line for each suite with at least two evaluations, with the
 // history of its pass rate. list has the latest evaluation first, as eval ls
 // prints it.
-func trends(list []evaluated) (lines []string) {
+func trends(list []listItem) (lines []string) {
 	var suites []string
 	bySuite := map[string][]float64{}
 	for _, e := range slices.Backward(list) {

@@ -7,7 +7,7 @@ import (
 )
 
 func TestTrendsShowHowPassRatesDevelop(t *testing.T) {
-	list := []evaluated{ // latest first
+	list := []listItem{ // latest first
 		{Suite: "a", Trials: 4, PassRate: 0.5},
 		{Suite: "once", Trials: 4, PassRate: 1},
 		{Suite: "a", Trials: 4, PassRate: 1},

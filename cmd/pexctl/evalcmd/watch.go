@@ -53,14 +53,14 @@ func watchSuite(c *call) error {
 	})
 }
 
-// narrow keeps only the cases that failed, and those added or changed since; if
+// selectCases keeps only the cases that failed, and those added or changed since; if
 // there are none, it keeps all.
-func (w *evalWatch) narrow(e *evaluation) error {
+func (w *evalWatch) selectCases(e *evaluation) error {
 	if w == nil {
 		return nil
 	}
 	c := e.c.Call
-	c.NoteRead(e.Dataset.File)
+	c.RecordRead(e.Dataset.File)
 	now := map[string][32]byte{}
 	pick := map[string]bool{}
 	for k, err := range e.source.Cases() {
@@ -87,9 +87,9 @@ func (w *evalWatch) narrow(e *evaluation) error {
 // mean returns the average cost of a trial in USD.
 func (w *evalWatch) mean() float64 { return w.spent / float64(max(1, w.trials)) }
 
-// allow rejects an evaluation that may cost money without a limit, and prints the
+// checkBudget rejects an evaluation that may cost money without a limit, and prints the
 // likely cost of the next one.
-func (w *evalWatch) allow(e *evaluation) error {
+func (w *evalWatch) checkBudget(e *evaluation) error {
 	if w == nil {
 		return nil
 	}
@@ -114,8 +114,8 @@ func (e *evaluation) costs() bool {
 	return slices.ContainsFunc(e.specs, (*dsl.Spec).CostsMoney)
 }
 
-// ended records the outcome of an evaluation.
-func (w *evalWatch) ended(e *evaluation) {
+// recordOutcome records the outcome of an evaluation.
+func (w *evalWatch) recordOutcome(e *evaluation) {
 	if w == nil {
 		return
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// more is a flag with further files.
-type more struct {
+// extraFiles is a flag with further files.
+type extraFiles struct {
 	paths   []string
 	folders bool   // a path may be the folder of a project
 	agent   string // the id of an agent without one; "" if the files are not agents
@@ -38,7 +38,7 @@ func importFrom(c *call, f *format) error {
 			return err
 		}
 	}
-	sources, err := foreignFiles(c, []more{
+	sources, err := foreignFiles(c, []extraFiles{
 		{paths: c.Args, folders: f.folders},
 		{paths: c.with, folders: f.folders},
 		{paths: c.connector},
@@ -55,13 +55,13 @@ func importFrom(c *call, f *format) error {
 	dir := c.out
 	if dir == "" {
 		base := filepath.Base(sources[0].Name)
-		dir = besides(folderName(cmp.Or(made.Name, sources[0].As, strings.TrimSuffix(base, filepath.Ext(base)))), c.Arg(0))
+		dir = defaultFolder(folderName(cmp.Or(made.Name, sources[0].As, strings.TrimSuffix(base, filepath.Ext(base)))), c.Arg(0))
 	}
 	paths, err := writeImport(dir, made.Files, c.force)
 	if err != nil {
 		return err
 	}
-	return printImport(c, &imported{dir, paths, made.Notes, vetImport(c, paths)}, c.JSON)
+	return printImport(c, &importResult{dir, paths, made.Notes, vetImport(c, paths)}, c.JSON)
 }
 
 // vetImport returns the diagnostics of the written files.
@@ -78,7 +78,7 @@ func vetImport(c *call, paths []string) (all diag.List) {
 }
 
 // foreignFiles reads files to convert.
-func foreignFiles(c *call, all []more) (out []convert.Input, err error) {
+func foreignFiles(c *call, all []extraFiles) (out []convert.Input, err error) {
 	for _, m := range all {
 		for _, path := range m.paths {
 			id := m.agent
@@ -109,19 +109,19 @@ func foreignFiles(c *call, all []more) (out []convert.Input, err error) {
 
 // foreignFile reads a file to convert; - is stdin.
 func foreignFile(c *call, path string) (convert.Input, error) {
-	b, err := ui.ReadGiven(c.Call, "", path, ui.MaxForeign)
+	b, err := ui.ReadInput(c.Call, "", path, ui.MaxImport)
 	if path == ui.FromStdin {
 		path = "stdin"
 	}
 	in := convert.Input{Name: filepath.ToSlash(path), Text: b}
 	if path != "stdin" {
-		in.Open = beside(filepath.Dir(path))
+		in.Open = readBeside(filepath.Dir(path))
 	}
 	return in, err
 }
 
-// beside returns a function that reads files of a folder and its subfolders.
-func beside(dir string) func(string) ([]byte, error) {
+// readBeside returns a function that reads files of a folder and its subfolders.
+func readBeside(dir string) func(string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
 		root, err := os.OpenRoot(dir)
 		if err != nil {
@@ -155,9 +155,9 @@ func folderName(name string) string {
 	return s
 }
 
-// noSpec explains why a converted file is not valid: its source exceeds a limit
+// invalidResult explains why a converted file is not valid: its source exceeds a limit
 // of specs, or the converter has a bug.
-func noSpec(path string, found diag.List) error {
+func invalidResult(path string, found diag.List) error {
 	wrong := found[slices.IndexFunc(found, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })]
 	if wrong.Code == diag.TooLarge {
 		return failure.Usagef("%s exceeds the limits of a spec: %s; nothing was written; remove what the agent does not need from the source, or split it into several agents", path, wrong.Message)
@@ -177,7 +177,7 @@ func writeImport(dir string, files []convert.File, force bool) (paths []string, 
 		if strings.HasSuffix(f.Path, ".yaml") {
 			var found diag.List
 			if files[i].Text, found = dsl.Format(f.Text); found.Failed() {
-				return nil, noSpec(f.Path, found)
+				return nil, invalidResult(f.Path, found)
 			}
 		}
 	}

@@ -56,9 +56,9 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// besides returns the default for the new folder. It is not the imported folder,
+// defaultFolder returns the default for the new folder. It is not the imported folder,
 // because files of two kinds of projects in one folder are hard to tell apart.
-func besides(dir, source string) string {
+func defaultFolder(dir, source string) string {
 	a, errA := filepath.Abs(dir)
 	b, errB := filepath.Abs(source)
 	if errA == nil && errB == nil && a == b {

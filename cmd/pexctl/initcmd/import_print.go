@@ -16,8 +16,8 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// imported is the result of an import.
-type imported struct {
+// importResult is the result of an import.
+type importResult struct {
 	Dir   string         `json:"dir"`
 	Files []string       `json:"files"`
 	Notes []convert.Note `json:"notes"`
@@ -26,7 +26,7 @@ type imported struct {
 
 // printImport prints the written files on stdout, and the notes, diagnostics and
 // next steps on stderr.
-func printImport(c *call, made *imported, wantJSON bool) error {
+func printImport(c *call, made *importResult, wantJSON bool) error {
 	if made.Notes == nil {
 		made.Notes = []convert.Note{}
 	}
@@ -58,7 +58,7 @@ func printImport(c *call, made *imported, wantJSON bool) error {
 
 // printNext prints the next commands that make sense for the spec, if it
 // compiles.
-func printNext(c *call, made *imported) {
+func printNext(c *call, made *importResult) {
 	w, dir := c.Stderr, fspath.Quote(made.Dir)
 	fmt.Fprintf(w, "\nNext:\n  pexctl vet %s\n", dir)
 	question := ` "your question"`

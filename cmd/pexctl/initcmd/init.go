@@ -68,13 +68,13 @@ func initProject(c *call) error {
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
-	if files, err = proven(ctx, c.Catalog, files); err != nil {
+	if files, err = testedProject(ctx, c.Catalog, files); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
-		return ui.StoppedBy(ctx, errors.New("cancelled; nothing was created"))
+		return ui.SignalError(ctx, errors.New("cancelled; nothing was created"))
 	}
-	return place(c, createdProject{Name: answers.Name, Dir: dir, Next: initNext(dir, answers), Live: liveRun(dir, answers)}, files, c.JSON)
+	return writeProject(c, createdProject{Name: answers.Name, Dir: dir, Next: initNext(dir, answers), Live: liveRun(dir, answers)}, files, c.JSON)
 }
 
 // answersOf returns the answers from the flags and the user, and the defaults.
@@ -84,7 +84,7 @@ func answersOf(ctx context.Context, c *call, dir string) (scaffold.Answers, erro
 		return scaffold.Answers{}, failure.Infra(err)
 	}
 	a := scaffold.Suggest(folder)
-	known, err := answeredByFlags(c, &a)
+	known, err := flagAnswers(c, &a)
 	if err != nil {
 		return a, err
 	}
@@ -96,7 +96,7 @@ func answersOf(ctx context.Context, c *call, dir string) (scaffold.Answers, erro
 	if c.Yes || slices.Contains(known, "model") {
 		lookup(&a)
 	}
-	if err := room(c, dir, a); err != nil { // before asking questions
+	if err := checkDestination(c, dir, a); err != nil { // before asking questions
 		return a, err
 	}
 	if !c.Yes && len(known) < len(scaffold.Flags()) {
@@ -108,21 +108,21 @@ func answersOf(ctx context.Context, c *call, dir string) (scaffold.Answers, erro
 	return a, nil
 }
 
-// room returns an error if a project with these answers cannot be created.
-func room(c *call, dir string, a scaffold.Answers) error {
+// checkDestination returns an error if a project with these answers cannot be created.
+func checkDestination(c *call, dir string, a scaffold.Answers) error {
 	files, err := scaffold.Generate(a)
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
 	if err := scaffold.CheckFree(dir, files, c.force); err != nil {
-		return placeError(err)
+		return writeError(err)
 	}
 	return nil
 }
 
-// answeredByFlags sets the answers that flags give, and returns their names. An
+// flagAnswers sets the answers that flags give, and returns their names. An
 // invalid answer is an error.
-func answeredByFlags(c *call, a *scaffold.Answers) (known []string, err error) {
+func flagAnswers(c *call, a *scaffold.Answers) (known []string, err error) {
 	for _, name := range scaffold.Flags() {
 		if !c.IsSet(name) {
 			continue
@@ -160,7 +160,7 @@ func askFor(ctx context.Context, c *call, a scaffold.Answers, known []string, lo
 	a, err := i.Ask(a, known)
 	switch {
 	case ctx.Err() != nil:
-		return a, ui.StoppedBy(ctx, errors.New("cancelled; nothing was created"))
+		return a, ui.SignalError(ctx, errors.New("cancelled; nothing was created"))
 	case errors.Is(err, io.EOF):
 		fmt.Fprintln(c.Stderr)
 		return a, ui.Exit(ui.ExitNegative, errors.New("end of input; nothing was created"))

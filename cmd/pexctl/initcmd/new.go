@@ -74,13 +74,13 @@ func copySample(c *call) error {
 		return runSample(c, dir, files)
 	}
 	home := project.HomeArgument(c.Call, project.HomeDir(c.Call, &dsl.Spec{Root: root}))
-	return place(c, createdProject{Name: sample.Name, Dir: dir, Next: newNext(dir, home, files), Live: live}, files, c.JSON)
+	return writeProject(c, createdProject{Name: sample.Name, Dir: dir, Next: newNext(dir, home, files), Live: live}, files, c.JSON)
 }
 
 // runSample creates a project and runs it: only the answer goes to stdout.
 func runSample(c *call, dir string, files []scaffold.File) error {
 	if err := scaffold.Write(dir, files, c.force); err != nil {
-		return placeError(err)
+		return writeError(err)
 	}
 	ui.Logf(c.Call, "Created %s: %s. Running pexctl run %[1]s:", fspath.Quote(dir), ui.Count(len(files), "file"))
 	return c.App.Run([]string{c.App.Name, "run", "--", dir})
@@ -118,7 +118,7 @@ func unknownSample(name string) error {
 func newNext(dir, home string, files []scaffold.File) []nextCommand {
 	dir = fspath.Quote(dir)
 	next := []nextCommand{{"pexctl run " + dir, "run it; no API key needed"}}
-	if slices.ContainsFunc(files, asksPeople) {
+	if slices.ContainsFunc(files, needsApproval) {
 		next = append(next, nextCommand{
 			"pexctl resume last --answer approve" + home,
 			"approve, if the run is waiting (exit code 5)",
@@ -134,4 +134,6 @@ func newNext(dir, home string, files []scaffold.File) []nextCommand {
 // approvals matches the approval of a tool in a spec.
 var approvals = text.Regexp(`(?m)^ +approval: +[^n#]`)
 
-func asksPeople(f scaffold.File) bool { return f.Path == "spec.yaml" && approvals().Match(f.Content) }
+func needsApproval(f scaffold.File) bool {
+	return f.Path == "spec.yaml" && approvals().Match(f.Content)
+}

@@ -14,10 +14,10 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// proven returns a project with its golden files. It creates the project in a
+// testedProject returns a project with its golden files. It creates the project in a
 // temporary folder and runs its tests, which write them, so a project from init
 // has passed its tests.
-func proven(ctx context.Context, components *catalog.Catalog, files []scaffold.File) ([]scaffold.File, error) {
+func testedProject(ctx context.Context, components *catalog.Catalog, files []scaffold.File) ([]scaffold.File, error) {
 	dir, err := os.MkdirTemp("", "pex-init-")
 	if err != nil {
 		return nil, failure.Infra(fmt.Errorf("create a project: %w", err))

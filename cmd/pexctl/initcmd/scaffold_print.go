@@ -29,10 +29,10 @@ type nextCommand struct {
 	About   string `json:"about"`
 }
 
-// place writes the files of a project and reports them.
-func place(c *call, p createdProject, files []scaffold.File, wantJSON bool) error {
+// writeProject writes the files of a project and reports them.
+func writeProject(c *call, p createdProject, files []scaffold.File, wantJSON bool) error {
 	if err := scaffold.Write(p.Dir, files, c.force); err != nil {
-		return placeError(err)
+		return writeError(err)
 	}
 	for _, f := range files {
 		p.Files = append(p.Files, f.Path)
@@ -48,7 +48,7 @@ func place(c *call, p createdProject, files []scaffold.File, wantJSON bool) erro
 func printProject(c *call, p createdProject) {
 	w, pen := ui.Styled(c.Stdout), tty.Pen{Color: ui.UsesColor(c.Stdout)}
 	fmt.Fprintf(w, "%s Created %s in %s: %s\n", pen.Ink(tty.Green, "✓"), pen.Ink(tty.Bold, p.Name), ui.Safe(w, p.Dir), ui.Count(len(p.Files), "file"))
-	for _, line := range tops(p.Files) {
+	for _, line := range topLevel(p.Files) {
 		fmt.Fprintln(w, "  "+line)
 	}
 	fmt.Fprintln(w, "\nNext:")
@@ -62,17 +62,17 @@ func printProject(c *call, p createdProject) {
 	fmt.Fprintf(w, "\n%s:\n  %s\n", p.Live.About, ui.Safe(w, p.Live.Command))
 }
 
-// placeError separates usage errors from errors of the disk.
-func placeError(err error) error {
+// writeError separates usage errors from errors of the disk.
+func writeError(err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return failure.Infra(fmt.Errorf("nothing was created: %w", err))
 	}
 	return failure.Usagef("nothing was created: %w", err)
 }
 
-// tops lists the files of the project's folder by name, and each folder in it with
+// topLevel lists the files of the project's folder by name, and each folder in it with
 // the number of its files.
-func tops(files []string) []string {
+func topLevel(files []string) []string {
 	var out []string
 	in := map[string]int{}
 	for _, f := range files {
@@ -85,7 +85,7 @@ func tops(files []string) []string {
 			out = append(out, top+"/")
 		}
 	}
-	slices.SortStableFunc(out, func(a, b string) int { return order(a) - order(b) })
+	slices.SortStableFunc(out, func(a, b string) int { return fileRank(a) - fileRank(b) })
 	for i, top := range out {
 		if n := in[path.Clean(top)]; n > 0 {
 			out[i] = fmt.Sprintf("%-14s %s", top, ui.Count(n, "file"))
@@ -94,8 +94,8 @@ func tops(files []string) []string {
 	return out
 }
 
-// order puts files before folders, and hidden files last.
-func order(name string) int {
+// fileRank puts files before folders, and hidden files last.
+func fileRank(name string) int {
 	switch {
 	case strings.HasPrefix(name, "."):
 		return 2

@@ -48,8 +48,8 @@ func withMemory(c *ui.Call, spec string, do func(ctx context.Context, m *badger.
 	return do(c.Context, m)
 }
 
-// oneMemory returns the memory id in the arguments.
-func oneMemory(c *ui.Call) (string, error) {
+// memoryArg returns the memory id in the arguments.
+func memoryArg(c *ui.Call) (string, error) {
 	if c.Arg(0) == "" {
 		return "", failure.WithHintf(failure.Usagef("no conversation given"), "use pexctl %s ID; pexctl memory ls lists conversations", c.Name)
 	}
@@ -58,13 +58,13 @@ func oneMemory(c *ui.Call) (string, error) {
 
 // withConversation is like withMemory, for a command about the conversation in
 // its argument. wantJSON reports -o json.
-func withConversation(c *ui.Call, do func(ctx context.Context, m *badger.Store, id string, kept remembered, wantJSON bool) error) error {
-	id, err := oneMemory(c)
+func withConversation(c *ui.Call, do func(ctx context.Context, m *badger.Store, id string, kept conversation, wantJSON bool) error) error {
+	id, err := memoryArg(c)
 	if err != nil {
 		return err
 	}
 	return withMemory(c, "", func(ctx context.Context, m *badger.Store) error {
-		kept, err := knownConversation(ctx, m, id)
+		kept, err := existingConversation(ctx, m, id)
 		if p, ok := errors.AsType[*failure.Detail](err); ok {
 			if hint := project.OtherHomes(c, "memory"); hint != "" {
 				p.Hint = hint
@@ -111,7 +111,7 @@ func listConversations(c *ui.Call, all []badger.Conversation) error {
 	w := tabwriter.NewWriter(c.Stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "MEMORY ID\tINTERACTIONS\tLAST\tSIZE\tLAST QUESTION")
 	for _, m := range all {
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", inLine(c, m.MemoryID, 60), m.Interactions, moment(m.Last), byteSize(m.Bytes), inLine(c, m.LastQuestion, 60))
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", oneLine(c, m.MemoryID, 60), m.Interactions, timeText(m.Last), byteSize(m.Bytes), oneLine(c, m.LastQuestion, 60))
 	}
 	return w.Flush()
 }
@@ -127,7 +127,7 @@ func memoryRmCommand(env *ui.Env) *cli.Command {
 }
 
 func memoryRm(c *ui.Call) error {
-	return withConversation(c, func(ctx context.Context, m *badger.Store, id string, kept remembered, wantJSON bool) error {
+	return withConversation(c, func(ctx context.Context, m *badger.Store, id string, kept conversation, wantJSON bool) error {
 		what := fmt.Sprintf("Permanently delete conversation %s (%s, %s, %s)", id,
 			ui.Count(len(kept.Interactions), "interaction"), ui.Count(len(kept.Notes), "note"), ui.Count(len(kept.Variables), "variable"))
 		if err := ui.Confirm(c, what); err != nil {
@@ -153,8 +153,8 @@ func removeConversation(ctx context.Context, m *badger.Store, id string) error {
 	return nil
 }
 
-// inLine formats text for a line of a table.
-func inLine(c *ui.Call, s string, wide int) string {
+// oneLine formats text for a line of a table.
+func oneLine(c *ui.Call, s string, wide int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if runes := []rune(s); len(runes) > wide {
 		s = string(runes[:wide-1]) + "…"
@@ -162,8 +162,8 @@ func inLine(c *ui.Call, s string, wide int) string {
 	return ui.Safe(c.Stdout, s)
 }
 
-// moment formats a time; the zero time is "-".
-func moment(t time.Time) string {
+// timeText formats a time; the zero time is "-".
+func timeText(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}

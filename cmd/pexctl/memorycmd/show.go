@@ -20,17 +20,17 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// remembered is all data of a memory id.
-type remembered struct {
+// conversation is all data of a memory id.
+type conversation struct {
 	MemoryID     string               `json:"memory_id"`
 	Interactions []memory.Interaction `json:"interactions"`
 	memory.Session
 }
 
-func (k remembered) empty() bool { return len(k.Interactions)+len(k.Notes)+len(k.Variables) == 0 }
+func (k conversation) empty() bool { return len(k.Interactions)+len(k.Notes)+len(k.Variables) == 0 }
 
 // readConversation reads a conversation; that of an unknown id is empty.
-func readConversation(ctx context.Context, m *badger.Store, id string) (kept remembered, err error) {
+func readConversation(ctx context.Context, m *badger.Store, id string) (kept conversation, err error) {
 	kept.MemoryID = id
 	if kept.Interactions, err = m.History(ctx, id); err != nil {
 		return kept, failure.Infra(err)
@@ -41,8 +41,8 @@ func readConversation(ctx context.Context, m *badger.Store, id string) (kept rem
 	return kept, nil
 }
 
-// knownConversation reads a conversation that must exist.
-func knownConversation(ctx context.Context, m *badger.Store, id string) (remembered, error) {
+// existingConversation reads a conversation that must exist.
+func existingConversation(ctx context.Context, m *badger.Store, id string) (conversation, error) {
 	kept, err := readConversation(ctx, m, id)
 	if err == nil && kept.empty() {
 		err = noConversation(ctx, m, id)
@@ -73,7 +73,7 @@ func memoryShowCommand(env *ui.Env) *cli.Command {
 		Description: ui.Help("", "pexctl memory show support-42", "pexctl memory show support-42 -o json # Include the steps of each run"),
 		Flags:       memoryFlags(ui.OutputFlag()),
 		Action: env.Action(func(c *ui.Call) error {
-			return withConversation(c, func(_ context.Context, _ *badger.Store, _ string, kept remembered, wantJSON bool) error {
+			return withConversation(c, func(_ context.Context, _ *badger.Store, _ string, kept conversation, wantJSON bool) error {
 				if wantJSON {
 					return ui.PrintJSON(c, kept)
 				}
@@ -85,20 +85,20 @@ func memoryShowCommand(env *ui.Env) *cli.Command {
 }
 
 // conversationText formats a conversation.
-func conversationText(kept remembered) string {
+func conversationText(kept conversation) string {
 	var b strings.Builder
 	for i, in := range kept.Interactions {
-		fmt.Fprintf(&b, "%d  %s  %s", i+1, moment(in.At), in.Status)
+		fmt.Fprintf(&b, "%d  %s  %s", i+1, timeText(in.At), in.Status)
 		if in.RunID != "" {
 			fmt.Fprintf(&b, "  run %s", in.RunID)
 		}
-		fmt.Fprintf(&b, "\n   Q: %s\n   A: %s\n\n", hanging(in.Question), hanging(in.Answer))
+		fmt.Fprintf(&b, "\n   Q: %s\n   A: %s\n\n", hangingIndent(in.Question), hangingIndent(in.Answer))
 	}
 	if len(kept.Notes) > 0 {
 		b.WriteString("Notes\n")
 	}
 	for _, n := range kept.Notes {
-		fmt.Fprintf(&b, "   %s  %s\n", moment(n.At), hanging(n.Text))
+		fmt.Fprintf(&b, "   %s  %s\n", timeText(n.At), hangingIndent(n.Text))
 	}
 	if len(kept.Variables) > 0 {
 		b.WriteString("Variables\n")
@@ -109,8 +109,8 @@ func conversationText(kept remembered) string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// hanging indents the lines after the first.
-func hanging(s string) string {
+// hangingIndent indents the lines after the first.
+func hangingIndent(s string) string {
 	return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n      ")
 }
 
@@ -165,7 +165,7 @@ func exportMemory(ctx context.Context, m *badger.Store, id string, w io.Writer) 
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	if id != "" {
-		kept, err := knownConversation(ctx, m, id)
+		kept, err := existingConversation(ctx, m, id)
 		if err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func exportMemory(ctx context.Context, m *badger.Store, id string, w io.Writer) 
 	return nil
 }
 
-func exportConversation(e *json.Encoder, kept remembered) error {
+func exportConversation(e *json.Encoder, kept conversation) error {
 	for i := range kept.Interactions {
 		if err := e.Encode(exportLine{Version: 1, Kind: "interaction", MemoryID: kept.MemoryID, Interaction: &kept.Interactions[i]}); err != nil {
 			return err

@@ -30,49 +30,49 @@ func Command(env *ui.Env) *cli.Command {
 	}
 }
 
-// use describes how a spec uses one of its LLMs.
-type use struct {
+// llmUse describes how a spec uses one of its LLMs.
+type llmUse struct {
 	by     []string // roles, nodes of the graph, tools, "fallback of X", agents within the spec
-	words  bool     // it returns text; LLMs used only for embeddings need none
+	text   bool     // it returns text; LLMs used only for embeddings need none
 	tools  bool     // its replies call tools
 	schema bool     // its replies are JSON with a schema
 }
 
 // usesOf returns the uses of each LLM of a program, in the order of its nodes.
-func usesOf(p *engine.Program, spec *dsl.Spec) map[string]use {
-	uses := map[string]use{}
-	v := engine.ViewOf(p, engine.Input{Parameters: project.Defaults(p)}, &engine.Result{}, nil, render.Epoch)
+func usesOf(p *engine.Program, spec *dsl.Spec) map[string]llmUse {
+	uses := map[string]llmUse{}
+	v := engine.ViewOf(p, engine.Input{Parameters: project.DefaultParameters(p)}, &engine.Result{}, nil, render.Epoch)
 	for _, name := range render.Nodes(p) {
 		c, err := render.Call(v, name)
 		switch {
 		case name == render.WithHistory:
 		case err != nil:
-			usedBy(uses, name, judging(p, name))
+			addUser(uses, name, judgeCalls(p, name))
 		case c.LLM != "":
 			u := uses[c.LLM]
-			u.by, u.words = append(u.by, name), true
+			u.by, u.text = append(u.by, name), true
 			u.tools = u.tools || engine.NodeIs[engine.StepRunner](p, name) && len(p.Tools) > 0 && callsFunctions(spec)
 			u.schema = u.schema || c.Schema != nil
 			uses[c.LLM] = u
 		}
 	}
 	if s := p.Memory.Compaction.Summarize; s != nil {
-		usedBy(uses, "summarizer", []engine.CallBound{{LLM: s.LLM}})
+		addUser(uses, "summarizer", []engine.CallBound{{LLM: s.LLM}})
 	}
 	for i := range p.Tools {
 		if config, tells := p.Tools[i].Config.(engine.BoundedTool); tells {
-			usedBy(uses, "tool "+p.Tools[i].Name, config.WorstCase())
+			addUser(uses, "tool "+p.Tools[i].Name, config.WorstCase())
 		}
 	}
 	for i := range p.Models {
-		fallBack(&p.Models[i], uses)
+		addFallbackUses(&p.Models[i], uses)
 	}
 	return uses
 }
 
-// judging returns the requests that a node makes itself although another spec
+// judgeCalls returns the requests that a node makes itself although another spec
 // executes its steps: those of the judge.
-func judging(p *engine.Program, id string) (own []engine.CallBound) {
+func judgeCalls(p *engine.Program, id string) (own []engine.CallBound) {
 	if node, tells := p.Nodes[id].(engine.Bounded); tells {
 		w := node.WorstCase(p)
 		own = slices.Concat(w.Visit, w.Step)
@@ -80,8 +80,8 @@ func judging(p *engine.Program, id string) (own []engine.CallBound) {
 	return own
 }
 
-// usedBy adds a user to the LLMs of some requests.
-func usedBy(uses map[string]use, by string, asks []engine.CallBound) {
+// addUser adds a user to the LLMs of some requests.
+func addUser(uses map[string]llmUse, by string, asks []engine.CallBound) {
 	for _, a := range asks {
 		if a.LLM == "" {
 			continue
@@ -90,15 +90,15 @@ func usedBy(uses map[string]use, by string, asks []engine.CallBound) {
 		if !slices.Contains(u.by, by) {
 			u.by = append(u.by, by)
 		}
-		u.words = u.words || !a.Vectors
+		u.text = u.text || !a.Vectors
 		u.schema = u.schema || a.Role == "judge"
 		uses[a.LLM] = u
 	}
 }
 
-// fallBack adds the uses of an LLM to its fallbacks. A role's override of an
+// addFallbackUses adds the uses of an LLM to its fallbacks. A role's override of an
 // entry has the entry's fallbacks, which are listed once.
-func fallBack(m *engine.ModelSpec, uses map[string]use) {
+func addFallbackUses(m *engine.ModelSpec, uses map[string]llmUse) {
 	of := uses[m.Name]
 	if of.by == nil {
 		return
@@ -109,7 +109,7 @@ func fallBack(m *engine.ModelSpec, uses map[string]use) {
 		if by := "fallback of " + entry; !slices.Contains(u.by, by) {
 			u.by = append(u.by, by)
 		}
-		u.words, u.tools, u.schema = u.words || of.words, u.tools || of.tools, u.schema || of.schema
+		u.text, u.tools, u.schema = u.text || of.text, u.tools || of.tools, u.schema || of.schema
 		uses[other] = u
 	}
 }

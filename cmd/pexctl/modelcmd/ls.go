@@ -81,7 +81,7 @@ func printModels(c *call, all []listedModel) {
 	rows := [][]string{{"LLM", "PROVIDER", "MODEL", "USED BY", "AGENT", "KEY", "$/M IN, OUT", "FALLBACK", "LIMITS", "BASE URL"}}
 	for _, m := range all {
 		rows = append(rows, []string{
-			m.Name, m.Provider, cmp.Or(m.Model, "-"), ui.Joined(m.UsedBy), cmp.Or(m.Agent, "-"), keyText(m.Key), m.priceText(), ui.Joined(m.Fallback),
+			m.Name, m.Provider, cmp.Or(m.Model, "-"), ui.CellList(m.UsedBy), cmp.Or(m.Agent, "-"), keyText(m.Key), m.priceText(), ui.CellList(m.Fallback),
 			limitsText(m.Limits), addressText(m),
 		})
 	}
@@ -154,7 +154,7 @@ func limitsText(l listedLimits) string {
 	add(l.RequestsPerMinute, "%s requests/min")
 	add(l.TokensPerMinute, "%s tokens/min")
 	add(l.MaxConcurrent, "%s concurrent")
-	return ui.Joined(out)
+	return ui.CellList(out)
 }
 
 func addressText(m listedModel) string {

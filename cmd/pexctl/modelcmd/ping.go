@@ -47,12 +47,12 @@ func modelsPingCommand(env *ui.Env) *cli.Command {
 type ping struct {
 	c       *call
 	secrets *secret.Values
-	asked   []pinged
+	asked   []pingResult
 	watch   *pingWatch
 }
 
-// pinged is an LLM with the findings about it.
-type pinged struct {
+// pingResult is an LLM with the findings about it.
+type pingResult struct {
 	placedModel
 
 	needs []probe.Check
@@ -108,21 +108,21 @@ func newPing(c *call) (*ping, error) {
 	}
 	for _, m := range all {
 		named := slices.ContainsFunc(names, m.named)
-		if len(names) == 0 && p.twin(&m) || len(names) > 0 && !named {
+		if len(names) == 0 && p.mergeTwin(&m) || len(names) > 0 && !named {
 			continue
 		}
-		p.asked = append(p.asked, pinged{placedModel: m, needs: needsOf(m.use, named)})
+		p.asked = append(p.asked, pingResult{placedModel: m, needs: needsOf(m.use, named)})
 	}
 	return p, nil
 }
 
-// twin adds the needs of an agent within the spec to an LLM that differs only in
+// mergeTwin adds the needs of an agent within the spec to an LLM that differs only in
 // name, fallbacks, price and limits. It returns false if there is none.
-func (p *ping) twin(m *placedModel) bool {
+func (p *ping) mergeTwin(m *placedModel) bool {
 	if m.agent == "" {
 		return false
 	}
-	i := slices.IndexFunc(p.asked, func(a pinged) bool { return sameServer(&a.placedModel, m) })
+	i := slices.IndexFunc(p.asked, func(a pingResult) bool { return sameServer(&a.placedModel, m) })
 	if i < 0 {
 		return false
 	}
@@ -141,7 +141,7 @@ func sameServer(a, b *placedModel) bool {
 		s.Name, s.Fallback, s.Cost, s.RateLimit = "", nil, nil, model.RateLimit{}
 		return s
 	}
-	return same(bare(a), bare(b))
+	return sameLLM(bare(a), bare(b))
 }
 
 // pingParameters returns those of the flags. Only parameters that addresses refer
@@ -153,7 +153,7 @@ func pingParameters(c *call, p *engine.Program) (map[string]any, error) {
 		if !ok {
 			return nil, failure.Usagef("-p %s: write NAME=VALUE", flag)
 		}
-		if !takes(p, name) {
+		if !hasParameter(p, name) {
 			return nil, failure.Usagef("-p %s: unknown parameter %q", flag, name)
 		}
 		given[name] = value
@@ -161,10 +161,10 @@ func pingParameters(c *call, p *engine.Program) (map[string]any, error) {
 	return given, nil
 }
 
-// takes reports whether a spec, or an agent within it, has a parameter.
-func takes(p *engine.Program, name string) bool {
+// hasParameter reports whether a spec, or an agent within it, has a parameter.
+func hasParameter(p *engine.Program, name string) bool {
 	return slices.ContainsFunc(p.Parameters, func(known engine.Parameter) bool { return known.Name == name }) ||
-		slices.ContainsFunc(p.Agents, func(inner *engine.Program) bool { return takes(inner, name) })
+		slices.ContainsFunc(p.Agents, func(inner *engine.Program) bool { return hasParameter(inner, name) })
 }
 
 func unknownModel(all []placedModel, name string) error {
@@ -181,8 +181,8 @@ func unknownModel(all []placedModel, name string) error {
 // needsOf returns what an LLM must support: text and streaming, which runs use by
 // default, and what its roles require. It returns nil for an LLM that is never
 // asked for text, unless the user named it.
-func needsOf(u use, named bool) []probe.Check {
-	if !u.words && !named {
+func needsOf(u llmUse, named bool) []probe.Check {
+	if !u.text && !named {
 		return nil
 	}
 	needs := []probe.Check{probe.Text, probe.Stream}
@@ -210,14 +210,14 @@ func (p *ping) run(ctx context.Context) {
 	p.watch.close()
 }
 
-func (p *ping) ask(ctx context.Context, a *pinged) {
+func (p *ping) ask(ctx context.Context, a *pingResult) {
 	if a.spec.Offline() {
 		a.note = a.spec.Provider + ": works offline"
 		return
 	}
 	m, err := host.NewModel(a.spec, a.host)
 	if err != nil {
-		m = misbuilt{err}
+		m = brokenModel{err}
 	}
 	key := keyOf(a.spec)
 	a.found = probe.Run(ctx, probe.Target{
@@ -229,12 +229,12 @@ func (p *ping) ask(ctx context.Context, a *pinged) {
 		Finished: func(f probe.Finding) { p.watch.ended(a.name(), f) },
 	})
 	for i := range a.found {
-		p.conceal(&a.found[i])
+		p.redact(&a.found[i])
 	}
 }
 
-// conceal masks secrets in the output of servers and models.
-func (p *ping) conceal(f *probe.Finding) {
+// redact masks secrets in the output of servers and models.
+func (p *ping) redact(f *probe.Finding) {
 	f.Note, _ = p.secrets.Text(f.Note)
 	if f.Error != nil {
 		clean := *f.Error
@@ -243,19 +243,19 @@ func (p *ping) conceal(f *probe.Finding) {
 	}
 }
 
-// misbuilt is an LLM that its provider cannot build. The others are checked
+// brokenModel is an LLM that its provider cannot build. The others are checked
 // anyway.
-type misbuilt struct{ err error }
+type brokenModel struct{ err error }
 
-var _ model.Model = misbuilt{}
+var _ model.Model = brokenModel{}
 
 // Generate returns the error.
-func (m misbuilt) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
+func (m brokenModel) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Reply, error) {
 	return nil, &model.Error{Kind: model.BadRequest, Message: m.err.Error(), Err: m.err}
 }
 
-// lacks returns what the spec requires of an LLM and does not get.
-func (a *pinged) lacks() (out []string) {
+// missing returns what the spec requires of an LLM and does not get.
+func (a *pingResult) missing() (out []string) {
 	for _, f := range a.found {
 		if slices.Contains(a.needs, f.Check) && (f.Verdict == probe.No || f.Verdict == probe.Skipped && f.Check == probe.Text) {
 			out = append(out, string(f.Check))
@@ -268,7 +268,7 @@ func (a *pinged) lacks() (out []string) {
 func (p *ping) verdict() error {
 	var bad []string
 	for i := range p.asked {
-		if lacks := p.asked[i].lacks(); len(lacks) > 0 {
+		if lacks := p.asked[i].missing(); len(lacks) > 0 {
 			bad = append(bad, p.asked[i].name()+" ("+strings.Join(lacks, ", ")+")")
 		}
 	}

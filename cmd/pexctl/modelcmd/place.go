@@ -21,7 +21,7 @@ type placedModel struct {
 	agent string    // the file of an agent within the spec, relative to its folder; "" for the spec itself
 	of    *dsl.Spec // the spec that contains the LLM
 	host  host.Settings
-	use   use
+	use   llmUse
 }
 
 // name returns the name of the LLM, with its agent.
@@ -54,21 +54,21 @@ func (m *placedModel) named(name string) bool { return name == m.spec.Name || na
 // with the agent's uses added. given are the parameters for addresses; others
 // have their defaults.
 func placedModels(p *engine.Program, spec *dsl.Spec, s host.Settings, given map[string]any) []placedModel {
-	f := &placing{given: given, seen: map[string]bool{}}
+	f := &modelCollector{given: given, agentFiles: map[string]bool{}}
 	s.Parameters = f.parameters(p)
 	f.add(p, spec, s, "")
 	return f.all
 }
 
-type placing struct {
-	all   []placedModel
-	given map[string]any
-	seen  map[string]bool // files of agents
+type modelCollector struct {
+	all        []placedModel
+	given      map[string]any
+	agentFiles map[string]bool // files of agents
 }
 
 // parameters returns those of an agent that its caller need not pass.
-func (f *placing) parameters(p *engine.Program) map[string]any {
-	out := project.Defaults(p)
+func (f *modelCollector) parameters(p *engine.Program) map[string]any {
+	out := project.DefaultParameters(p)
 	for _, parameter := range p.Parameters {
 		if v, ok := f.given[parameter.Name]; ok {
 			out[parameter.Name] = v
@@ -77,7 +77,7 @@ func (f *placing) parameters(p *engine.Program) map[string]any {
 	return out
 }
 
-func (f *placing) add(p *engine.Program, spec *dsl.Spec, s host.Settings, agent string) {
+func (f *modelCollector) add(p *engine.Program, spec *dsl.Spec, s host.Settings, agent string) {
 	uses := usesOf(p, spec)
 	for i := range p.Models {
 		m := placedModel{&p.Models[i], agent, spec, s, uses[p.Models[i].Name]}
@@ -87,8 +87,8 @@ func (f *placing) add(p *engine.Program, spec *dsl.Spec, s host.Settings, agent 
 	}
 	for _, inner := range p.Agents {
 		file := path.Join(path.Dir(specfs.FileOf(agent)), inner.File)
-		if within := specOf(spec, inner); within != nil && !f.seen[file] {
-			f.seen[file] = true
+		if within := specOf(spec, inner); within != nil && !f.agentFiles[file] {
+			f.agentFiles[file] = true
 			f.add(inner, within, s.Within(inner, f.parameters(inner)), file)
 		}
 	}
@@ -96,9 +96,9 @@ func (f *placing) add(p *engine.Program, spec *dsl.Spec, s host.Settings, agent 
 
 // shared adds an agent's uses of an LLM to those of the same LLM of another agent
 // in its file, and reports whether there is one.
-func (f *placing) shared(m *placedModel) bool {
+func (f *modelCollector) shared(m *placedModel) bool {
 	i := slices.IndexFunc(f.all, func(other placedModel) bool {
-		return other.of.File == m.of.File && same(*other.spec, *m.spec)
+		return other.of.File == m.of.File && sameLLM(*other.spec, *m.spec)
 	})
 	if i < 0 {
 		return false
@@ -107,19 +107,19 @@ func (f *placing) shared(m *placedModel) bool {
 	return true
 }
 
-// same reports whether two LLMs have the same definition.
-func same(a, b engine.ModelSpec) bool {
+// sameLLM reports whether two LLMs have the same definition.
+func sameLLM(a, b engine.ModelSpec) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // join adds an agent's uses of an LLM with the same name.
-func (u *use) join(m *placedModel) {
+func (u *llmUse) join(m *placedModel) {
 	if len(m.use.by) > 0 && !slices.Contains(u.by, m.agent) {
 		u.by = append(u.by, m.agent)
 	}
-	u.words, u.tools, u.schema = u.words || m.use.words, u.tools || m.use.tools, u.schema || m.use.schema
+	u.text, u.tools, u.schema = u.text || m.use.text, u.tools || m.use.tools, u.schema || m.use.schema
 }
 
 // specOf returns the spec of a program within another, or nil if unknown.

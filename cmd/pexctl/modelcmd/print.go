@@ -21,18 +21,18 @@ func (p *ping) print() {
 	}
 	room := ui.Table(p.c.Stdout, ui.WithoutEmpty(rows))
 	for i := range p.asked {
-		for _, line := range p.asked[i].troubles(room) {
+		for _, line := range p.asked[i].details(room) {
 			fmt.Fprintln(p.c.Stderr, ui.Safe(p.c.Stderr, line))
 		}
 	}
 }
 
-func (a *pinged) rows() (out [][]string) {
+func (a *pingResult) rows() (out [][]string) {
 	if a.found == nil {
 		return [][]string{{a.name(), "-", "-", "-", "-", "-", "-", a.note}}
 	}
-	for _, f := range a.found[:a.told()] {
-		row := []string{a.name(), words(f.Check), string(f.Verdict), "-", "-", "-", "-", briefly(f)}
+	for _, f := range a.found[:a.shownRows()] {
+		row := []string{a.name(), words(f.Check), string(f.Verdict), "-", "-", "-", "-", briefNote(f)}
 		if f.Attempts > 0 {
 			row[3] = tty.Span(f.Latency)
 		}
@@ -50,9 +50,9 @@ func (a *pinged) rows() (out [][]string) {
 	return out
 }
 
-// told returns the number of findings to show: one if there was no text, because
+// shownRows returns the number of findings to show: one if there was no text, because
 // nothing else was checked.
-func (a *pinged) told() int {
+func (a *pingResult) shownRows() int {
 	if len(a.found) > 0 && (a.found[0].Verdict == probe.No || a.found[0].Verdict == probe.Skipped) {
 		return 1
 	}
@@ -60,7 +60,7 @@ func (a *pinged) told() int {
 }
 
 // costText formats the cost of a check if the LLM has a price: far below a cent.
-func (a *pinged) costText(usd float64) string {
+func (a *pingResult) costText(usd float64) string {
 	if a.spec.Cost == nil {
 		return "-"
 	}
@@ -69,9 +69,9 @@ func (a *pinged) costText(usd float64) string {
 
 func words(c probe.Check) string { return strings.ReplaceAll(string(c), "_", " ") }
 
-// briefly returns a finding's note; for an error only its kind, because the full
+// briefNote returns a finding's note; for an error only its kind, because the full
 // text follows.
-func briefly(f probe.Finding) string {
+func briefNote(f probe.Finding) string {
 	switch {
 	case f.Error != nil && f.Error.Status != 0:
 		return fmt.Sprintf("%s (HTTP %d)", f.Error.Kind, f.Error.Status)
@@ -83,10 +83,10 @@ func briefly(f probe.Finding) string {
 	return cmp.Or(f.Note, "-")
 }
 
-// troubles returns errors and notes that did not fit, and how to fix them.
-func (a *pinged) troubles(room int) (out []string) {
-	for _, f := range a.found[:a.told()] {
-		if f.Verdict == probe.Yes || f.Error == nil && f.Fix == "" && tty.Width(briefly(f)) <= room {
+// details returns errors and notes that did not fit, and how to fix them.
+func (a *pingResult) details(room int) (out []string) {
+	for _, f := range a.found[:a.shownRows()] {
+		if f.Verdict == probe.Yes || f.Error == nil && f.Fix == "" && tty.Width(briefNote(f)) <= room {
 			continue
 		}
 		name := a.name()
@@ -162,11 +162,11 @@ func (p *ping) json() error {
 	return ui.PrintJSON(p.c.Call, out)
 }
 
-func (a *pinged) json() pingedJSON {
+func (a *pingResult) json() pingedJSON {
 	out := pingedJSON{
 		Name: a.spec.Name, Agent: a.agent, Path: pathOf(a.spec), Provider: a.spec.Provider, Model: a.spec.Params.Model,
 		UsedBy: append([]string{}, a.use.by...), Needs: append([]probe.Check{}, a.needs...),
-		OK: len(a.lacks()) == 0, Note: a.note, Checks: []checkJSON{},
+		OK: len(a.missing()) == 0, Note: a.note, Checks: []checkJSON{},
 	}
 	total := 0.0
 	for _, f := range a.found {
@@ -180,7 +180,7 @@ func (a *pinged) json() pingedJSON {
 	return out
 }
 
-func (a *pinged) priced(usd float64) *float64 {
+func (a *pingResult) priced(usd float64) *float64 {
 	if a.spec.Cost == nil {
 		return nil
 	}

@@ -39,16 +39,16 @@ type background struct {
 	Log    string `json:"log"`
 }
 
-// detached starts the same command in the background, and waits until its run
+// startDetached starts the same command in the background, and waits until its run
 // exists. The arguments were validated before.
-func (f *runFlags) detached(c *ui.Call, s *runs.Service, in engine.Input) error {
+func (f *runFlags) startDetached(c *ui.Call, s *runs.Service, in engine.Input) error {
 	if f.events == ui.FromStdin {
 		return failure.Usagef("a run in the background (--detach) has no stdout for --events -; use --events FILE")
 	}
 	if f.messages == ui.FromStdin || f.paramsFile == ui.FromStdin {
 		return failure.Usagef("a run in the background (--detach) has no stdin; use a file instead of -")
 	}
-	if err := free(s.Home(), in.RunID); err != nil {
+	if err := checkRunID(s.Home(), in.RunID); err != nil {
 		return err
 	}
 	d := background{Run: in.RunID, Memory: runtime.ConversationID(in), Log: filepath.Join(s.Home().Folder(in.RunID), journal.LogFile)}
@@ -58,8 +58,8 @@ func (f *runFlags) detached(c *ui.Call, s *runs.Service, in engine.Input) error 
 	return d.print(c, s.Dir(), f.outputFlags)
 }
 
-// free rejects the id of an existing run, whose log would be overwritten.
-func free(home *journal.Home, run string) error {
+// checkRunID rejects the id of an existing run, whose log would be overwritten.
+func checkRunID(home *journal.Home, run string) error {
 	_, err := home.Read(run)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -116,15 +116,15 @@ func (d *background) start(c *ui.Call, home *journal.Home) error {
 		_ = cmd.Wait() // failed reads the exit code
 		close(over)
 	}()
-	if d.begins(home, over) {
+	if d.awaitStart(home, over) {
 		return nil
 	}
 	return d.failed(c, home, log, cmd.ProcessState.ExitCode())
 }
 
-// begins waits for the run's first record. It returns false if the process ended
+// awaitStart waits for the run's first record. It returns false if the process ended
 // without one.
-func (d *background) begins(home *journal.Home, over <-chan struct{}) bool {
+func (d *background) awaitStart(home *journal.Home, over <-chan struct{}) bool {
 	tick := time.NewTicker(detachTick)
 	defer tick.Stop()
 	for {

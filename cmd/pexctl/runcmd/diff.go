@@ -17,7 +17,7 @@ import (
 func runsDiffCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "diff", Usage: "Compare two runs and show the first call that differs", ArgsUsage: "RUN OTHER",
-		Description: ui.Help(project.RunNames+"\n\n"+ui.ThreeDiffs,
+		Description: ui.Help(project.RunNames+"\n\n"+ui.DiffHelp,
 			"pexctl runs diff RUN OTHER",
 			"pexctl runs diff RUN last # Compare with the latest run",
 			"pexctl runs diff RUN OTHER -o markdown > comment.md # For a pull request",
@@ -76,7 +76,7 @@ func printComparison(c *ui.Call, d *runs.Comparison) {
 	}
 	rows := [][]string{{"", d.A, d.B}}
 	for _, f := range d.Fields {
-		rows = append(rows, []string{f.Name, short(f.A), short(f.B)})
+		rows = append(rows, []string{f.Name, shortValue(f.A), shortValue(f.B)})
 	}
 	ui.Table(w, rows)
 	if d.First != nil {
@@ -94,8 +94,8 @@ func printComparison(c *ui.Call, d *runs.Comparison) {
 	}
 }
 
-// short returns a value that fits into a column: of a digest the beginning.
-func short(s string) string {
+// shortValue returns a value that fits into a column: of a digest the beginning.
+func shortValue(s string) string {
 	if hex, ok := strings.CutPrefix(s, "sha256:"); ok && len(hex) > 12 {
 		return hex[:12]
 	}

@@ -20,7 +20,7 @@ func writeMarkdown(w io.Writer, d *runs.Comparison) {
 	fmt.Fprintf(w, "### Run %s compared with %s\n\n", b, a)
 	fmt.Fprintf(w, "| | %s | %s |\n| --- | --- | --- |\n", markdown.Cell(d.A, 40), markdown.Cell(d.B, 40))
 	for _, f := range d.Fields {
-		fmt.Fprintf(w, "| %s | %s | %s |\n", f.Name, markdown.Cell(short(f.A), 60), markdown.Cell(short(f.B), 60))
+		fmt.Fprintf(w, "| %s | %s | %s |\n", f.Name, markdown.Cell(shortValue(f.A), 60), markdown.Cell(shortValue(f.B), 60))
 	}
 	if d.First != nil {
 		fmt.Fprintf(w, "\nThe first call that differs is %s (%s).\n", markdown.Code(d.First.Path, 120), d.First.Class)

@@ -31,21 +31,21 @@ func (f *showFlags) watch(c *ui.Call, s *runs.Service, run string) error {
 		case err != nil:
 			return project.RunError(c, s, err)
 		case ctx.Err() != nil:
-			return f.left(ctx, c, s, run)
+			return f.printStillRunning(ctx, c, s, run)
 		default:
-			return f.ended(c, s.Dir(), res)
+			return f.printEnded(c, s.Dir(), res)
 		}
 	}
 }
 
-// ended prints the answer of a run that has ended, or its open questions.
-func (f *showFlags) ended(c *ui.Call, home string, res *engine.Result) error {
+// printEnded prints the answer of a run that has ended, or its open questions.
+func (f *showFlags) printEnded(c *ui.Call, home string, res *engine.Result) error {
 	if !f.conversation {
 		res.Conversation = nil
 	}
 	err := printResult(c, res, "", f.outputFlags)
 	if !f.quiet {
-		noteStored(c, home, res)
+		printStored(c, home, res)
 		for _, line := range resumeHint(c, home, res) {
 			fmt.Fprintln(c.Stderr, line)
 		}
@@ -53,8 +53,8 @@ func (f *showFlags) ended(c *ui.Call, home string, res *engine.Result) error {
 	return err
 }
 
-// left says that the run continues although it is no longer followed.
-func (f *showFlags) left(ctx context.Context, c *ui.Call, s *runs.Service, run string) error {
+// printStillRunning says that the run continues although it is no longer followed.
+func (f *showFlags) printStillRunning(ctx context.Context, c *ui.Call, s *runs.Service, run string) error {
 	if pid, held := s.Home().Holder(run); held && !f.quiet {
 		fmt.Fprintf(c.Stderr, "Run %s is still running (pid %d). Follow it again: pexctl runs show %[1]s --follow%[3]s\n", run, pid, project.HomeArgument(c, s.Dir()))
 	}

@@ -116,7 +116,7 @@ func printRuns(c *ui.Call, all []runs.Summary, more int, f runs.Filter) {
 	rows := [][]string{{"RUN", "STATUS", "SPEC", "STARTED", "STEPS", "COST", "QUESTION"}}
 	for _, s := range all {
 		rows = append(rows, []string{
-			s.Run, statusText(s), cmp.Or(s.Spec.Name, "-"), ui.Started(c, s.StartedAt),
+			s.Run, statusText(s), cmp.Or(s.Spec.Name, "-"), ui.FormatStart(c, s.StartedAt),
 			strconv.Itoa(s.Steps), ui.Cost(s.CostUSD), cmp.Or(s.Problem, s.Question),
 		})
 	}

@@ -19,7 +19,7 @@ func (f *runFlags) opening(c *ui.Call, params []byte, question string) (earlier 
 	if f.messages == "" {
 		return nil, question, nil
 	}
-	b, err := ui.ReadGiven(c, "--messages", f.messages, ui.MaxMessages)
+	b, err := ui.ReadInput(c, "--messages", f.messages, ui.MaxMessages)
 	if err != nil {
 		return nil, "", err
 	}

@@ -27,7 +27,7 @@ func nextSteps(path, home string, spec *dsl.Spec, p *engine.Program, res *engine
 		}
 		lines = append(lines, "See the graph: pexctl graph "+path)
 	case stop.RunStopped:
-		if limit := raised(spec, res.StopReason.Path); limit != "" {
+		if limit := doubledLimit(spec, res.StopReason.Path); limit != "" {
 			lines = append(lines, fmt.Sprintf("Resume with a higher limit: pexctl resume %s%s --set %s", res.RunID, home, limit))
 		}
 	case stop.RunFailed:
@@ -73,8 +73,8 @@ func otherLLM(p *engine.Program, match func(*engine.ModelSpec) bool) string {
 	return ""
 }
 
-// raised returns the setting that doubles a limit: limits.max_steps=40.
-func raised(spec *dsl.Spec, path string) string {
+// doubledLimit returns the setting that doubles a limit: limits.max_steps=40.
+func doubledLimit(spec *dsl.Spec, path string) string {
 	if !strings.HasPrefix(path, "limits.") {
 		return ""
 	}

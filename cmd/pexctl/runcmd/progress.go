@@ -20,7 +20,7 @@ import (
 type progress struct {
 	sinks  []engine.Sink
 	note   func(string) // prints a line above the progress
-	people interrupt.Responder
+	person interrupt.Responder
 	closes []func() error
 }
 
@@ -101,7 +101,7 @@ func (w *progress) draw(c *ui.Call) {
 		return nil
 	})
 	if in, ok := ui.Terminal(c.Stdin); ok {
-		w.people = &ui.Person{In: bufio.NewReader(in), Out: f, Pause: tree.Pause}
+		w.person = &ui.Person{In: bufio.NewReader(in), Out: f, Pause: tree.Pause}
 	}
 }
 
@@ -111,7 +111,7 @@ func (w *progress) log(c *ui.Call, terminal *os.File) {
 	lines := sink.NewVerbose(c.Stderr, time.Now)
 	w.sinks, w.note = append(w.sinks, lines), lines.Note
 	if in, ok := ui.Terminal(c.Stdin); ok && terminal != nil {
-		w.people = &ui.Person{In: bufio.NewReader(in), Out: terminal, Pause: func(ask func()) { ask() }}
+		w.person = &ui.Person{In: bufio.NewReader(in), Out: terminal, Pause: func(ask func()) { ask() }}
 	}
 }
 

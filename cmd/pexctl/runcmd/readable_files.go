@@ -24,7 +24,7 @@ func warnUnreadable(c *ui.Call, files []string, p *engine.Program, dir string) {
 		return
 	}
 	for _, name := range files {
-		if !slices.ContainsFunc(r.roots, func(root fileRoot) bool { return liesBelow(root.dir, name) }) {
+		if !slices.ContainsFunc(r.roots, func(root fileRoot) bool { return isBelow(root.dir, name) }) {
 			ui.Logf(c, "warning: no tool can read %s (--file): %s", fspath.Quote(name), r.advice())
 		}
 	}
@@ -75,9 +75,9 @@ func (r *fileReaders) advice() string {
 	return strings.Join(named, ", ") + "; move the file there, or add read_file: {} to tools"
 }
 
-// liesBelow reports whether a file is below a folder, after following existing
+// isBelow reports whether a file is below a folder, after following existing
 // links.
-func liesBelow(dir, file string) bool {
+func isBelow(dir, file string) bool {
 	resolved := func(path string) string {
 		abs, err := filepath.Abs(path)
 		if err != nil {

@@ -95,7 +95,7 @@ func runSpec(c *ui.Call) error {
 		analyzers = append(analyzers, host.UnsetKeys())
 	}
 	c.PinPrices(from.prices())
-	if err := project.UseModel(c); err != nil {
+	if err := project.ApplyModelFlag(c); err != nil {
 		return err
 	}
 	p, spec, err := project.CompileWith(c, analyzers)
@@ -127,7 +127,7 @@ func runSpec(c *ui.Call) error {
 		return err
 	}
 	if f.detach {
-		return f.detached(c, s, in)
+		return f.startDetached(c, s, in)
 	}
 	session, err := s.Start(runs.NewRun{Program: p, Input: in, Host: h, Records: from.journal()})
 	if err != nil {
@@ -149,7 +149,7 @@ func (f *runFlags) input(c *ui.Call, p *engine.Program, from *recording) (engine
 		return engine.Input{}, err
 	}
 	if f.paramsFile != "" {
-		if file, err = ui.ReadGiven(c, "--params", f.paramsFile, ui.MaxArguments); err != nil {
+		if file, err = ui.ReadInput(c, "--params", f.paramsFile, ui.MaxArguments); err != nil {
 			return engine.Input{}, err
 		}
 		if err := checkJSON(f.paramsFile, file); err != nil {

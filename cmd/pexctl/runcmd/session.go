@@ -91,7 +91,7 @@ func execute(c *ui.Call, s *runs.Service, session *runs.Session, f sessionFlags,
 	if m, ok := session.Host.Memory.(*badger.Store); ok && !f.quiet {
 		m.ReportWaits(func(w badger.Wait) { p.note(project.WaitNote(w)) })
 	}
-	res := session.Run(ctx, runs.Observer{Sinks: p.sinks, Responder: p.people, Stream: f.stream, Conversation: f.conversation, Warn: p.note})
+	res := session.Run(ctx, runs.Observer{Sinks: p.sinks, Responder: p.person, Stream: f.stream, Conversation: f.conversation, Warn: p.note})
 	lost := errors.Join(p.close(), session.Close())
 	err = showResult(c, s.Dir(), session.Input, res, modelHint(session, res), f.outputFlags)
 	if !f.quiet && !f.json && hints != nil {
@@ -131,7 +131,7 @@ func showResult(c *ui.Call, home string, in engine.Input, res *engine.Result, hi
 		explainMismatch(c, in, miss)
 	}
 	if !f.quiet {
-		noteStored(c, home, res)
+		printStored(c, home, res)
 	}
 	if !f.quiet || !f.json {
 		for _, line := range resumeHint(c, home, res) {
@@ -182,7 +182,7 @@ func printReason(c *ui.Call, res *engine.Result, hint string) {
 	if res.Status == stop.RunCompleted {
 		return
 	}
-	text := ui.Reason(res)
+	text := ui.EndReason(res)
 	if code := res.StopReason.Code; code != stop.Interrupted && code != stop.Suspended { // they have their own messages
 		text = string(res.Status) + ": " + text
 	}
@@ -192,8 +192,8 @@ func printReason(c *ui.Call, res *engine.Result, hint string) {
 	}
 }
 
-// noteStored prints where a run that has ended is stored.
-func noteStored(c *ui.Call, home string, res *engine.Result) {
+// printStored prints where a run that has ended is stored.
+func printStored(c *ui.Call, home string, res *engine.Result) {
 	if res.Status != stop.RunInterrupted && !res.Resumable {
 		fmt.Fprintf(c.Stderr, "Stored in %s. Details: pexctl runs show %s%s\n", fspath.Relative(home), res.RunID, project.HomeArgument(c, home))
 	}

@@ -34,7 +34,7 @@ A spec whose file is new is compared with the removed one that has at least half
 
 The JSON output is {old, new, state: same|changed|new|gone, effects, sections: [{name, title, changes}], agents: [{path, report}], worst_case: {calls, tokens, cost_usd}, renamed, not_compared}. A change is {path, what: added|removed|changed|reordered, old, new, note, effect, at, was, reaches, diff, files}.
 
-` + ui.ThreeDiffs + `
+` + ui.DiffHelp + `
 
 Exit codes: 0 success, 1 differences with --exit-code, 2 invalid spec.`
 
@@ -74,7 +74,7 @@ func specDiff(c *call) error {
 	if err := loadBoth(c, old, now); err != nil {
 		return err
 	}
-	moved, err := renamed(c, old, now)
+	moved, err := findRename(c, old, now)
 	if err != nil {
 		return err
 	}
@@ -96,14 +96,14 @@ func specDiff(c *call) error {
 
 // diffSide is one of the compared specs.
 type diffSide struct {
-	word    string // as given
-	ref     string // of git:REF; "" if it is on disk, or at a URL
-	path    string // the spec's path as the user wrote it
-	tree    *gitfs.GitTree
-	beside  *gitfs.GitTree // the tree of the other side, if this side is its files on disk
-	same    bool           // git:REF alone: the path is the other side's
-	missing bool           // the file does not exist
-	spec    *dsl.Spec
+	word      string // as given
+	ref       string // of git:REF; "" if it is on disk, or at a URL
+	path      string // the spec's path as the user wrote it
+	tree      *gitfs.GitTree
+	otherTree *gitfs.GitTree // the tree of the other side, if this side is its files on disk
+	same      bool           // git:REF alone: the path is the other side's
+	missing   bool           // the file does not exist
+	spec      *dsl.Spec
 }
 
 // twoSpecs returns the two sides in the arguments. A single spec is compared with
@@ -134,7 +134,7 @@ func twoSpecs(c *call) (old, now *diffSide, err error) {
 			return nil, nil, err
 		}
 	}
-	old.beside, now.beside = now.tree, old.tree
+	old.otherTree, now.otherTree = now.tree, old.tree
 	if !old.missing && !now.missing {
 		old.missing, now.missing = now.same && old.deleted(), old.same && now.deleted()
 	}
@@ -235,7 +235,7 @@ func (s *diffSide) load(c *call) (diag.List, error) {
 		return nil, err
 	}
 	o := project.OptionsFor(c.Call, s.path)
-	if o.List = s.beside.ListOnDisk; s.tree != nil {
+	if o.List = s.otherTree.ListOnDisk; s.tree != nil {
 		o.Read, o.List, o.Pins = s.tree.Read, s.tree.List, s.tree.Pins
 	} else if _, err := os.Stat(specfs.FileOf(path)); errors.Is(err, fs.ErrNotExist) {
 		return nil, failure.Usagef("%s does not exist", path)
@@ -258,8 +258,8 @@ func (s *diffSide) name() string {
 	return "git:" + s.ref + ":" + filepath.ToSlash(s.path)
 }
 
-// ShownSpecDiff is the difference of two specs in the form for output.
-type ShownSpecDiff struct {
+// SpecDiff is the difference of two specs in the form for output.
+type SpecDiff struct {
 	Old      string               `json:"old"`
 	New      string               `json:"new"`
 	State    string               `json:"state"` // same, changed, new, gone
@@ -272,15 +272,15 @@ type ShownSpecDiff struct {
 }
 
 // folders returns those that were not compared, each once.
-func (d *ShownSpecDiff) folders() []diff.SkippedFolder {
+func (d *SpecDiff) folders() []diff.SkippedFolder {
 	return (&diff.Report{Skipped: d.Unread}).Folders()
 }
 
-func specDiffOf(old, now *diffSide, context int) *ShownSpecDiff {
+func specDiffOf(old, now *diffSide, context int) *SpecDiff {
 	r := diff.Compare(old.spec, now.spec, diff.Options{Context: context, Unified: func(before, after string) string {
 		return textdiff.Compare(before, after).Unified(0)
 	}})
-	d := &ShownSpecDiff{
+	d := &SpecDiff{
 		Old: old.name(), New: now.name(), State: "changed",
 		Effects: append([]diff.Change{}, r.Effects()...), Sections: r.Sections, Agents: r.Agents, Worst: r.WorstCase, Unread: r.Skipped,
 	}

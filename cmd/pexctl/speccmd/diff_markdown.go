@@ -21,7 +21,7 @@ const (
 
 // markdown returns the difference for a pull request: what is looser, breaking
 // and safer, a table of the rest, and collapsible details.
-func (d *ShownSpecDiff) markdown() string {
+func (d *SpecDiff) markdown() string {
 	if d.State == "same" {
 		return fmt.Sprintf("%s and %s: no differences in behavior.\n%s%s", markdown.Code(d.Old, 120), markdown.Code(d.New, 120), d.renamedNote(), d.unreadNote())
 	}
@@ -39,7 +39,7 @@ func (d *ShownSpecDiff) markdown() string {
 }
 
 // renamedNote reports that the spec was moved from another path.
-func (d *ShownSpecDiff) renamedNote() string {
+func (d *SpecDiff) renamedNote() string {
 	if d.Renamed == nil {
 		return ""
 	}
@@ -47,7 +47,7 @@ func (d *ShownSpecDiff) renamedNote() string {
 }
 
 // unreadNote lists the folders that were not compared.
-func (d *ShownSpecDiff) unreadNote() string {
+func (d *SpecDiff) unreadNote() string {
 	var b strings.Builder
 	for _, u := range d.folders() {
 		fmt.Fprintf(&b, "\nNot compared: the files in %s (%s): %s.\n", markdown.Code(u.Folder, 120), markdown.Prose(u.Path, 200), markdown.Prose(u.Why, 200))
@@ -105,7 +105,7 @@ func effectList(effects []diff.Change) string {
 // changeLine formats a change as a line of Markdown.
 func changeLine(x diff.Change) string {
 	text := markdown.Code(x.Path, 120)
-	if way := wayOf(x); way != "" {
+	if way := oldAndNew(x); way != "" {
 		text += ": " + markdown.Code(way, 200)
 	}
 	if x.Note != "" {

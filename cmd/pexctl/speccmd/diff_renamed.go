@@ -38,11 +38,11 @@ const (
 	mostRenames = 1000 // maximum number of files to compare
 )
 
-// renamed searches for a moved spec if one side does not have the other side's
+// findRename searches for a moved spec if one side does not have the other side's
 // path: of all files that only its side has, the most similar one, or else the
 // only one with the same metadata.name. It does not apply if the user wrote both
 // paths. Both sides are loaded afterwards.
-func renamed(c *call, old, now *diffSide) (*specRename, error) {
+func findRename(c *call, old, now *diffSide) (*specRename, error) {
 	lacks, has := old, now
 	if now.missing {
 		lacks, has = now, old
@@ -50,23 +50,23 @@ func renamed(c *call, old, now *diffSide) (*specRename, error) {
 	if !lacks.missing || has.spec == nil || !old.same && !now.same || c.noRenames {
 		return nil, nil
 	}
-	paths, err := lacks.alone(c.Context, has)
+	paths, err := lacks.onlyHere(c.Context, has)
 	if err != nil {
 		return nil, failure.Infra(err)
 	}
-	found, path, err := lacks.likest(c, has, paths)
+	found, path, err := lacks.mostSimilar(c, has, paths)
 	if found == nil || err != nil {
 		return nil, err
 	}
 	lacks.move(path, strings.TrimPrefix(has.path, specfs.FileOf(has.path)))
-	if found.From, found.To = fromHere(path), fromHere(has.spec.File); lacks == now {
+	if found.From, found.To = relativePath(path), relativePath(has.spec.File); lacks == now {
 		found.From, found.To = found.To, found.From
 	}
 	return found, loadBoth(c, lacks)
 }
 
-// likest returns the most similar file with its similarity, or nil.
-func (s *diffSide) likest(c *call, has *diffSide, paths []string) (*specRename, string, error) {
+// mostSimilar returns the most similar file with its similarity, or nil.
+func (s *diffSide) mostSimilar(c *call, has *diffSide, paths []string) (*specRename, string, error) {
 	text, err := has.spec.Read(has.spec.File, mostCompared)
 	if err != nil {
 		return nil, "", failure.Infra(err)
@@ -78,10 +78,10 @@ func (s *diffSide) likest(c *call, has *diffSide, paths []string) (*specRename, 
 		if err != nil {
 			continue // unreadable files are skipped
 		}
-		if n := alike(string(text), string(other)); n > most {
+		if n := similarity(string(text), string(other)); n > most {
 			best, most = path, n
 		}
-		if name != "" && strings.Contains(string(other), name) && s.called(c, path, name) {
+		if name != "" && strings.Contains(string(other), name) && s.hasName(c, path, name) {
 			namesakes = append(namesakes, path)
 		}
 	}
@@ -94,8 +94,8 @@ func (s *diffSide) likest(c *call, has *diffSide, paths []string) (*specRename, 
 	return nil, "", nil
 }
 
-// called reports whether a file is a spec with this metadata.name.
-func (s *diffSide) called(c *call, path, name string) bool {
+// hasName reports whether a file is a spec with this metadata.name.
+func (s *diffSide) hasName(c *call, path, name string) bool {
 	try := *s
 	try.move(path, "")
 	_, err := try.load(c)
@@ -104,11 +104,11 @@ func (s *diffSide) called(c *call, path, name string) bool {
 
 // move sets the path of a side, which is absolute.
 func (s *diffSide) move(path, fragment string) {
-	s.path, s.missing = fromHere(path)+fragment, false
+	s.path, s.missing = relativePath(path)+fragment, false
 }
 
-// fromHere returns an absolute path relative to the working folder.
-func fromHere(path string) string {
+// relativePath returns an absolute path relative to the working folder.
+func relativePath(path string) string {
 	if rel, err := filepath.Rel(fspath.Real("."), path); err == nil {
 		path = rel
 	}
@@ -133,8 +133,8 @@ func (s *diffSide) text(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// alone returns the YAML files that only this side has, absolute and sorted.
-func (s *diffSide) alone(ctx context.Context, other *diffSide) ([]string, error) {
+// onlyHere returns the YAML files that only this side has, absolute and sorted.
+func (s *diffSide) onlyHere(ctx context.Context, other *diffSide) ([]string, error) {
 	tree, filter := s.tree, "--diff-filter=D"
 	if tree == nil {
 		tree, filter = other.tree, "--diff-filter=A"
@@ -164,9 +164,9 @@ func (s *diffSide) alone(ctx context.Context, other *diffSide) ([]string, error)
 	return paths, nil
 }
 
-// alike returns the similarity of two texts in percent of the longer one: the
+// similarity returns the similarity of two texts in percent of the longer one: the
 // bytes in common lines, in any order.
-func alike(a, b string) int {
+func similarity(a, b string) int {
 	lines := map[string]int{}
 	for line := range strings.Lines(a) {
 		lines[strings.TrimRight(line, "\r\n")]++

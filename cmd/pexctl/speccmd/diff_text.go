@@ -17,7 +17,7 @@ import (
 
 // print prints the difference: first what is looser, breaking and safer, then
 // everything by section.
-func (d *ShownSpecDiff) print(c *call) {
+func (d *SpecDiff) print(c *call) {
 	w := ui.Styled(c.Stdout)
 	if d.State == "same" {
 		fmt.Fprintf(c.Stderr, "%s and %s: no differences in behavior\n", d.Old, d.New)
@@ -48,14 +48,14 @@ func (d *ShownSpecDiff) print(c *call) {
 }
 
 // printUnread lists the folders that were not compared.
-func (d *ShownSpecDiff) printUnread(w io.Writer) {
+func (d *SpecDiff) printUnread(w io.Writer) {
 	for _, u := range d.folders() {
 		fmt.Fprintln(w, ui.Safe(w, fmt.Sprintf("not compared: the files in %s (%s): %s", u.Folder, u.Path, u.Why)))
 	}
 }
 
 // headline names what is compared.
-func (d *ShownSpecDiff) headline() string {
+func (d *SpecDiff) headline() string {
 	switch d.State {
 	case "new":
 		return fmt.Sprintf("%s is new: %s does not exist", d.New, d.Old)
@@ -68,7 +68,7 @@ func (d *ShownSpecDiff) headline() string {
 // effectText formats a change with an effect on one line.
 func effectText(x diff.Change) string {
 	text := x.Path
-	if way := wayOf(x); way != "" {
+	if way := oldAndNew(x); way != "" {
 		text += ": " + way
 	}
 	if x.Note != "" {
@@ -77,9 +77,9 @@ func effectText(x diff.Change) string {
 	return text + whereOf(x)
 }
 
-// wayOf formats the old and new value, or the only one of an added or removed
+// oldAndNew formats the old and new value, or the only one of an added or removed
 // part.
-func wayOf(x diff.Change) string {
+func oldAndNew(x diff.Change) string {
 	old, now := tty.OneLine(x.Old, 160), tty.OneLine(x.New, 160)
 	switch {
 	case x.Kind == diff.Added:
@@ -129,7 +129,7 @@ var signs = map[diff.ChangeKind]string{diff.Added: "+", diff.Removed: "-", diff.
 
 // changeText formats a change on one line, without its sign.
 func changeText(x diff.Change) string {
-	text := strings.TrimSpace(x.Path + "  " + strings.TrimLeft(wayOf(x), "+- "))
+	text := strings.TrimSpace(x.Path + "  " + strings.TrimLeft(oldAndNew(x), "+- "))
 	if x.Note != "" {
 		text += "  " + x.Note
 	}
@@ -149,13 +149,13 @@ func printFiles(w io.Writer, indent string, files []diff.File) {
 			fmt.Fprintf(w, "%s… %d more\n", indent, len(files)-i)
 			return
 		}
-		fmt.Fprintf(w, "%s%s %s\n", indent, signs[f.Kind], plainName(f.Path))
+		fmt.Fprintf(w, "%s%s %s\n", indent, signs[f.Kind], quoteName(f.Path))
 	}
 }
 
-// plainName returns a file's name, quoted if it contains line breaks or control
+// quoteName returns a file's name, quoted if it contains line breaks or control
 // characters.
-func plainName(name string) string {
+func quoteName(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(name)
 	}

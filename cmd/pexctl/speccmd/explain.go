@@ -29,7 +29,7 @@ func explain(c *call) error {
 	if code == "" {
 		return explainAll(c, c.JSON)
 	}
-	m, ok := diag.Explain(codeNamed(code))
+	m, ok := diag.Explain(normalizeCode(code))
 	switch {
 	case !ok:
 		return failure.WithHintf(failure.Usagef("unknown diagnostic code %q", code), "%sto list all codes, run pexctl explain", nearCode(code))
@@ -40,8 +40,8 @@ func explain(c *call) error {
 	return nil
 }
 
-// codeNamed returns the full form of a code: pex12 and 12 are PEX012.
-func codeNamed(word string) string {
+// normalizeCode returns the full form of a code: pex12 and 12 are PEX012.
+func normalizeCode(word string) string {
 	word = strings.ToUpper(strings.TrimSpace(word))
 	if n, err := strconv.Atoi(strings.TrimPrefix(word, "PEX")); err == nil {
 		return fmt.Sprintf("PEX%03d", n)
@@ -54,7 +54,7 @@ func nearCode(word string) string {
 	for _, m := range diag.Codes() {
 		all = append(all, string(m.Code))
 	}
-	if near := diag.Nearest(codeNamed(word), all); near != "" {
+	if near := diag.Nearest(normalizeCode(word), all); near != "" {
 		return "did you mean " + near + "? "
 	}
 	return ""

@@ -31,7 +31,7 @@ func GraphCommand(env *ui.Env) *cli.Command {
 			project.HomeFlag(), ui.OutputFlagWith("text on a terminal, else mermaid", graphFormats...),
 		),
 		Action: env.Action(withFlags(func(c *call) error {
-			name, d, err := drawn(c)
+			name, d, err := drawing(c)
 			if err != nil {
 				return err
 			}
@@ -58,8 +58,8 @@ func printGraph(c *call, name string, d *graph.Drawing) error {
 	return nil
 }
 
-// drawn returns the requested drawing and its title.
-func drawn(c *call) (name string, d *graph.Drawing, err error) {
+// drawing returns the requested drawing and its title.
+func drawing(c *call) (name string, d *graph.Drawing, err error) {
 	if c.run == "" {
 		p, _, err := project.Compile(c.Call)
 		if err != nil {
@@ -67,7 +67,7 @@ func drawn(c *call) (name string, d *graph.Drawing, err error) {
 		}
 		return p.Name, diagram.Draw(p, nil), nil
 	}
-	run, own, w, err := walked(c)
+	run, own, w, err := replayedPath(c)
 	if err != nil {
 		return "", nil, err
 	}
@@ -84,8 +84,8 @@ func drawn(c *call) (name string, d *graph.Drawing, err error) {
 	return p.Name + " · run " + run, d, nil
 }
 
-// walked returns a run, its own program and its path, replayed from its journal.
-func walked(c *call) (run string, own *engine.Program, path *graph.Path, err error) {
+// replayedPath returns a run, its own program and its path, replayed from its journal.
+func replayedPath(c *call) (run string, own *engine.Program, path *graph.Path, err error) {
 	s, run, err := project.FindRun(c.Call, c.run, c.Arg(0))
 	if err != nil {
 		return "", nil, nil, err

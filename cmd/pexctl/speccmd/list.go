@@ -30,7 +30,7 @@ func ListCommand(env *ui.Env) *cli.Command {
 }
 
 func list(c *call) error {
-	found := listed(c.Catalog)
+	found := allComponents(c.Catalog)
 	if kind := c.Arg(0); kind != "" {
 		found = slices.DeleteFunc(found, func(b component.Blueprint) bool { return b.Kind != kind })
 		if len(found) == 0 {
@@ -93,8 +93,8 @@ func printKeys(to io.Writer, keys []config.Key) error {
 	return w.Flush()
 }
 
-// listed returns everything that specs, tests, suites and flags can name.
-func listed(c *catalog.Catalog) component.Blueprints {
+// allComponents returns everything that specs, tests, suites and flags can name.
+func allComponents(c *catalog.Catalog) component.Blueprints {
 	out := slices.Concat(c.Models.Blueprints("provider"), c.Tools.Blueprints("tool"), c.Nodes.Blueprints("node"), c.Checks.Blueprints("check"))
 	for _, info := range report.All().List("report") {
 		out = append(out, component.Blueprint{Info: info})
@@ -113,7 +113,7 @@ func infos(of component.Blueprints) []component.Info {
 // Kinds returns the kinds of components, in the order in which they are listed.
 func Kinds(c *catalog.Catalog) []string {
 	var out []string
-	for _, b := range listed(c) {
+	for _, b := range allComponents(c) {
 		out = append(out, b.Kind)
 	}
 	return slices.Compact(out)

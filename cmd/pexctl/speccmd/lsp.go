@@ -31,15 +31,15 @@ func serveEditor(c *call) error {
 	spec := project.SpecOptions(c.Call)
 	spec.Analyzers = analysis.All()
 	o := lsp.Options{Spec: spec, Version: version.String(), Log: c.Stderr}
-	err := lsp.Serve(c.Context, c.Stdin, open{ui.Verbatim(c.Stdout)}, o)
+	err := lsp.Serve(c.Context, c.Stdin, keepOpen{ui.Verbatim(c.Stdout)}, o)
 	if errors.Is(err, lsp.ErrNoShutdown) {
 		return ui.Exit(ui.ExitNegative, err)
 	}
 	return err
 }
 
-// open is a writer that the server must not close.
-type open struct{ io.Writer }
+// keepOpen is a writer that the server must not close.
+type keepOpen struct{ io.Writer }
 
 // Close does nothing.
-func (open) Close() error { return nil }
+func (keepOpen) Close() error { return nil }

@@ -48,7 +48,7 @@ func renderPrompt(c *call) error {
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
-	if v.Tools, err = toolcmd.Offered(c.Call, p, host); err != nil {
+	if v.Tools, err = toolcmd.ToolInfos(c.Call, p, host); err != nil {
 		return err
 	}
 	call, err := render.Call(v, c.node)
@@ -66,7 +66,7 @@ func renderPrompt(c *call) error {
 func givenView(c *call, p *engine.Program) (engine.View, error) {
 	var state render.State
 	if name := c.given; name != "" {
-		b, err := ui.ReadGiven(c.Call, "--given", name, ui.MaxArguments)
+		b, err := ui.ReadInput(c.Call, "--given", name, ui.MaxArguments)
 		if err != nil {
 			return engine.View{}, err
 		}

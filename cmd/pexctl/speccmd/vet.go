@@ -53,8 +53,8 @@ func VetCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// vetted is the result of vetting files.
-type vetted struct {
+// vetReport is the result of vetting files.
+type vetReport struct {
 	files   int
 	found   diag.List
 	ignored []diag.Ignored
@@ -83,8 +83,8 @@ func vetOnce(c *call) error {
 	if err != nil {
 		return err
 	}
-	v := &vetted{files: len(paths), values: []specValues{}, costs: costs}
-	c.NoteRead(paths...)
+	v := &vetReport{files: len(paths), values: []specValues{}, costs: costs}
+	c.RecordRead(paths...)
 	for _, path := range paths {
 		if err := v.add(c, path); err != nil {
 			return err
@@ -97,11 +97,11 @@ func vetOnce(c *call) error {
 	if c.strict && len(v.found) > 0 && !v.found.Failed() {
 		return ui.Exit(ui.ExitNegative, nil)
 	}
-	return costs.judged(v.found)
+	return costs.result(v.found)
 }
 
 // add vets one file.
-func (v *vetted) add(c *call, path string) error {
+func (v *vetReport) add(c *call, path string) error {
 	file, err := project.Local(c.Call, path)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (v *vetted) add(c *call, path string) error {
 // text prints the results: values and bounds if requested, then the diagnostics
 // and their number. It also prints diagnostics to stderr, because a caller that
 // captures stderr separately expects there why the command failed.
-func (v *vetted) text(c *call) {
+func (v *vetReport) text(c *call) {
 	if c.explain {
 		explainSpecs(c, v.values)
 	}
@@ -136,7 +136,7 @@ func (v *vetted) text(c *call) {
 	v.summary(c.Stdout)
 }
 
-func (v *vetted) summary(w io.Writer) {
+func (v *vetReport) summary(w io.Writer) {
 	ignored := ""
 	if n := len(v.ignored); n > 0 {
 		ignored = fmt.Sprintf(", %d ignored", n)
@@ -153,7 +153,7 @@ type specValues struct {
 // printVetted prints one object: the diagnostics, and the values and the worst
 // cases if asked for.
 func printVetted(c *call, found diag.List, values []specValues, costs *worstCases) error {
-	if !c.explain && !costs.on() {
+	if !c.explain && !costs.enabled() {
 		return ui.PrintJSON(c.Call, found)
 	}
 	b, err := json.Marshal(found)
@@ -167,7 +167,7 @@ func printVetted(c *call, found diag.List, values []specValues, costs *worstCase
 	if c.explain {
 		object["specs"] = values
 	}
-	if costs.on() {
+	if costs.enabled() {
 		object["bounds"] = costs.all
 	}
 	return ui.PrintJSON(c.Call, object)

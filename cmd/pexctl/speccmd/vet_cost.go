@@ -105,12 +105,12 @@ func manyTokens(n int) string { return ui.Count(n, "token") }
 
 func modelCalls(n int) string { return ui.Count(n, "call") }
 
-// on reports whether the worst case is needed.
-func (w *worstCases) on() bool { return w.shown || len(w.gates) > 0 }
+// enabled reports whether the worst case is needed.
+func (w *worstCases) enabled() bool { return w.shown || len(w.gates) > 0 }
 
 // analyzers returns those of vet, and one that computes the worst case of a file.
 func (w *worstCases) analyzers(all []dsl.Analyzer, file, shown string) []dsl.Analyzer {
-	if !w.on() {
+	if !w.enabled() {
 		return all
 	}
 	bare := specfs.FileOf(file)
@@ -122,7 +122,7 @@ func (w *worstCases) analyzers(all []dsl.Analyzer, file, shown string) []dsl.Ana
 		Name: "worst_case", Codes: []diag.Code{diag.CostAboveLimit},
 		Run: func(p *dsl.Pass) {
 			if p.Spec.File == root && p.Spec.Agent == agent { // not an agent within it
-				w.look(p, shown)
+				w.compute(p, shown)
 			}
 		},
 	})
@@ -143,8 +143,8 @@ func specFile(path string) string {
 	return abs
 }
 
-// look computes the worst case, and reports what exceeds a gate.
-func (w *worstCases) look(p *dsl.Pass, shown string) {
+// compute computes the worst case, and reports what exceeds a gate.
+func (w *worstCases) compute(p *dsl.Pass, shown string) {
 	b := specBounds{File: shown, Estimate: costbound.Bound(p.Program, w.o), Lines: []heavyLine{}}
 	values := map[string]config.Origin{}
 	for _, o := range p.Spec.Explain() {
@@ -175,15 +175,15 @@ func (w *worstCases) look(p *dsl.Pass, shown string) {
 		reaches, unbounded := g.exceeds(b.Limited)
 		switch {
 		case unbounded != "":
-			p.Error(diag.CostAboveLimit, at.Place(), "%s is %s, but the worst case is unbounded: %s", g.flag, g.allows, unbounded).Hint = g.wayOut(b.Lines)
+			p.Error(diag.CostAboveLimit, at.Place(), "%s is %s, but the worst case is unbounded: %s", g.flag, g.allows, unbounded).Hint = g.fixHint(b.Lines)
 		case reaches != "":
-			p.Error(diag.CostAboveLimit, at.Place(), "%s is %s, but a run can reach %s", g.flag, g.allows, reaches).Hint = g.wayOut(b.Lines)
+			p.Error(diag.CostAboveLimit, at.Place(), "%s is %s, but a run can reach %s", g.flag, g.allows, reaches).Hint = g.fixHint(b.Lines)
 		}
 	}
 }
 
-// wayOut describes what to change.
-func (g *gate) wayOut(lines []heavyLine) string {
+// fixHint describes what to change.
+func (g *gate) fixHint(lines []heavyLine) string {
 	switch {
 	case g.limit != "":
 		return "set " + g.limit + ", which no run exceeds; pexctl vet --cost breaks the figure down"
@@ -210,11 +210,11 @@ func (w *worstCases) print(stdout io.Writer) {
 	}
 }
 
-// judged returns the result of vet: exceeding a gate is a negative result, and
+// result returns the result of vet: exceeding a gate is a negative result, and
 // any other error makes the spec unusable. A gate that was not evaluated is an
 // error.
-func (w *worstCases) judged(found diag.List) error {
-	if w.on() && !found.Failed() && len(w.all) < max(1, w.specs) {
+func (w *worstCases) result(found diag.List) error {
+	if w.enabled() && !found.Failed() && len(w.all) < max(1, w.specs) {
 		return failure.Usagef("the worst case needs a spec of kind: Agent; pass one or its directory")
 	}
 	rest := slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Code == diag.CostAboveLimit })

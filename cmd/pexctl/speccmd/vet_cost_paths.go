@@ -8,9 +8,9 @@ import (
 	"github.com/pexctl/pex/engine/costbound"
 )
 
-// ways returns the alternative changes that would bound the figures without a
+// alternatives returns the alternative changes that would bound the figures without a
 // bound, or nil if all have one.
-func (b *specBounds) ways() []string {
+func (b *specBounds) alternatives() []string {
 	var out []string
 	t := b.Limited
 	if !t.Calls.Known() {
@@ -19,7 +19,7 @@ func (b *specBounds) ways() []string {
 	if !t.Tokens.Known() {
 		way := "tokens with " + b.limit("max_tokens")
 		if t.Calls.Known() {
-			way += b.without()
+			way += b.tokenBoundHint()
 		}
 		out = append(out, way)
 	}
@@ -33,9 +33,9 @@ func (b *specBounds) ways() []string {
 	return out
 }
 
-// without describes how to bound tokens without a limit of the run. Texts for
+// tokenBoundHint describes how to bound tokens without a limit of the run. Texts for
 // embeddings have no such bound.
-func (b *specBounds) without() string {
+func (b *specBounds) tokenBoundHint() string {
 	if slices.ContainsFunc(b.Parts, func(p costbound.Part) bool { return p.Vectors() && !p.Tokens.Known() }) {
 		return ""
 	}

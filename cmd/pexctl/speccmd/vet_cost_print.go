@@ -33,7 +33,7 @@ func (b *specBounds) print(w io.Writer) {
 		fmt.Fprintln(w, why)
 	}
 	b.printLevers(w)
-	if ways := b.ways(); len(ways) > 0 {
+	if ways := b.alternatives(); len(ways) > 0 {
 		fmt.Fprintf(w, "\nto bound the worst case, limit %s\n", strings.Join(ways, "; "))
 	}
 }

@@ -31,7 +31,7 @@ func vetFormat(c *call) (string, error) {
 
 // print prints the results on stdout. Formats of other tools have no summary,
 // which then goes to stderr.
-func (v *vetted) print(c *call, format string) error {
+func (v *vetReport) print(c *call, format string) error {
 	switch format {
 	case "json":
 		return printVetted(c, v.found, v.values, v.costs)

@@ -56,7 +56,7 @@ type backupReport struct {
 }
 
 func (r *backupReport) text() string {
-	what := held(r.Runs, r.Evals, r.Memory)
+	what := contentText(r.Runs, r.Evals, r.Memory)
 	if r.Trusted > 0 {
 		what += ", with " + ui.Count(r.Trusted, "trusted digest")
 	}
@@ -84,7 +84,7 @@ func storeBackup(c *call) error {
 		err = ui.PrintJSON(c.Call, b.report)
 	}
 	if err != nil {
-		return cutShort(c, err)
+		return interrupted(c, err)
 	}
 	if !c.JSON {
 		fmt.Fprintf(c.Stderr, "backed up %s, %s\n", b.report.text(), ui.Bytes(b.report.Bytes))
@@ -105,7 +105,7 @@ func backupFile(c *call) (string, error) {
 // backup is the state of creating a backup.
 type backup struct {
 	c      *call
-	home   *homed
+	home   *storeHome
 	report backupReport
 }
 

@@ -72,7 +72,7 @@ func storeCheck(c *call) error {
 	return err
 }
 
-func (r *checkReport) checkRuns(c *call, h *homed) error {
+func (r *checkReport) checkRuns(c *call, h *storeHome) error {
 	if h.runs == nil {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (r *checkReport) print(c *call) {
 		}
 		fmt.Fprintln(w, ui.Safe(w, fmt.Sprintf("%s: %s: %s; %s", place, kind, f.What, f.Fix)))
 	}
-	looked := held(r.Runs, r.Evals, r.Memory)
+	looked := contentText(r.Runs, r.Evals, r.Memory)
 	verdict := "intact"
 	if n := r.damaged(); n > 0 {
 		verdict = ui.Count(n, "damage") + " found"
@@ -150,7 +150,7 @@ type repairReport struct {
 	Damage  string `json:"damage"`
 }
 
-func repairRun(c *call, h *homed, run string, wantJSON bool) error {
+func repairRun(c *call, h *storeHome, run string, wantJSON bool) error {
 	if h.runs == nil {
 		return failure.Usagef("run %s: no runs in %s", run, h.dir)
 	}

@@ -31,23 +31,23 @@ func Command(env *ui.Env) *cli.Command {
 	}
 }
 
-// homed is the home of a store command.
-type homed struct {
+// storeHome is the home of a store command.
+type storeHome struct {
 	dir  string
 	runs *journal.Home // nil if there is none
 }
 
 // memoryDir returns the folder of the home's memory; it need not exist. A memory
 // elsewhere, by memory.path, does not belong to the home.
-func (h *homed) memoryDir() string { return filepath.Join(h.dir, "memory") }
+func (h *storeHome) memoryDir() string { return filepath.Join(h.dir, "memory") }
 
 // openHomed opens the home if it exists, and does not create it.
-func openHomed(c *call) (*homed, error) {
+func openHomed(c *call) (*storeHome, error) {
 	dir, err := project.HomeHere(c.Call)
 	if err != nil {
 		return nil, err
 	}
-	h := &homed{dir: dir}
+	h := &storeHome{dir: dir}
 	if _, err := os.Stat(filepath.Join(dir, "runs")); errors.Is(err, fs.ErrNotExist) {
 		return h, nil
 	}
@@ -58,7 +58,7 @@ func openHomed(c *call) (*homed, error) {
 }
 
 // list returns the ids of the home's runs.
-func (h *homed) list() ([]string, error) {
+func (h *storeHome) list() ([]string, error) {
 	if h.runs == nil {
 		return nil, nil
 	}
@@ -76,8 +76,8 @@ func untilSignal(c *call) (stop func()) {
 	return stop
 }
 
-// cutShort returns the error of a command that a signal may have stopped.
-func cutShort(c *call, err error) error {
+// interrupted returns the error of a command that a signal may have stopped.
+func interrupted(c *call, err error) error {
 	if c.Context.Err() != nil {
 		return ui.Exit(ui.SignalCode(context.Cause(c.Context)), err)
 	}

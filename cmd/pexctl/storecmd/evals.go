@@ -26,8 +26,8 @@ const (
 	backupTrust = homedir.TrustFile
 )
 
-// held describes the content of a home.
-func held(runs, evals int, memory bool) string {
+// contentText describes the content of a home.
+func contentText(runs, evals int, memory bool) string {
 	all := []string{ui.Count(runs, "run")}
 	if evals > 0 {
 		all = append(all, ui.Count(evals, "evaluation"))
@@ -42,7 +42,7 @@ func held(runs, evals int, memory bool) string {
 }
 
 // evals returns the folders of the home's evaluations.
-func (h *homed) evals() ([]string, error) {
+func (h *storeHome) evals() ([]string, error) {
 	entries, err := os.ReadDir(project.EvalsDir(h.dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -58,7 +58,7 @@ func (h *homed) evals() ([]string, error) {
 }
 
 // checkEvals verifies the evaluations, and the list of trusted files.
-func (r *checkReport) checkEvals(h *homed) error {
+func (r *checkReport) checkEvals(h *storeHome) error {
 	dirs, err := h.evals()
 	if err != nil {
 		return err
@@ -144,8 +144,8 @@ func (b *backup) addTrust(a *archive.Writer) error {
 	return a.Add(backupTrust, info.ModTime(), int64(len(raw)), bytes.NewReader(raw))
 }
 
-// takeOther unpacks a file of an evaluation, or the list of trusted files.
-func (r *restore) takeOther(f archive.File, in io.Reader) error {
+// unpackOther unpacks a file of an evaluation, or the list of trusted files.
+func (r *restore) unpackOther(f archive.File, in io.Reader) error {
 	parts := strings.Split(f.Name, "/")
 	if f.Name != backupTrust && (parts[0] != backupEvals || len(parts) < 3) {
 		return fmt.Errorf("%w: %q is not part of a backup made by pexctl", archive.ErrDamaged, f.Name)

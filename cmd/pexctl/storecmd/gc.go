@@ -57,7 +57,7 @@ func storeGC(c *call) error {
 		return err
 	}
 	r := gcReport{Removed: []string{}, Kept: map[string]int{}, DryRun: c.dryRun}
-	if err := errors.Join(r.runs(home, rule), r.rest(c, home)); err != nil {
+	if err := errors.Join(r.runs(home, rule), r.cleanUp(c, home)); err != nil {
 		return failure.Infra(err)
 	}
 	if c.JSON {
@@ -72,11 +72,11 @@ type gcRule struct {
 	before time.Time // last changed before; zero to ignore the age
 	keep   int       // the number of newest runs to keep
 	all    bool
-	any    bool // a rule was given
+	given  bool // a rule was given
 }
 
 func gcRuleOf(c *call) (gcRule, error) {
-	r := gcRule{keep: max(0, c.keep), all: c.all, any: c.IsSet("keep")}
+	r := gcRule{keep: max(0, c.keep), all: c.all, given: c.IsSet("keep")}
 	if err := c.AtMost(0); err != nil {
 		return r, err
 	}
@@ -89,18 +89,18 @@ func gcRuleOf(c *call) (gcRule, error) {
 		if err != nil {
 			return r, failure.Usagef("invalid value %q for --older-than; use an age such as 90m, 12h or 30d", text)
 		}
-		r.before, r.any = r.before.Add(-age), true
+		r.before, r.given = r.before.Add(-age), true
 	}
-	if r.all && !r.any {
+	if r.all && !r.given {
 		return r, failure.Usagef("--all needs --older-than or --keep")
 	}
 	return r, nil
 }
 
 // runs removes the runs that the rule selects.
-func (r *gcReport) runs(h *homed, rule gcRule) error {
+func (r *gcReport) runs(h *storeHome, rule gcRule) error {
 	ids, err := h.list()
-	if err != nil || !rule.any {
+	if err != nil || !rule.given {
 		r.Kept["not selected"] = len(ids)
 		return err
 	}
@@ -113,7 +113,7 @@ func (r *gcReport) runs(h *homed, rule gcRule) error {
 		if err != nil {
 			return err
 		}
-		if why := staysFor(st, rule); why != "" {
+		if why := keepReason(st, rule); why != "" {
 			r.Kept[why]++
 			continue
 		}
@@ -137,8 +137,8 @@ func (r *gcReport) runs(h *homed, rule gcRule) error {
 	return nil
 }
 
-// staysFor returns the reason for keeping a run, or "".
-func staysFor(st journal.Stat, rule gcRule) string {
+// keepReason returns the reason for keeping a run, or "".
+func keepReason(st journal.Stat, rule gcRule) string {
 	switch {
 	case st.Open:
 		return "held"
@@ -150,7 +150,7 @@ func staysFor(st journal.Stat, rule gcRule) string {
 	return ""
 }
 
-func (r *gcReport) remove(h *homed, st journal.Stat) error {
+func (r *gcReport) remove(h *storeHome, st journal.Stat) error {
 	if !r.DryRun {
 		err := h.runs.Remove(st.Run)
 		var held *journal.InUseError
@@ -169,8 +169,8 @@ func (r *gcReport) remove(h *homed, st journal.Stat) error {
 	return nil
 }
 
-// rest completes interrupted removals, and cleans up the memory.
-func (r *gcReport) rest(c *call, h *homed) error {
+// cleanUp completes interrupted removals, and cleans up the memory.
+func (r *gcReport) cleanUp(c *call, h *storeHome) error {
 	if h.runs != nil {
 		n, err := h.runs.Sweep(r.DryRun)
 		if err != nil {

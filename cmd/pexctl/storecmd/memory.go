@@ -18,9 +18,9 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// memoryPatience is the timeout for checking a memory: damaged files can make the
+// memoryCheckTimeout is the timeout for checking a memory: damaged files can make the
 // library loop.
-const memoryPatience = 10 * time.Minute
+const memoryCheckTimeout = 10 * time.Minute
 
 // memoryCheckCommand is run by `store check` in its own process: damaged files
 // can crash the library, which then counts as a finding.
@@ -52,7 +52,7 @@ type memoryVerdict struct {
 }
 
 // checkMemory checks the memory, if there is one, in its own process.
-func (r *checkReport) checkMemory(c *call, h *homed) error {
+func (r *checkReport) checkMemory(c *call, h *storeHome) error {
 	entries, err := os.ReadDir(h.memoryDir())
 	if len(entries) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) {
 		return nil
@@ -83,7 +83,7 @@ func (r *checkReport) checkMemory(c *call, h *homed) error {
 
 // memoryInProcess starts self, which is a pexctl; the error reports a crash.
 func memoryInProcess(ctx context.Context, self, home string) (v memoryVerdict, err error) {
-	ctx, cancel := context.WithTimeout(ctx, memoryPatience)
+	ctx, cancel := context.WithTimeout(ctx, memoryCheckTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self, "store", "memory-check", "--home", home)
 	var out, complaint bytes.Buffer
@@ -91,7 +91,7 @@ func memoryInProcess(ctx context.Context, self, home string) (v memoryVerdict, e
 	cmd.WaitDelay = time.Second
 	err = cmd.Run()
 	if ctx.Err() != nil {
-		return v, fmt.Errorf("the check timed out after %v", memoryPatience)
+		return v, fmt.Errorf("the check timed out after %v", memoryCheckTimeout)
 	}
 	if err == nil {
 		err = json.Unmarshal(out.Bytes(), &v)

@@ -39,7 +39,7 @@ func storeRestore(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := vacant(dir); err != nil {
+	if err := checkEmpty(dir); err != nil {
 		return err
 	}
 	in := c.Stdin
@@ -55,7 +55,7 @@ func storeRestore(c *call) error {
 	defer stop()
 	r := restore{c: c, home: dir, evals: map[string]bool{}}
 	if err := r.all(in); err != nil {
-		return cutShort(c, fmt.Errorf("nothing was restored: %w", err))
+		return interrupted(c, fmt.Errorf("nothing was restored: %w", err))
 	}
 	if c.JSON {
 		return ui.PrintJSON(c.Call, r.report)
@@ -64,8 +64,8 @@ func storeRestore(c *call) error {
 	return nil
 }
 
-// vacant rejects a home that contains something.
-func vacant(home string) error {
+// checkEmpty rejects a home that contains something.
+func checkEmpty(home string) error {
 	for _, part := range []string{backupRuns, backupEvals, backupMemory} {
 		dir := filepath.Join(home, part)
 		entries, err := os.ReadDir(dir)
@@ -105,14 +105,14 @@ func (r *restore) all(in io.Reader) (err error) {
 	if r.runs, err = journal.OpenHome(r.staging, journal.Sync); err != nil {
 		return err
 	}
-	if _, err := archive.Read(in, r.take); err != nil {
+	if _, err := archive.Read(in, r.unpack); err != nil {
 		return err
 	}
 	return r.move()
 }
 
-// take unpacks one file of the backup.
-func (r *restore) take(f archive.File, in io.Reader) error {
+// unpack unpacks one file of the backup.
+func (r *restore) unpack(f archive.File, in io.Reader) error {
 	if err := r.c.Context.Err(); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (r *restore) take(f archive.File, in io.Reader) error {
 	}
 	parts := strings.Split(f.Name, "/")
 	if len(parts) != 3 || parts[0] != backupRuns {
-		return r.takeOther(f, in)
+		return r.unpackOther(f, in)
 	}
 	b, err := io.ReadAll(in)
 	if err != nil {

@@ -103,7 +103,7 @@ func testOnce(c *ui.Call, o *testOptions) error {
 	if o.list {
 		return listTests(c, o, plan)
 	}
-	if err := plan.trusted(c); err != nil {
+	if err := plan.checkTrust(c); err != nil {
 		return err
 	}
 	ctx, stop := ui.OnSignal(c.Context, func() { fmt.Fprintln(c.Stderr, "Stopping after the cases in progress (Ctrl-C again to stop now)") })
@@ -115,12 +115,12 @@ func testOnce(c *ui.Call, o *testOptions) error {
 	}
 	done := runTests(ctx, o, plan)
 	if ctx.Err() != nil {
-		return ui.StoppedBy(ctx, fmt.Errorf("interrupted after %d of %s", done.finished(), ui.Count(len(plan.cases), "case")))
+		return ui.SignalError(ctx, fmt.Errorf("interrupted after %d of %s", done.finished(), ui.Count(len(plan.cases), "case")))
 	}
 	if o.stale {
 		return listStale(c, o, plan, done)
 	}
-	return tellTests(ctx, c, o, plan, done)
+	return reportTests(ctx, c, o, plan, done)
 }
 
 // inCI reports whether no human sees the diff of what is written.

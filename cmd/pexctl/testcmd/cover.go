@@ -18,14 +18,14 @@ func (p *testPrinter) coverage(all []coverage.Report) {
 		p.line("%s of %s is covered", p.ink(tty.Bold, percent(r.Share)), r.Spec)
 		for _, kind := range coverage.Kinds() {
 			if hit, n := r.Of(kind); n > 0 {
-				p.line("%s", strings.TrimRight(fmt.Sprintf("  %-13s %2d of %-2d%s", kind, hit, n, p.never(r, kind)), " "))
+				p.line("%s", strings.TrimRight(fmt.Sprintf("  %-13s %2d of %-2d%s", kind, hit, n, p.uncovered(r, kind)), " "))
 			}
 		}
 	}
 }
 
-// never lists what of a kind was not exercised, after its figures.
-func (p *testPrinter) never(r coverage.Report, kind coverage.Kind) string {
+// uncovered lists what of a kind was not exercised, after its figures.
+func (p *testPrinter) uncovered(r coverage.Report, kind coverage.Kind) string {
 	const indent, comma = 25, ", "
 	var b strings.Builder
 	at, columns := indent+len("never: "), ui.Columns(p.w)
@@ -53,10 +53,10 @@ func (p *testPrinter) never(r coverage.Report, kind coverage.Kind) string {
 	return b.String()
 }
 
-// tooLittle reports whether the coverage of a spec is below the minimum.
-func (o *testOptions) tooLittle(all []coverage.Report) bool {
+// belowMinimum reports whether the coverage of a spec is below the minimum.
+func (o *testOptions) belowMinimum(all []coverage.Report) bool {
 	for _, r := range all {
-		if r.Share < o.least {
+		if r.Share < o.minCoverage {
 			return true
 		}
 	}

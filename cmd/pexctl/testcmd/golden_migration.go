@@ -13,7 +13,7 @@ import (
 
 // movedHint explains how to move golden files from the place that an earlier
 // version used.
-func movedHint(c *ui.Call, plan *testPlan, done *testsDone) {
+func movedHint(c *ui.Call, plan *testPlan, done *testOutcomes) {
 	told := false
 	for i, out := range done.outcomes {
 		k := &plan.cases[i]

@@ -27,7 +27,7 @@ func listTests(c *ui.Call, o *testOptions, plan *testPlan) error {
 	rows := [][]string{{"SPEC", "CASE", "DOES", "AT"}}
 	for i := range plan.cases {
 		k := &plan.cases[i]
-		l := listedCase{Spec: k.unit.name, Name: k.Name, File: fspath.Shown(k.Position.File), Line: k.Position.Line, Does: doesOf(k)}
+		l := listedCase{Spec: k.unit.name, Name: k.Name, File: fspath.Shown(k.Position.File), Line: k.Position.Line, Does: describeCase(k)}
 		cases = append(cases, l)
 		rows = append(rows, []string{l.Spec, l.Name, strings.Join(l.Does, ", "), fmt.Sprintf("%s:%d", l.File, l.Line)})
 	}
@@ -40,8 +40,8 @@ func listTests(c *ui.Call, o *testOptions, plan *testPlan) error {
 	return nil
 }
 
-// doesOf describes what a case does.
-func doesOf(k *plannedCase) []string {
+// describeCase describes what a case does.
+func describeCase(k *plannedCase) []string {
 	out := []string{}
 	if len(k.Render) > 0 {
 		out = append(out, "renders "+strings.Join(k.Render, " "))
@@ -66,7 +66,7 @@ func doesOf(k *plannedCase) []string {
 }
 
 // staleOf returns the cassettes with requests that differ from the recorded ones.
-func staleOf(plan *testPlan, done *testsDone) []report.StaleCassette {
+func staleOf(plan *testPlan, done *testOutcomes) []report.StaleCassette {
 	var out []report.StaleCassette
 	for i, o := range done.outcomes {
 		if o == nil || o.Stale == nil {
@@ -94,7 +94,7 @@ func staleCall(d replay.Drifted) report.StaleCall {
 
 // listStale lists the cassettes to record again; the exit code is 1 if there are
 // any.
-func listStale(c *ui.Call, o *testOptions, plan *testPlan, done *testsDone) error {
+func listStale(c *ui.Call, o *testOptions, plan *testPlan, done *testOutcomes) error {
 	stale := staleOf(plan, done)
 	if o.json {
 		if stale == nil {

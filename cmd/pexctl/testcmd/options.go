@@ -13,23 +13,23 @@ import (
 
 // testOptions are the parsed flags of `pexctl test`.
 type testOptions struct {
-	out     *outputs.Outputs
-	json    bool // -o json
-	quiet   bool
-	update  bool
-	review  bool
-	record  string // missing, all or ""
-	only    *regexp.Regexp
-	shard   shard
-	jobs    int
-	list    bool
-	watch   bool
-	stale   bool
-	allowed []drift.Class
-	unused  bool // unused golden files are failures
-	cover   bool
-	least   float64 // minimum coverage, 0 to 1
-	allow   []string
+	out         *outputs.Outputs
+	json        bool // -o json
+	quiet       bool
+	update      bool
+	review      bool
+	record      string // missing, all or ""
+	only        *regexp.Regexp
+	shard       shard
+	jobs        int
+	list        bool
+	watch       bool
+	stale       bool
+	allowed     []drift.Class
+	unused      bool // unused golden files are failures
+	cover       bool
+	minCoverage float64 // minimum coverage, 0 to 1
+	allow       []string
 	// noCommands rejects programs that tools and checks would start.
 	noCommands bool
 }
@@ -37,8 +37,8 @@ type testOptions struct {
 // shard is part i of n, from 1; n is 0 for everything.
 type shard struct{ i, n int }
 
-// takes reports whether the case with an index belongs to the shard.
-func (s shard) takes(index int) bool { return s.n == 0 || index%s.n == s.i-1 }
+// contains reports whether the case with an index belongs to the shard.
+func (s shard) contains(index int) bool { return s.n == 0 || index%s.n == s.i-1 }
 
 // all reports whether every case runs: only then is it known which golden files
 // are unused.
@@ -48,7 +48,7 @@ func testOptionsOf(c *ui.Call) (*testOptions, error) {
 	o := &testOptions{
 		quiet: c.Quiet, update: c.Bool("update"), review: c.Bool("review"), record: c.String("record"),
 		jobs: c.Int("jobs"), list: c.Bool("list"), watch: c.Bool("watch"), stale: c.Bool("stale"),
-		cover: c.Bool("cover") || c.IsSet("cover-min"), least: c.Float64("cover-min") / 100,
+		cover: c.Bool("cover") || c.IsSet("cover-min"), minCoverage: c.Float64("cover-min") / 100,
 		allow: c.AllowPaths, noCommands: c.Bool("no-commands"),
 	}
 	var err error
@@ -64,21 +64,21 @@ func testOptionsOf(c *ui.Call) (*testOptions, error) {
 	if o.shard, err = shardOf(c.String("shard")); err != nil {
 		return nil, err
 	}
-	if o.allowed, err = driftsOf(c.String("allow-drift")); err != nil {
+	if o.allowed, err = parseDrifts(c.String("allow-drift")); err != nil {
 		return nil, err
 	}
 	o.unused = o.all()
 	if c.IsSet("fail-on-unused") {
 		o.unused = c.Bool("fail-on-unused")
 	}
-	if err := o.agree(); err != nil || !o.review {
+	if err := o.checkConflicts(); err != nil || !o.review {
 		return o, err
 	}
-	return o, atTerminal(c)
+	return o, requireTerminal(c)
 }
 
-// agree rejects conflicting options.
-func (o *testOptions) agree() error {
+// checkConflicts rejects conflicting options.
+func (o *testOptions) checkConflicts() error {
 	writes := o.update || o.review || o.record != ""
 	switch {
 	case o.record != "" && o.record != "missing" && o.record != "all":
@@ -99,7 +99,7 @@ func (o *testOptions) agree() error {
 		return failure.Usagef("--watch cannot be combined with --update, --review, --record, --list or --stale")
 	case o.unused && !o.all():
 		return failure.Usagef("--fail-on-unused cannot be combined with --run or --shard: it needs all cases")
-	case o.least < 0 || o.least > 1:
+	case o.minCoverage < 0 || o.minCoverage > 1:
 		return failure.Usagef("--cover-min must be a percentage between 0 and 100")
 	case o.jobs < 1:
 		return failure.Usagef("invalid value %d for -j; it must be at least 1", o.jobs)
@@ -120,8 +120,8 @@ func shardOf(text string) (shard, error) {
 	return shard{i, n}, nil
 }
 
-// driftsOf parses the classes of --allow-drift. Prompts may always drift.
-func driftsOf(text string) ([]drift.Class, error) {
+// parseDrifts parses the classes of --allow-drift. Prompts may always drift.
+func parseDrifts(text string) ([]drift.Class, error) {
 	known := []string{string(drift.Prompt), string(drift.Parameters), string(drift.Tools), string(drift.Arguments)}
 	var out []drift.Class
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' }) {

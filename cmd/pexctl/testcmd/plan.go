@@ -22,11 +22,11 @@ import (
 
 // testPlan holds the cases to run, with what they need.
 type testPlan struct {
-	bench *testcase.Bench
-	units *testUnits
-	cases []plannedCase
-	files []string // files with tests, absolute
-	whole []string // specs, absolute, all of whose tests are included
+	bench         *testcase.Bench
+	units         *testUnits
+	cases         []plannedCase
+	files         []string // files with tests, absolute
+	completeSpecs []string // specs, absolute, all of whose tests are included
 }
 
 // plannedCase is a case with its program.
@@ -44,12 +44,12 @@ func planTests(c *ui.Call, o *testOptions) (*testPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.NoteRead(files...)
+	c.RecordRead(files...)
 	for _, spec := range whole {
-		c.NoteRead(spec, filepath.Join(filepath.Dir(spec), "tests")) // new cases are added there
+		c.RecordRead(spec, filepath.Join(filepath.Dir(spec), "tests")) // new cases are added there
 	}
 	if len(files) == 0 {
-		return nil, without(c, whole, options)
+		return nil, noTestsError(c, whole, options)
 	}
 	p := &testPlan{bench: newTestBench(c.Catalog, o)}
 	p.units = newTestUnits(p.bench, options.Programs, o.cover)
@@ -65,36 +65,36 @@ func planTests(c *ui.Call, o *testOptions) (*testPlan, error) {
 		p.files = append(p.files, fspath.Real(file))
 	}
 	for _, spec := range whole {
-		p.whole = append(p.whole, fspath.Real(spec))
+		p.completeSpecs = append(p.completeSpecs, fspath.Real(spec))
 	}
 	if err := ui.ShowDiagnostics(c, found.Sort()); err != nil {
 		return nil, err
 	}
-	if p.cases, err = o.chosen(c, cases, files, p.units); err != nil {
+	if p.cases, err = o.selectCases(c, cases, files, p.units); err != nil {
 		p.close()
 		return nil, err
 	}
-	p.announce()
-	p.noteRead(c)
+	p.registerCases()
+	p.recordRead(c)
 	return p, nil
 }
 
-// noteRead records the files that the cases compare with and replay.
-func (p *testPlan) noteRead(c *ui.Call) {
+// recordRead records the files that the cases compare with and replay.
+func (p *testPlan) recordRead(c *ui.Call) {
 	for i := range p.cases {
 		k := &p.cases[i]
 		if k.Golden != "" {
-			c.NoteRead(k.Golden)
+			c.RecordRead(k.Golden)
 		}
 		if k.Run != nil && k.Run.Cassette != "" {
-			c.NoteRead(k.Run.Cassette)
+			c.RecordRead(k.Run.Cassette)
 		}
 	}
 }
 
-// trusted asks whether to trust foreign parts of the specs whose cases run tools;
+// checkTrust asks whether to trust foreign parts of the specs whose cases run tools;
 // rendering starts nothing.
-func (p *testPlan) trusted(c *ui.Call) error {
+func (p *testPlan) checkTrust(c *ui.Call) error {
 	for _, u := range p.units.order {
 		if !slices.ContainsFunc(p.cases, func(k plannedCase) bool { return k.unit == u && k.Run != nil }) {
 			continue
@@ -106,10 +106,10 @@ func (p *testPlan) trusted(c *ui.Call) error {
 	return nil
 }
 
-// announce registers the cases with the golden files, in order. Invalid ones are
+// registerCases registers the cases with the golden files, in order. Invalid ones are
 // reported when they are compared.
-func (p *testPlan) announce() {
-	p.units.keep()
+func (p *testPlan) registerCases() {
+	p.units.excludeFiles()
 	for i := range p.cases {
 		if k := &p.cases[i]; k.Golden != "" {
 			_ = k.unit.Goldens.Announce(testcase.Owner(&k.Case), k.Golden)
@@ -125,8 +125,8 @@ func testSpecOptions(c *ui.Call) dsl.Options {
 	return o
 }
 
-// chosen compiles the specs of the selected cases.
-func (o *testOptions) chosen(c *ui.Call, cases []testspec.Case, files []string, units *testUnits) ([]plannedCase, error) {
+// selectCases compiles the specs of the selected cases.
+func (o *testOptions) selectCases(c *ui.Call, cases []testspec.Case, files []string, units *testUnits) ([]plannedCase, error) {
 	if len(cases) == 0 {
 		return nil, failure.Usagef("no tests found: %s", noTests(files))
 	}
@@ -137,10 +137,10 @@ func (o *testOptions) chosen(c *ui.Call, cases []testspec.Case, files []string, 
 	var out []plannedCase
 	var found diag.List
 	for i, k := range cases {
-		if !o.shard.takes(i) {
+		if !o.shard.contains(i) {
 			continue
 		}
-		u, list, err := units.of(&k)
+		u, list, err := units.unitFor(&k)
 		if err != nil {
 			return nil, err
 		}
@@ -198,9 +198,9 @@ func testFiles(paths []string, o dsl.Options) (files, whole []string, err error)
 	return files, whole, nil
 }
 
-// without explains why no tests were found. A spec that cannot be read may have
+// noTestsError explains why no tests were found. A spec that cannot be read may have
 // tests, so its diagnostics come first.
-func without(c *ui.Call, specs []string, o dsl.Options) error {
+func noTestsError(c *ui.Call, specs []string, o dsl.Options) error {
 	var found diag.List
 	for _, spec := range specs {
 		_, list := dsl.Load(spec, o)

@@ -23,10 +23,10 @@ const (
 
 // testPrinter prints the results of tests.
 type testPrinter struct {
-	w     io.Writer
-	o     *testOptions
-	color bool
-	told  map[string]string // changes of golden files already shown, with their case
+	w            io.Writer
+	o            *testOptions
+	color        bool
+	shownChanges map[string]string // changes of golden files already shown, with their case
 }
 
 func (p *testPrinter) ink(ink tty.Ink, s string) string { return tty.Pen{Color: p.color}.Ink(ink, s) }
@@ -35,7 +35,7 @@ func (p *testPrinter) line(format string, args ...any) { fmt.Fprintf(p.w, format
 
 // all prints the failures of each spec and a summary line for it, in the order of
 // the plan.
-func (p *testPrinter) all(plan *testPlan, done *testsDone, r *report.TestReport, removed []golden.Change) {
+func (p *testPrinter) all(plan *testPlan, done *testOutcomes, r *report.TestReport, removed []golden.Change) {
 	names := specNames(plan)
 	for _, name := range names {
 		t := tally{name: name}
@@ -142,7 +142,7 @@ func (p *testPrinter) outcome(out *testcase.Outcome) {
 	for i := range out.Problems {
 		x := &out.Problems[i]
 		ch, changed := p.changeOf(out, x)
-		if changed && p.repeated(ch, out.Name, &again) {
+		if changed && p.isRepeated(ch, out.Name, &again) {
 			continue
 		}
 		p.problem(out, x, ch, changed)
@@ -154,14 +154,14 @@ func (p *testPrinter) outcome(out *testcase.Outcome) {
 // and of others.
 type repeats struct{ here, there, cases []string }
 
-// repeated reports whether a change was already shown for another golden file,
+// isRepeated reports whether a change was already shown for another golden file,
 // and records it: a word that occurs in every prompt is shown once.
-func (p *testPrinter) repeated(ch golden.Change, name string, again *repeats) bool {
+func (p *testPrinter) isRepeated(ch golden.Change, name string, again *repeats) bool {
 	key := fmt.Sprint(ch.Diff().Changed(), ch.Causes)
-	first, known := p.told[key]
+	first, known := p.shownChanges[key]
 	switch {
 	case !known:
-		p.told[key] = name
+		p.shownChanges[key] = name
 	case first == name:
 		again.here = append(again.here, ch.Name)
 	default:
@@ -204,7 +204,7 @@ func (p *testPrinter) problem(out *testcase.Outcome, x *report.Problem, ch golde
 		p.text("      ", x.Diff, true)
 	case x.Kind == report.ProblemMissing, x.Kind == report.ProblemUnused:
 	default:
-		p.sides(x, head)
+		p.printSides(x, head)
 	}
 }
 
@@ -224,9 +224,9 @@ func sentenceOf(x *report.Problem) string {
 	return x.Message
 }
 
-// sides prints the expected and actual value of a check, unless the head contains
+// printSides prints the expected and actual value of a check, unless the head contains
 // them.
-func (p *testPrinter) sides(x *report.Problem, head string) {
+func (p *testPrinter) printSides(x *report.Problem, head string) {
 	for _, side := range []struct{ name, text string }{{"expected", x.Expected}, {"actual", x.Actual}} {
 		switch {
 		case side.text == "", strings.Contains(head, strings.TrimSpace(side.text)):

@@ -48,7 +48,7 @@ func WriteGoldens(ctx context.Context, components *catalog.Catalog, dir string) 
 }
 
 func passes(ctx context.Context, units *testUnits, k *testspec.Case) error {
-	u, found, err := units.of(k)
+	u, found, err := units.unitFor(k)
 	if err != nil {
 		return err
 	}

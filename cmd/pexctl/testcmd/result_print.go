@@ -14,29 +14,29 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// tellTests prints the results, runs the review, writes the reports, and returns
+// reportTests prints the results, runs the review, writes the reports, and returns
 // the exit code.
-func tellTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan, done *testsDone) error {
-	unused, removed, err := o.leftOver(plan)
+func reportTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan, done *testOutcomes) error {
+	unused, removed, err := o.unusedGoldens(plan)
 	if err != nil {
 		return err
 	}
-	r := foldTests(done, unused)
+	r := newReport(done, unused)
 	if r.StaleCassettes = staleOf(plan, done); o.cover {
-		r.Coverage = plan.units.covered()
+		r.Coverage = plan.units.coverageReports()
 	}
 	if o.json {
 		if err := ui.PrintJSON(c, r); err != nil {
 			return failure.Infra(err)
 		}
 	} else {
-		p := &testPrinter{w: ui.Styled(c.Stdout), o: o, color: ui.UsesColor(c.Stdout), told: map[string]string{}}
+		p := &testPrinter{w: ui.Styled(c.Stdout), o: o, color: ui.UsesColor(c.Stdout), shownChanges: map[string]string{}}
 		p.all(plan, done, r, removed)
 	}
 	if err := o.out.Tests(r); err != nil {
 		return err
 	}
-	failed, err := o.reviewed(ctx, c, r, done, unused)
+	failed, err := o.reviewChanges(ctx, c, r, done, unused)
 	if err != nil {
 		return err
 	}
@@ -44,14 +44,14 @@ func tellTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan, 
 		testHints(c, o, done, r)
 		movedHint(c, plan, done)
 	}
-	if failed || o.tooLittle(r.Coverage) {
+	if failed || o.belowMinimum(r.Coverage) {
 		return ui.Exit(ui.ExitNegative, nil)
 	}
 	return nil
 }
 
-// leftOver returns the golden files that no case uses; an update removes them.
-func (o *testOptions) leftOver(plan *testPlan) (unused, removed []golden.Change, err error) {
+// unusedGoldens returns the golden files that no case uses; an update removes them.
+func (o *testOptions) unusedGoldens(plan *testPlan) (unused, removed []golden.Change, err error) {
 	if !o.unused {
 		return nil, nil, nil
 	}
@@ -67,9 +67,9 @@ func (o *testOptions) leftOver(plan *testPlan) (unused, removed []golden.Change,
 	return nil, unused, nil
 }
 
-// foldTests counts the outcomes.
-func foldTests(done *testsDone, unused []golden.Change) *report.TestReport {
-	r := &report.TestReport{V: 1, Cases: []report.TestResult{}, DurationMS: done.took.Milliseconds()}
+// newReport counts the outcomes.
+func newReport(done *testOutcomes, unused []golden.Change) *report.TestReport {
+	r := &report.TestReport{V: 1, Cases: []report.TestResult{}, DurationMS: done.duration.Milliseconds()}
 	for _, out := range done.outcomes {
 		res := out.TestResult
 		for i := range res.Problems {
@@ -92,8 +92,8 @@ func foldTests(done *testsDone, unused []golden.Change) *report.TestReport {
 	return r
 }
 
-// reviewed asks about each change, and reports whether anything still fails.
-func (o *testOptions) reviewed(ctx context.Context, c *ui.Call, r *report.TestReport, done *testsDone, unused []golden.Change) (failed bool, err error) {
+// reviewChanges asks about each change, and reports whether anything still fails.
+func (o *testOptions) reviewChanges(ctx context.Context, c *ui.Call, r *report.TestReport, done *testOutcomes, unused []golden.Change) (failed bool, err error) {
 	failed = r.Failed > 0 || len(r.Unused) > 0
 	if !o.review {
 		return failed, nil
@@ -118,7 +118,7 @@ func (o *testOptions) reviewed(ctx context.Context, c *ui.Call, r *report.TestRe
 }
 
 // testHints prints the next commands.
-func testHints(c *ui.Call, o *testOptions, done *testsDone, r *report.TestReport) {
+func testHints(c *ui.Call, o *testOptions, done *testOutcomes, r *report.TestReport) {
 	var goldens, tapeless bool
 	for _, out := range done.outcomes {
 		goldens = goldens || len(out.Changes) > 0 && !o.update
@@ -143,8 +143,8 @@ func testHints(c *ui.Call, o *testOptions, done *testsDone, r *report.TestReport
 		fmt.Fprintf(w, "%s %s recorded with different prompts. To list the differences: %s --stale; to record again: --record all\n", ui.Count(len(r.StaleCassettes), "cassette"), were, again)
 	}
 	for _, rep := range r.Coverage {
-		if rep.Share < o.least {
-			fmt.Fprintf(w, "%s: coverage is %s, below --cover-min %s\n", rep.Spec, percent(rep.Share), percent(o.least))
+		if rep.Share < o.minCoverage {
+			fmt.Fprintf(w, "%s: coverage is %s, below --cover-min %s\n", rep.Spec, percent(rep.Share), percent(o.minCoverage))
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// atTerminal rejects a review without a terminal.
-func atTerminal(c *ui.Call) error {
+// requireTerminal rejects a review without a terminal.
+func requireTerminal(c *ui.Call) error {
 	_, in := ui.Terminal(c.Stdin)
 	_, out := ui.Terminal(c.Stderr)
 	if !in || !out {
@@ -30,7 +30,7 @@ func atTerminal(c *ui.Call) error {
 // is wrong, skipped ones because there is no decision yet. The end of input or
 // ctx, and q, skip the rest. left is the number of unchanged golden files.
 func review(ctx context.Context, c *ui.Call, changes []golden.Change) (left int, err error) {
-	if err := atTerminal(c); err != nil {
+	if err := requireTerminal(c); err != nil {
 		return len(changes), err
 	}
 	r := &reviewer{
@@ -40,7 +40,7 @@ func review(ctx context.Context, c *ui.Call, changes []golden.Change) (left int,
 		color: ui.UsesColor(c.Stderr),
 	}
 	if err = r.walk(ctx, changes); ctx.Err() != nil {
-		err = ui.StoppedBy(ctx, errors.New("interrupted during the review; accepted changes are saved"))
+		err = ui.SignalError(ctx, errors.New("interrupted during the review; accepted changes are saved"))
 	}
 	fmt.Fprintf(r.out, "\naccepted %d, rejected %d, skipped %d\n", r.accepted, r.rejected, r.skipped)
 	return len(changes) - r.accepted, err
@@ -69,7 +69,7 @@ func (r *reviewer) walk(ctx context.Context, changes []golden.Change) error {
 		}
 		alike := func(j int) bool { return same[j] == same[i] }
 		fmt.Fprintf(r.out, "\n[%d/%d] %s", i+1, len(changes), r.shown(ch))
-		answer, err := r.ask(ctx, ch, counted(decided[i:], func(j int) bool { return alike(i + j) }))
+		answer, err := r.ask(ctx, ch, countUndecided(decided[i:], func(j int) bool { return alike(i + j) }))
 		if err != nil {
 			return err
 		}
@@ -93,8 +93,8 @@ func (r *reviewer) walk(ctx context.Context, changes []golden.Change) error {
 	return nil
 }
 
-// counted returns the number of undecided changes that fit.
-func counted(decided []bool, fits func(int) bool) int {
+// countUndecided returns the number of undecided changes that fit.
+func countUndecided(decided []bool, fits func(int) bool) int {
 	n := 0
 	for j, done := range decided {
 		if !done && fits(j) {

@@ -13,14 +13,14 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// testsDone holds the outcomes of cases, in the order of the plan; nil for those
+// testOutcomes holds the outcomes of cases, in the order of the plan; nil for those
 // not reached.
-type testsDone struct {
+type testOutcomes struct {
 	outcomes []*testcase.Outcome
-	took     time.Duration
+	duration time.Duration
 }
 
-func (d *testsDone) finished() int {
+func (d *testOutcomes) finished() int {
 	n := 0
 	for _, o := range d.outcomes {
 		if o != nil {
@@ -31,9 +31,9 @@ func (d *testsDone) finished() int {
 }
 
 // runTests runs cases concurrently. After ctx is done it starts no further ones.
-func runTests(ctx context.Context, o *testOptions, plan *testPlan) *testsDone {
+func runTests(ctx context.Context, o *testOptions, plan *testPlan) *testOutcomes {
 	began := time.Now()
-	d := &testsDone{outcomes: make([]*testcase.Outcome, len(plan.cases))}
+	d := &testOutcomes{outcomes: make([]*testcase.Outcome, len(plan.cases))}
 	next := make(chan int)
 	var all sync.WaitGroup
 	for range min(o.jobs, len(plan.cases)) {
@@ -55,7 +55,7 @@ func runTests(ctx context.Context, o *testOptions, plan *testPlan) *testsDone {
 	}
 	close(next)
 	all.Wait()
-	d.took = time.Since(began)
+	d.duration = time.Since(began)
 	return d
 }
 
@@ -65,14 +65,14 @@ func recordTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan
 	failed, nowhere := 0, 0
 	for i := range plan.cases {
 		k := &plan.cases[i]
-		if k.Run == nil || k.Run.Replies != nil || !needsTape(ctx, o, plan, k) {
+		if k.Run == nil || k.Run.Replies != nil || !needsRecording(ctx, o, plan, k) {
 			continue
 		}
 		fmt.Fprintf(c.Stderr, "recording %s: %s\n", k.unit.name, k.Name)
 		res, err := testcase.Record(ctx, plan.bench, k.unit.Unit, &k.Case)
 		switch {
 		case ctx.Err() != nil:
-			return ui.StoppedBy(ctx, fmt.Errorf("interrupted while recording %s; its recording was discarded", fspath.Quote(k.Name)))
+			return ui.SignalError(ctx, fmt.Errorf("interrupted while recording %s; its recording was discarded", fspath.Quote(k.Name)))
 		case err != nil:
 			failed++
 			if errors.Is(err, testcase.ErrNoSpecFile) {
@@ -92,9 +92,9 @@ func recordTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan
 	return nil
 }
 
-// needsTape reports whether to record a case. If it has no cassette, the case is
+// needsRecording reports whether to record a case. If it has no cassette, the case is
 // tried first, because the spec's own LLMs may be scripted.
-func needsTape(ctx context.Context, o *testOptions, plan *testPlan, k *plannedCase) bool {
+func needsRecording(ctx context.Context, o *testOptions, plan *testPlan, k *plannedCase) bool {
 	if k.Run.Cassette != "" {
 		return o.record == "all" || !fspath.Exists(k.Run.Cassette)
 	}

@@ -51,9 +51,9 @@ func newTestUnits(b *testcase.Bench, p *dsl.Programs, covered bool) *testUnits {
 	return &testUnits{bench: b, programs: p, cover: covered, byKey: map[string]*testUnit{}, trees: map[string]*goldenTree{}}
 }
 
-// of returns the unit of a case: its spec with its overrides. Diagnostics are
+// unitFor returns the unit of a case: its spec with its overrides. Diagnostics are
 // returned once.
-func (t *testUnits) of(c *testspec.Case) (*testUnit, diag.List, error) {
+func (t *testUnits) unitFor(c *testspec.Case) (*testUnit, diag.List, error) {
 	key := c.Spec + "\x00" + strings.Join(c.Set, "\x00")
 	if u := t.byKey[key]; u != nil {
 		return u, nil, nil
@@ -71,7 +71,7 @@ func (t *testUnits) of(c *testspec.Case) (*testUnit, diag.List, error) {
 		return nil, nil, err
 	}
 	if t.cover {
-		tools, _, err := runtime.Tools(context.Background(), p, engine.Input{RunID: "tools", Parameters: project.Defaults(p)}, u.Host)
+		tools, _, err := runtime.Tools(context.Background(), p, engine.Input{RunID: "tools", Parameters: project.DefaultParameters(p)}, u.Host)
 		if err != nil {
 			return nil, nil, failure.Usagef("%s: %w", u.name, err)
 		}
@@ -116,8 +116,8 @@ func (t *testUnits) tree(root string) (*golden.Tree, error) {
 	return tree, nil
 }
 
-// keep registers the files that are not golden files.
-func (t *testUnits) keep() {
+// excludeFiles registers the files that are not golden files.
+func (t *testUnits) excludeFiles() {
 	for _, tree := range t.trees {
 		tree.ExcludeInputs(t.read...)
 	}
@@ -140,8 +140,8 @@ func (t *testUnits) close() {
 	_ = errors.Join(errs...) // nothing unsaved is left to close
 }
 
-// covered returns the coverage, a report per spec.
-func (t *testUnits) covered() []coverage.Report {
+// coverageReports returns the coverage, a report per spec.
+func (t *testUnits) coverageReports() []coverage.Report {
 	var out []coverage.Report
 	for _, u := range t.order {
 		if u.Cover != nil {

@@ -14,7 +14,7 @@ import (
 // unused returns the golden files that no case of the plan uses, in folders all
 // of whose cases are in the plan.
 func (p *testPlan) unused() ([]golden.Change, error) {
-	known, err := p.known()
+	known, err := p.completeFolders()
 	if err != nil {
 		return nil, err
 	}
@@ -35,13 +35,13 @@ func (p *testPlan) unused() ([]golden.Change, error) {
 	return out, nil
 }
 
-// known returns the folders of specs, by project root, all of whose tests are in
+// completeFolders returns the folders of specs, by project root, all of whose tests are in
 // the plan. Other specs in the same folder store their golden files in the same
 // place.
-func (p *testPlan) known() (map[string][]string, error) {
+func (p *testPlan) completeFolders() (map[string][]string, error) {
 	out := map[string][]string{}
 	for _, u := range p.units.order {
-		if !slices.Contains(p.whole, fspath.Real(u.File)) || slices.Contains(out[u.Root], u.Dir) {
+		if !slices.Contains(p.completeSpecs, fspath.Real(u.File)) || slices.Contains(out[u.Root], u.Dir) {
 			continue
 		}
 		all, err := specfs.TestsBeside(u.File)

@@ -82,7 +82,7 @@ func toolsCall(c *call) error {
 	if err != nil {
 		return failure.Infra(err)
 	}
-	return t.tell(ctx, rec, res)
+	return t.printResult(ctx, rec, res)
 }
 
 // prepare builds the host for the one tool.
@@ -111,14 +111,14 @@ func (t *toolCall) prepare() error {
 	if c.memoryID != "" {
 		home = project.HomeDir(c.Call, spec)
 	}
-	t.program = Only(p, c.Arg(1))
+	t.program = WithOnlyTools(p, c.Arg(1))
 	t.input = engine.Input{RunID: runs.NewID(time.Now()), Parameters: params, MemoryID: c.memoryID, Detached: true}
 	if t.host, err = host.New(t.program, project.SignIn(c.Call, spec, host.SettingsOf(t.c.Catalog, o, home, params))); err != nil {
 		return failure.Usagef("%w", err)
 	}
 	t.host.Secrets = host.Hidden(t.c.Catalog, p, os.Getenv) // of the whole spec
 	c.Trace.Mask(t.host.Secrets)
-	t.host.Responder = callPeople(c)
+	t.host.Responder = callResponder(c)
 	t.host.Sinks = []engine.Sink{&callSink{c}}
 	t.askAboutWrites()
 	return nil
@@ -135,7 +135,7 @@ func (t *toolCall) askAboutWrites() {
 		careful := *b.Spec
 		careful.Approval = component.GuardRef{Source: "always"}
 		if _, many := b.Tool.(tool.Toolset); many {
-			careful.Approval = ifItWrites()
+			careful.Approval = ifWrites()
 		} else if b.Info().Effect != tool.WriteEffect {
 			continue
 		}
@@ -143,9 +143,9 @@ func (t *toolCall) askAboutWrites() {
 	}
 }
 
-// ifItWrites is true for calls that write. The effect of a server's tools is
+// ifWrites is true for calls that write. The effect of a server's tools is
 // known once the server is connected.
-func ifItWrites() component.GuardRef {
+func ifWrites() component.GuardRef {
 	g := component.GuardRef{Source: `tool.effect == "write"`}
 	g.Bind(func(env map[string]any) (bool, error) {
 		called, ok := env["tool"].(exprenv.Tool)
@@ -161,16 +161,16 @@ func argumentsOf(c *call) (json.RawMessage, error) {
 	if !isFile && given != ui.FromStdin {
 		return json.RawMessage(given), nil
 	}
-	return ui.ReadGiven(c.Call, "--args", name, ui.MaxArguments)
+	return ui.ReadInput(c.Call, "--args", name, ui.MaxArguments)
 }
 
-// tell prints the tool's output, or why there is none, and returns the exit code.
-func (t *toolCall) tell(ctx context.Context, rec runtime.OneCall, res *engine.Result) error {
+// printResult prints the tool's output, or why there is none, and returns the exit code.
+func (t *toolCall) printResult(ctx context.Context, rec runtime.OneCall, res *engine.Result) error {
 	switch {
 	case ctx.Err() != nil:
-		return ui.StoppedBy(ctx, errors.New("interrupted; the outcome of the call is unknown"))
+		return ui.SignalError(ctx, errors.New("interrupted; the outcome of the call is unknown"))
 	case len(res.Interrupts) > 0:
-		return t.unanswered(res.Interrupts[0])
+		return t.noAnswerError(res.Interrupts[0])
 	}
 	rec.Args, _ = t.host.Secrets.JSON(rec.Args)
 	if t.json {
@@ -189,9 +189,9 @@ func (t *toolCall) tell(ctx context.Context, rec runtime.OneCall, res *engine.Re
 	return nil
 }
 
-// unanswered returns an error for a call that waits for an answer: a single call
+// noAnswerError returns an error for a call that waits for an answer: a single call
 // cannot be stored until there is one.
-func (t *toolCall) unanswered(q interrupt.Question) error {
+func (t *toolCall) noAnswerError(q interrupt.Question) error {
 	name := t.c.Arg(1)
 	if q.Kind == interrupt.Approval {
 		return failure.Usagef("%s was not called: it needs approval and there is no terminal; add --yes to approve it", name)
@@ -223,6 +223,6 @@ func (t *toolCall) print(rec runtime.OneCall, res *engine.Result) {
 		fmt.Fprintf(t.c.Stderr, "%s: %s\n", rec.Status, ui.Safe(t.c.Stderr, rec.Text()))
 	}
 	if res.StopReason.Code != stop.Answered {
-		fmt.Fprintf(t.c.Stderr, "%s: %s\n", res.Status, ui.Safe(t.c.Stderr, ui.Reason(res)))
+		fmt.Fprintf(t.c.Stderr, "%s: %s\n", res.Status, ui.Safe(t.c.Stderr, ui.EndReason(res)))
 	}
 }

@@ -33,14 +33,14 @@ func Command(env *ui.Env) *cli.Command {
 	}
 }
 
-// Only returns a copy of a program without LLMs and with only the named tools and
+// WithOnlyTools returns a copy of a program without LLMs and with only the named tools and
 // the LLMs that they use; without names it has all tools.
-func Only(p *engine.Program, names ...string) *engine.Program {
+func WithOnlyTools(p *engine.Program, names ...string) *engine.Program {
 	out := *p
 	out.Models = nil
 	if len(names) > 0 {
 		out.Tools = slices.DeleteFunc(slices.Clone(p.Tools), func(t tool.Spec) bool {
-			return !slices.ContainsFunc(names, func(name string) bool { return isOf(name, &t) })
+			return !slices.ContainsFunc(names, func(name string) bool { return mayBeTool(name, &t) })
 		})
 		out.Models = slices.DeleteFunc(slices.Clone(p.Models), func(m engine.ModelSpec) bool {
 			return !slices.ContainsFunc(out.Tools, func(t tool.Spec) bool { return slices.Contains(t.LLMs, m.Name) })
@@ -49,9 +49,9 @@ func Only(p *engine.Program, names ...string) *engine.Program {
 	return &out
 }
 
-// isOf reports whether a name is that of a tool of the spec, or may be a tool of
+// mayBeTool reports whether a name is that of a tool of the spec, or may be a tool of
 // the server that it represents.
-func isOf(name string, t *tool.Spec) bool {
+func mayBeTool(name string, t *tool.Spec) bool {
 	return name == t.Name || t.Type == "mcp" && strings.HasPrefix(name, tool.MemberName(t.Name, ""))
 }
 
@@ -59,7 +59,7 @@ func isOf(name string, t *tool.Spec) bool {
 func toolNamed(p *engine.Program, name string) (*tool.Spec, error) {
 	all := make([]string, len(p.Tools))
 	for i := range p.Tools {
-		if all[i] = p.Tools[i].Name; isOf(name, &p.Tools[i]) {
+		if all[i] = p.Tools[i].Name; mayBeTool(name, &p.Tools[i]) {
 			return &p.Tools[i], nil
 		}
 	}
@@ -110,7 +110,7 @@ func refersTo(text, name string) bool {
 // those of servers. It prints missing ones on stderr.
 func toolsBound(c *ui.Call, p *engine.Program, host engine.Host) ([]runtime.BoundTool, error) {
 	c.Trace.Mask(host.Secrets)
-	bound, warnings, err := runtime.Tools(c.Context, p, engine.Input{RunID: "tools", Parameters: project.Defaults(p)}, host)
+	bound, warnings, err := runtime.Tools(c.Context, p, engine.Input{RunID: "tools", Parameters: project.DefaultParameters(p)}, host)
 	for _, w := range warnings {
 		fmt.Fprintln(c.Stderr, "warning:", tty.Safe(w))
 	}
@@ -123,8 +123,8 @@ func toolsBound(c *ui.Call, p *engine.Program, host engine.Host) ([]runtime.Boun
 	return bound, nil
 }
 
-// Offered returns the descriptions that models receive of a program's tools.
-func Offered(c *ui.Call, p *engine.Program, host engine.Host) ([]tool.Info, error) {
+// ToolInfos returns the descriptions that models receive of a program's tools.
+func ToolInfos(c *ui.Call, p *engine.Program, host engine.Host) ([]tool.Info, error) {
 	bound, err := toolsBound(c, p, host)
 	return runtime.ToolInfos(bound), err
 }

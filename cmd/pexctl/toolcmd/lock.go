@@ -43,13 +43,13 @@ func toolsLockCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// locking compares the lock files of projects with the servers' current tools.
-type locking struct {
-	c     *call
-	locks map[string]*lockfile.Lock // by the root of the project
-	order []string
-	found []lockedServer
-	down  []error // servers that did not reply
+// lockUpdate compares the lock files of projects with the servers' current tools.
+type lockUpdate struct {
+	c      *call
+	locks  map[string]*lockfile.Lock // by the root of the project
+	order  []string
+	found  []lockedServer
+	failed []error // servers that did not reply
 }
 
 // lockedServer is a server as pinned, and its current state.
@@ -80,25 +80,25 @@ const (
 
 func toolsLock(c *call) error {
 	if len(c.Args) == 0 {
-		return project.NoSpecGiven(c.Name)
+		return project.NoSpecError(c.Name)
 	}
 	if c.check && c.update {
 		return failure.Usagef("--check and --update cannot be combined")
 	}
-	l := &locking{c: c, locks: map[string]*lockfile.Lock{}}
+	l := &lockUpdate{c: c, locks: map[string]*lockfile.Lock{}}
 	for _, path := range c.Args {
 		if err := l.spec(path); err != nil {
 			return err
 		}
 	}
-	if len(l.down) > 0 {
-		return failure.Infra(errors.Join(l.down...))
+	if len(l.failed) > 0 {
+		return failure.Infra(errors.Join(l.failed...))
 	}
-	return l.conclude(c.JSON)
+	return l.finish(c.JSON)
 }
 
 // spec compares the servers of a spec, and of the agents within it.
-func (l *locking) spec(path string) error {
+func (l *lockUpdate) spec(path string) error {
 	options := project.SpecOptions(l.c.Call)
 	options.Pins = nil // ignore existing pins
 	p, spec, found := dsl.Compile(path, options)
@@ -140,7 +140,7 @@ func lockParameters(p *engine.Program, flags []string) (map[string]any, error) {
 	return params, nil
 }
 
-func (l *locking) program(p *engine.Program, s host.Settings) error {
+func (l *lockUpdate) program(p *engine.Program, s host.Settings) error {
 	key := host.LockKey(s.Root, s.Spec)
 	if slices.ContainsFunc(l.found, func(f lockedServer) bool { return f.root == s.Root && f.Spec == key }) {
 		return nil // two agents may contain the same agent
@@ -159,7 +159,7 @@ func (l *locking) program(p *engine.Program, s host.Settings) error {
 		}
 	}
 	for _, within := range p.Agents {
-		if err := l.program(within, s.Within(within, project.Defaults(within))); err != nil {
+		if err := l.program(within, s.Within(within, project.DefaultParameters(within))); err != nil {
 			return err
 		}
 	}
@@ -167,7 +167,7 @@ func (l *locking) program(p *engine.Program, s host.Settings) error {
 }
 
 // lock returns the lock file of a project.
-func (l *locking) lock(root string) (*lockfile.Lock, error) {
+func (l *lockUpdate) lock(root string) (*lockfile.Lock, error) {
 	if lock := l.locks[root]; lock != nil {
 		return lock, nil
 	}
@@ -182,14 +182,14 @@ func (l *locking) lock(root string) (*lockfile.Lock, error) {
 
 // ask connects to the servers of one program, and returns which entries are
 // servers.
-func (l *locking) ask(p *engine.Program, s host.Settings, key string) (asked map[string]bool, err error) {
-	host, err := host.New(Only(p), s)
+func (l *lockUpdate) ask(p *engine.Program, s host.Settings, key string) (asked map[string]bool, err error) {
+	host, err := host.New(WithOnlyTools(p), s)
 	if err != nil {
 		return nil, failure.Usagef("%w", err)
 	}
 	l.c.Trace.Mask(host.Secrets)
 	asked = map[string]bool{}
-	servers := heard(&host)
+	servers := serverListings(&host)
 	_, warnings, err := runtime.Tools(l.c.Context, p, engine.Input{RunID: "tools", Parameters: s.Parameters}, host)
 	if err = errors.Join(err, host.Close()); err != nil {
 		return nil, failure.Infra(err)
@@ -197,11 +197,11 @@ func (l *locking) ask(p *engine.Program, s host.Settings, key string) (asked map
 	for _, h := range servers {
 		asked[h.name] = true
 		own := warningsOf(h.name, warnings)
-		if h.said == nil {
-			l.down = append(l.down, fmt.Errorf("%s: %s", fspath.Shown(s.Spec), strings.Join(own, "; ")))
+		if h.listing == nil {
+			l.failed = append(l.failed, fmt.Errorf("%s: %s", fspath.Shown(s.Spec), strings.Join(own, "; ")))
 			continue
 		}
-		e, err := lockfile.NewEntry(key, h.name, lockfile.Sources(p.Source)[h.name], h.said, h.rules)
+		e, err := lockfile.NewEntry(key, h.name, lockfile.Sources(p.Source)[h.name], h.listing, h.rules)
 		if err != nil {
 			return nil, failure.Infra(fmt.Errorf("tools.%s: %w", h.name, err))
 		}
@@ -210,21 +210,21 @@ func (l *locking) ask(p *engine.Program, s host.Settings, key string) (asked map
 	return asked, nil
 }
 
-// hearing is a server whose tools are being listed.
-type hearing struct {
-	name  string // of its entry
-	rules tool.Rules
-	said  *tool.Listing // nil if it does not reply
+// serverListing is a server whose tools are being listed.
+type serverListing struct {
+	name    string // of its entry
+	rules   tool.Rules
+	listing *tool.Listing // nil if it does not reply
 }
 
-// heard returns the servers of a host; their listings are set when they reply.
-func heard(h *engine.Host) []*hearing {
-	var out []*hearing
+// serverListings returns the servers of a host; their listings are set when they reply.
+func serverListings(h *engine.Host) []*serverListing {
+	var out []*serverListing
 	for i := range h.Tools {
 		t := &h.Tools[i]
 		if set, ok := t.Tool.(tool.Toolset); ok {
-			one := &hearing{name: t.Spec.Name, rules: set.Rules()}
-			t.Pinned = func(l *tool.Listing) error { one.said = l; return nil }
+			one := &serverListing{name: t.Spec.Name, rules: set.Rules()}
+			t.Pinned = func(l *tool.Listing) error { one.listing = l; return nil }
 			out = append(out, one)
 		}
 	}
@@ -232,7 +232,7 @@ func heard(h *engine.Host) []*hearing {
 }
 
 // compare records the status of a server.
-func (l *locking) compare(root string, now lockfile.Entry, warnings []string) {
+func (l *lockUpdate) compare(root string, now lockfile.Entry, warnings []string) {
 	f := lockedServer{Spec: now.Spec, Entry: now.Name, Status: lockedSame, Server: now.Server, Destructive: now.Destructive(), Warnings: warnings, root: root, now: now}
 	for _, t := range now.Tools {
 		f.Tools = append(f.Tools, t.Name)
@@ -249,7 +249,7 @@ func (l *locking) compare(root string, now lockfile.Entry, warnings []string) {
 }
 
 // write writes the listings to the lock files.
-func (l *locking) write() error {
+func (l *lockUpdate) write() error {
 	for _, f := range l.found {
 		lock := l.locks[f.root]
 		if f.Status == lockedGone {

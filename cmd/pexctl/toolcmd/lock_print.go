@@ -17,13 +17,13 @@ import (
 	"github.com/pexctl/pex/internal/app/host"
 )
 
-// conclude prints the result, and writes the lock files unless they are only
+// finish prints the result, and writes the lock files unless they are only
 // checked or still need confirmation.
-func (l *locking) conclude(wantJSON bool) error {
+func (l *lockUpdate) finish(wantJSON bool) error {
 	if !wantJSON {
-		l.tell()
+		l.printChanges()
 	}
-	write, err := l.agreed(wantJSON)
+	write, err := l.confirmed(wantJSON)
 	if write && err == nil {
 		err = l.write()
 	}
@@ -39,13 +39,13 @@ func (l *locking) conclude(wantJSON bool) error {
 	return err
 }
 
-func (l *locking) any(status ...lockStatus) bool {
+func (l *lockUpdate) any(status ...lockStatus) bool {
 	return slices.ContainsFunc(l.found, func(f lockedServer) bool { return slices.Contains(status, f.Status) })
 }
 
-// agreed reports whether the lock files may be written; an error explains what is
+// confirmed reports whether the lock files may be written; an error explains what is
 // missing.
-func (l *locking) agreed(wantJSON bool) (bool, error) {
+func (l *lockUpdate) confirmed(wantJSON bool) (bool, error) {
 	switch {
 	case len(l.found) == 0:
 		if !wantJSON {
@@ -78,9 +78,9 @@ func (l *locking) agreed(wantJSON bool) (bool, error) {
 	return false, refused
 }
 
-// tell prints for each server what is new and what changed: the difference on
+// printChanges prints for each server what is new and what changed: the difference on
 // stdout, warnings on stderr.
-func (l *locking) tell() {
+func (l *lockUpdate) printChanges() {
 	out, notes := l.c.Stdout, l.c.Stderr
 	for _, f := range l.found {
 		fmt.Fprintln(out, ui.Safe(out, fmt.Sprintf("%s: tools.%s: %s", f.Spec, f.Entry, f.summary())))
@@ -107,7 +107,7 @@ func (f *lockedServer) summary() string {
 	return text
 }
 
-func (l *locking) printJSON(written bool) error {
+func (l *lockUpdate) printJSON(written bool) error {
 	out := struct {
 		Locks   []string       `json:"locks"`
 		Written bool           `json:"written"`

@@ -84,9 +84,9 @@ func toolsLs(c *call) error {
 	if err != nil {
 		return err
 	}
-	settings := project.SignIn(c.Call, spec, host.SettingsOf(c.Catalog, o, "", project.Defaults(p)))
+	settings := project.SignIn(c.Call, spec, host.SettingsOf(c.Catalog, o, "", project.DefaultParameters(p)))
 	settings.Offline = c.offline
-	host, err := host.New(Only(p), settings)
+	host, err := host.New(WithOnlyTools(p), settings)
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
@@ -112,9 +112,9 @@ func toolsLs(c *call) error {
 // toolsOf returns the tools of a program, with the nodes that see them.
 func toolsOf(p *engine.Program, bound []runtime.BoundTool) []listedTool {
 	infos := runtime.ToolInfos(bound)
-	v := engine.ViewOf(p, engine.Input{Parameters: project.Defaults(p)}, &engine.Result{}, nil, render.Epoch)
+	v := engine.ViewOf(p, engine.Input{Parameters: project.DefaultParameters(p)}, &engine.Result{}, nil, render.Epoch)
 	v.Tools = infos
-	calls, told := seenBy(p, v)
+	calls, told := nodesSeeing(p, v)
 	all := make([]listedTool, len(infos))
 	for i, info := range infos {
 		t := bound[i].Spec
@@ -156,9 +156,9 @@ func timeoutOf(t *runtime.BoundTool) time.Duration {
 	return cmp.Or(t.Spec.Timeout, tool.DefaultTimeout)
 }
 
-// seenBy returns which nodes call each tool, and which only describe it in
+// nodesSeeing returns which nodes call each tool, and which only describe it in
 // prompts, in the order of the graph's nodes.
-func seenBy(p *engine.Program, v engine.View) (calls, told map[string][]string) {
+func nodesSeeing(p *engine.Program, v engine.View) (calls, told map[string][]string) {
 	calls, told = map[string][]string{}, map[string][]string{}
 	for _, n := range p.Graph.Nodes {
 		node, ok := p.Nodes[n.ID].(engine.ToolUser)
@@ -196,7 +196,7 @@ func printTools(c *call, all []listedTool) {
 			timeout = tty.Span(time.Duration(t.TimeoutMS) * time.Millisecond)
 		}
 		rows = append(rows, []string{
-			t.Name, t.Type, string(t.Effect), t.Approval, ui.Joined(t.CalledBy), ui.Joined(t.ToldTo),
+			t.Name, t.Type, string(t.Effect), t.Approval, ui.CellList(t.CalledBy), ui.CellList(t.ToldTo),
 			timeout, attempts, pinnedText(t.Pinned), fixedText(t.Fixed),
 		})
 	}
@@ -232,5 +232,5 @@ func fixedText(fixed []fixedArgument) string {
 		out = append(out, f.Name+"="+value)
 	}
 	slices.Sort(out)
-	return ui.Joined(out)
+	return ui.CellList(out)
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/pexctl/pex/engine/interrupt"
 )
 
-// callPeople answers the questions of a call: --yes approves, others are asked at
+// callResponder answers the questions of a call: --yes approves, others are asked at
 // the terminal. Without one they stay open.
-func callPeople(c *call) interrupt.Responder {
+func callResponder(c *call) interrupt.Responder {
 	var at interrupt.Responder
 	in, reads := ui.Terminal(c.Stdin)
 	out, shows := ui.Terminal(c.Stderr)
@@ -23,19 +23,19 @@ func callPeople(c *call) interrupt.Responder {
 		at = &ui.Person{In: bufio.NewReader(in), Out: out, Pause: func(ask func()) { ask() }}
 	}
 	if c.Yes {
-		return consenting{at}
+		return approver{at}
 	}
 	return at
 }
 
-// consenting approves calls, and leaves all other questions to a human, if there
+// approver approves calls, and leaves all other questions to a human, if there
 // is one.
-type consenting struct{ person interrupt.Responder } // nil if none
+type approver struct{ person interrupt.Responder } // nil if none
 
-var _ interrupt.Responder = consenting{}
+var _ interrupt.Responder = approver{}
 
 // Ask implements interrupt.Responder.
-func (y consenting) Ask(ctx context.Context, q interrupt.Question) (json.RawMessage, error) {
+func (y approver) Ask(ctx context.Context, q interrupt.Question) (json.RawMessage, error) {
 	switch {
 	case q.Kind == interrupt.Approval:
 		return json.Marshal(interrupt.Decision{Do: "approve"})

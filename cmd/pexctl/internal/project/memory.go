@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// MemoryRest is how long the store stays open between the operations of one
+	// MemoryIdle is how long the store stays open between the operations of one
 	// command.
-	MemoryRest = 300 * time.Millisecond
+	MemoryIdle = 300 * time.Millisecond
 	// memoryWait is how long a command that runs nothing waits for processes that
 	// use the store. A run waits up to its limits.
 	memoryWait = time.Minute
@@ -19,7 +19,7 @@ const (
 
 // OpenMemory returns the memory store in dir for a command that runs nothing.
 func OpenMemory(c *ui.Call, dir string) *badger.Store {
-	m := badger.Open(dir, badger.Options{Tenant: c.Tenant, Idle: MemoryRest, LockWait: memoryWait})
+	m := badger.Open(dir, badger.Options{Tenant: c.Tenant, Idle: MemoryIdle, LockWait: memoryWait})
 	m.ReportWaits(func(w badger.Wait) { fmt.Fprintln(c.Stderr, "pexctl:", WaitNote(w)) })
 	return m
 }

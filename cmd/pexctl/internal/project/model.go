@@ -20,9 +20,9 @@ func ModelFlag() cli.Flag {
 	return &cli.StringFlag{Name: "model", Usage: "`PROVIDER/MODEL`: Use this model, with default settings, for every node instead of the node's LLM"}
 }
 
-// UseModel converts --model to overrides of the entries of llms that the nodes of
+// ApplyModelFlag converts --model to overrides of the entries of llms that the nodes of
 // a spec use, before those of --set. It leaves errors of the spec to Compile.
-func UseModel(c *ui.Call) error {
+func ApplyModelFlag(c *ui.Call) error {
 	value := c.String("model")
 	if value == "" || c.Arg(0) == "" {
 		return nil
@@ -91,7 +91,7 @@ func modelOf(c *ui.Call, value string) (provider, model string, err error) {
 
 // nodeLLMs returns the entries of llms that the nodes of a program call.
 func nodeLLMs(p *engine.Program) (names []string) {
-	v := engine.ViewOf(p, engine.Input{Parameters: Defaults(p)}, &engine.Result{}, nil, render.Epoch)
+	v := engine.ViewOf(p, engine.Input{Parameters: DefaultParameters(p)}, &engine.Result{}, nil, render.Epoch)
 	for _, id := range render.Nodes(p) {
 		call, err := render.Call(v, id)
 		if err != nil || call.LLM == "" {

@@ -14,9 +14,9 @@ import (
 	samples "github.com/pexctl/pex/specs"
 )
 
-// NoSpecGiven returns the error of a command without a spec. It suggests a spec
+// NoSpecError returns the error of a command without a spec. It suggests a spec
 // of this folder, or how to create one.
-func NoSpecGiven(command string) error {
+func NoSpecError(command string) error {
 	err := failure.Usagef("no spec given")
 	if fspath.Exists("spec.yaml") {
 		return failure.WithHintf(err, "to use the spec.yaml of this folder: pexctl %s .", command)

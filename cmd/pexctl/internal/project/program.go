@@ -10,7 +10,7 @@ import (
 // PromptedNode returns the first node of the graph that calls a model. The
 // preferred ones come before all others; "" means that no node calls one.
 func PromptedNode(p *engine.Program, preferred ...string) string {
-	v := engine.ViewOf(p, engine.Input{Parameters: Defaults(p)}, &engine.Result{}, nil, render.Epoch)
+	v := engine.ViewOf(p, engine.Input{Parameters: DefaultParameters(p)}, &engine.Result{}, nil, render.Epoch)
 	ids := slices.Clip(preferred)
 	for _, n := range p.Graph.Nodes {
 		ids = append(ids, n.ID)
@@ -38,8 +38,8 @@ func LLM(p *engine.Program, name string) *engine.ModelSpec {
 	return nil
 }
 
-// Defaults returns the parameters that need no input.
-func Defaults(p *engine.Program) map[string]any {
+// DefaultParameters returns the parameters that need no input.
+func DefaultParameters(p *engine.Program) map[string]any {
 	out := map[string]any{}
 	for _, parameter := range p.Parameters {
 		if parameter.Default != nil {

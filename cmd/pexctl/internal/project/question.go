@@ -32,7 +32,7 @@ func CheckQuestion(c *ui.Call) error {
 	if question == ui.FromStdin && c.Bool("detach") {
 		return failure.Usagef("a run in the background (--detach) cannot read the question from stdin; give it on the command line")
 	}
-	return ui.OnceFromStdin(c, question, "params", "messages")
+	return ui.CheckStdin(c, question, "params", "messages")
 }
 
 // QuestionOf returns the question in the arguments; - reads it from stdin.
@@ -41,7 +41,7 @@ func QuestionOf(c *ui.Call) (string, error) {
 	if question != ui.FromStdin {
 		return question, nil
 	}
-	b, err := ui.ReadGiven(c, "", ui.FromStdin, ui.MaxArguments)
+	b, err := ui.ReadInput(c, "", ui.FromStdin, ui.MaxArguments)
 	if err != nil {
 		return "", err
 	}

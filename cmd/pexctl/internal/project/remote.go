@@ -41,7 +41,7 @@ func Local(c *ui.Call, word string) (string, error) {
 	if err != nil {
 		return "", failure.Infra(err)
 	}
-	file, err := KeepFetched(home, body)
+	file, err := StoreFetched(home, body)
 	if err != nil {
 		return "", failure.Infra(err)
 	}
@@ -49,8 +49,8 @@ func Local(c *ui.Call, word string) (string, error) {
 	return file, nil
 }
 
-// KeepFetched returns the file in the home that stores these bytes.
-func KeepFetched(home string, body []byte) (string, error) {
+// StoreFetched returns the file in the home that stores these bytes.
+func StoreFetched(home string, body []byte) (string, error) {
 	sum := sha256.Sum256(body)
 	dir, err := filepath.Abs(filepath.Join(home, "remote", hex.EncodeToString(sum[:])))
 	if err != nil {

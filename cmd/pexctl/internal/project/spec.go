@@ -16,7 +16,7 @@ import (
 // SpecArg returns the spec in the arguments.
 func SpecArg(c *ui.Call) (string, error) {
 	if c.Arg(0) == "" {
-		return "", NoSpecGiven(c.Name)
+		return "", NoSpecError(c.Name)
 	}
 	return c.Arg(0), nil
 }

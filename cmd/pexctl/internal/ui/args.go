@@ -126,13 +126,13 @@ func UnknownFlag(cmd *cli.Command, name string) error {
 	return failure.WithHintf(err, "see pexctl %s --help", cmd.HelpName)
 }
 
-// refusedValue matches the error of the flag parser for an invalid value.
-var refusedValue = text.Regexp(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([^:]+): `)
+// rejectedValue matches the error of the flag parser for an invalid value.
+var rejectedValue = text.Regexp(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([^:]+): `)
 
-// WrongValue returns the error for an invalid value of a flag, with the valid
+// InvalidValue returns the error for an invalid value of a flag, with the valid
 // ones.
-func WrongValue(cmd *cli.Command, err error) error {
-	match := refusedValue().FindStringSubmatch(err.Error())
+func InvalidValue(cmd *cli.Command, err error) error {
+	match := rejectedValue().FindStringSubmatch(err.Error())
 	if match == nil || cmd == nil {
 		return failure.Usagef("%w", err)
 	}

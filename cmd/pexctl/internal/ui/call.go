@@ -102,9 +102,9 @@ func NewCall(e *Env, c *cli.Context) *Call {
 	return call
 }
 
-// NoteRead records files that the command depends on, or folders with everything
+// RecordRead records files that the command depends on, or folders with everything
 // in them.
-func (c *Call) NoteRead(paths ...string) {
+func (c *Call) RecordRead(paths ...string) {
 	if c.Reads != nil {
 		c.Reads(paths...)
 	}
@@ -113,7 +113,7 @@ func (c *Call) NoteRead(paths ...string) {
 // ReadTracked records a file of a spec and leaves reading it to the caller: it is
 // the Read of dsl.Options.
 func (c *Call) ReadTracked(path string) ([]byte, error) {
-	c.NoteRead(path)
+	c.RecordRead(path)
 	return nil, specfs.ErrOnDisk
 }
 

@@ -60,7 +60,7 @@ func TakeColor(args []string) (mode ColorMode, rest []string, err error) {
 // environment (NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR), or else if it is a
 // terminal that supports them.
 func UsesColor(stream any) bool {
-	if o := outletOf(stream); o != nil && o.Color != "" && o.Color != ColorAuto {
+	if o := outputOf(stream); o != nil && o.Color != "" && o.Color != ColorAuto {
 		return o.Color == ColorAlways
 	}
 	if os.Getenv("NO_COLOR") != "" {

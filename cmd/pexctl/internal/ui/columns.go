@@ -20,5 +20,5 @@ func WithoutEmpty(rows [][]string) [][]string {
 	return out
 }
 
-// Joined formats words for a table cell; without words it is "-".
-func Joined(words []string) string { return cmp.Or(strings.Join(words, ", "), "-") }
+// CellList formats words for a table cell; without words it is "-".
+func CellList(words []string) string { return cmp.Or(strings.Join(words, ", "), "-") }

@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// inks are the colors of the parts of a diagnostic.
-var inks = map[diag.Part]tty.Ink{
+// diagnosticColors are the colors of the parts of a diagnostic.
+var diagnosticColors = map[diag.Part]tty.Ink{
 	diag.PartPlace: tty.Bold, diag.PartError: tty.Bold + tty.Red, diag.PartWarning: tty.Bold + tty.Yellow,
 	diag.PartCode: tty.Bold, diag.PartGutter: tty.Dim, diag.PartCaret: tty.Red, diag.PartHint: tty.Green,
 }
@@ -18,7 +18,7 @@ var inks = map[diag.Part]tty.Ink{
 // it.
 func WriteDiagnostics(w io.Writer, found diag.List) {
 	pen := tty.Pen{Color: UsesColor(w)}
-	fmt.Fprint(Styled(w), found.Format(func(part diag.Part, text string) string { return pen.Ink(inks[part], text) }))
+	fmt.Fprint(Styled(w), found.Format(func(part diag.Part, text string) string { return pen.Ink(diagnosticColors[part], text) }))
 }
 
 // ShowDiagnostics prints diagnostics: text on stderr, or with -o json an error list on stdout.

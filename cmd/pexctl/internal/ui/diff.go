@@ -70,8 +70,8 @@ func MarkdownDiff(w io.Writer, title, diff string) {
 	}
 }
 
-// ThreeDiffs distinguishes the commands named diff, for their help.
-const ThreeDiffs = `pexctl diff compares two specs without running them. pexctl runs diff compares two runs. pexctl eval diff compares two evaluations statistically.`
+// DiffHelp distinguishes the commands named diff, for their help.
+const DiffHelp = `pexctl diff compares two specs without running them. pexctl runs diff compares two runs. pexctl eval diff compares two evaluations statistically.`
 
 // ExitCodeFlag returns --exit-code, for exit code 1 if there are differences.
 func ExitCodeFlag() cli.Flag {

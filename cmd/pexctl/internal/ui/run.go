@@ -11,9 +11,9 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// Started formats a start time for a table: relative at a terminal, otherwise RFC
+// FormatStart formats a start time for a table: relative at a terminal, otherwise RFC
 // 3339.
-func Started(c *Call, at time.Time) string {
+func FormatStart(c *Call, at time.Time) string {
 	if at.IsZero() {
 		return "-"
 	}
@@ -23,8 +23,8 @@ func Started(c *Call, at time.Time) string {
 	return at.UTC().Format(time.RFC3339)
 }
 
-// Reason explains in one line why a run ended.
-func Reason(res *engine.Result) string {
+// EndReason explains in one line why a run ended.
+func EndReason(res *engine.Result) string {
 	r := res.StopReason
 	text := string(r.Code)
 	switch {

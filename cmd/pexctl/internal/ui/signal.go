@@ -14,9 +14,9 @@ var (
 	errHungUp     = errors.New("hung up")
 )
 
-// suspending lists the signals that suspend a command, with the cause of the
+// suspendSignals lists the signals that suspend a command, with the cause of the
 // context and the exit code.
-var suspending = []struct {
+var suspendSignals = []struct {
 	signal os.Signal
 	cause  error
 	code   int
@@ -31,7 +31,7 @@ var suspending = []struct {
 func OnSignal(parent context.Context, tell func()) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
-	for _, s := range suspending {
+	for _, s := range suspendSignals {
 		if !signal.Ignored(s.signal) || s.signal != syscall.SIGHUP { // nohup and detached runs ignore it
 			signal.Notify(signals, s.signal)
 		}
@@ -59,7 +59,7 @@ func OnSignal(parent context.Context, tell func()) (ctx context.Context, stop fu
 }
 
 func causeOf(s os.Signal) error {
-	for _, known := range suspending {
+	for _, known := range suspendSignals {
 		if known.signal == s {
 			return known.cause
 		}
@@ -70,7 +70,7 @@ func causeOf(s os.Signal) error {
 // SignalCode returns the exit code for the cause of a context. For other causes
 // it is that of Ctrl-C.
 func SignalCode(cause error) int {
-	for _, known := range suspending {
+	for _, known := range suspendSignals {
 		if errors.Is(cause, known.cause) {
 			return known.code
 		}
@@ -78,14 +78,14 @@ func SignalCode(cause error) int {
 	return ExitInterrupted
 }
 
-// KeepPipes makes a write to a closed pipe an ordinary error, so that a run
+// IgnoreBrokenPipe makes a write to a closed pipe an ordinary error, so that a run
 // continues and completes its journal after the reader of its progress has
 // exited.
-func KeepPipes() {
+func IgnoreBrokenPipe() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 }
 
-// StoppedBy returns the error of a command that a signal stopped.
-func StoppedBy(ctx context.Context, err error) error {
+// SignalError returns the error of a command that a signal stopped.
+func SignalError(ctx context.Context, err error) error {
 	return Exit(SignalCode(context.Cause(ctx)), err)
 }

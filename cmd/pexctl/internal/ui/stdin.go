@@ -15,12 +15,12 @@ const FromStdin = "-"
 const (
 	MaxMessages  = 4 << 20 // more than the largest context of a model
 	MaxArguments = 16 << 20
-	MaxForeign   = 8 << 20
+	MaxImport    = 8 << 20
 )
 
-// ReadGiven reads a file that a user names, or stdin, up to most bytes. what is
+// ReadInput reads a file that a user names, or stdin, up to most bytes. what is
 // the flag that names it, or "" for an argument.
-func ReadGiven(c *Call, what, name string, most int) ([]byte, error) {
+func ReadInput(c *Call, what, name string, most int) ([]byte, error) {
 	shown := name
 	if name == FromStdin {
 		shown = "stdin"
@@ -56,9 +56,9 @@ func readName(c *Call, name string, most int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(from, int64(most)))
 }
 
-// OnceFromStdin rejects reading stdin twice: by several flags, or by a flag and
+// CheckStdin rejects reading stdin twice: by several flags, or by a flag and
 // an argument - that is the question.
-func OnceFromStdin(c *Call, argument string, flags ...string) error {
+func CheckStdin(c *Call, argument string, flags ...string) error {
 	first := ""
 	if argument == FromStdin {
 		first = "the question"

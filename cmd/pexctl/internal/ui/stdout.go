@@ -73,21 +73,21 @@ func (o *Output) Failed() error {
 	return fmt.Errorf("stdout: %w", o.err)
 }
 
-// restyled is an Output with another write function.
-type restyled struct {
+// styledOutput is an Output with another write function.
+type styledOutput struct {
 	*Output
 	write func([]byte) (int, error)
 }
 
 // Write implements io.Writer.
-func (p restyled) Write(b []byte) (int, error) { return p.writeWith(p.write, b) }
+func (p styledOutput) Write(b []byte) (int, error) { return p.writeWith(p.write, b) }
 
-// outletOf returns the Output behind a stream of a command, or nil.
-func outletOf(stream any) *Output {
+// outputOf returns the Output behind a stream of a command, or nil.
+func outputOf(stream any) *Output {
 	switch s := stream.(type) {
 	case *Output:
 		return s
-	case restyled:
+	case styledOutput:
 		return s.Output
 	}
 	return nil
@@ -96,44 +96,44 @@ func outletOf(stream any) *Output {
 // Styled returns a stream for text with the colors of a Pen. It does not escape
 // colors, so text of others needs Safe.
 func Styled(stream io.Writer) io.Writer {
-	o := outletOf(stream)
+	o := outputOf(stream)
 	if o == nil || !UsesColor(o) {
 		return stream
 	}
-	return restyled{o, o.text.WriteStyled}
+	return styledOutput{o, o.text.WriteStyled}
 }
 
 // ForPrograms returns a stream for JSON: each write is a whole value, or lines of
 // them. For a terminal or a CI runner, unsafe characters in texts are
 // JSON-escaped, which does not change the values.
 func ForPrograms(stream io.Writer) io.Writer {
-	o := outletOf(stream)
+	o := outputOf(stream)
 	if o == nil {
 		return stream
 	}
 	_, shown := Terminal(o)
 	if !shown && !o.ci {
-		return restyled{o, o.text.WriteVerbatim}
+		return styledOutput{o, o.text.WriteVerbatim}
 	}
-	return restyled{o, func(b []byte) (int, error) { return o.text.WriteVerbatim(tty.JSON(b, o.ci)) }}
+	return styledOutput{o, func(b []byte) (int, error) { return o.text.WriteVerbatim(tty.JSON(b, o.ci)) }}
 }
 
 // Verbatim returns a stream for programs: the answer of a run, a protocol, a
 // backup, workflow commands. Output to a terminal is still escaped.
 func Verbatim(stream io.Writer) io.Writer {
-	o := outletOf(stream)
+	o := outputOf(stream)
 	if o == nil {
 		return stream
 	}
 	if _, ok := Terminal(o); ok {
 		return o
 	}
-	return restyled{o, o.text.WriteVerbatim}
+	return styledOutput{o, o.text.WriteVerbatim}
 }
 
 // Terminal returns the file of a stream, and whether it is a terminal.
 func Terminal(stream any) (*os.File, bool) {
-	if o := outletOf(stream); o != nil {
+	if o := outputOf(stream); o != nil {
 		stream = o.raw
 	}
 	f, ok := stream.(*os.File)
@@ -145,10 +145,10 @@ func Terminal(stream any) (*os.File, bool) {
 // Actions, which merges them in one log. Such a program gets diagnostics on both
 // streams (ADR 28).
 func SeparateStreams(stdout, stderr any) bool {
-	if o := outletOf(stdout); o != nil {
+	if o := outputOf(stdout); o != nil {
 		stdout = o.raw
 	}
-	if o := outletOf(stderr); o != nil {
+	if o := outputOf(stderr); o != nil {
 		stderr = o.raw
 	}
 	if os.Getenv("GITHUB_ACTIONS") == "true" {

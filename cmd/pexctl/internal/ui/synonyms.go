@@ -45,7 +45,7 @@ var missingCommands = map[string]string{
 
 // flagSynonym maps a flag of similar programs to the flag here, for commands that
 // have the flag needs ("" for all).
-type flagSynonym struct{ needs, here string }
+type flagSynonym struct{ needs, flag string }
 
 var flagSynonyms = map[string]flagSynonym{
 	"json":        {"output", "use -o json"},
@@ -74,7 +74,7 @@ var flagSynonyms = map[string]flagSynonym{
 // "".
 func flagHint(cmd *cli.Command, name string, known []string) string {
 	if s, ok := flagSynonyms[name]; ok && (s.needs == "" || FlagOf(cmd, s.needs) != nil) {
-		return s.here
+		return s.flag
 	}
 	if near := Nearest(name, append(known, "help")); near != "" {
 		return "did you mean --" + near + "?"

@@ -31,15 +31,15 @@ func (f *Files) Add(paths ...string) {
 	}
 }
 
-// mostBelow is the maximum number of files watched below one folder.
-const mostBelow = 5000
+// maxFilesBelow is the maximum number of files watched below one folder.
+const maxFilesBelow = 5000
 
 // stamps maps files to values that differ between versions; "" if the file does
 // not exist.
 type stamps map[string]string
 
-// now returns the stamps of the files.
-func (f *Files) now() stamps {
+// stamps returns the stamps of the files.
+func (f *Files) stamps() stamps {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out := stamps{}
@@ -72,7 +72,7 @@ func (s stamps) folder(dir string) {
 		case d.IsDir():
 			return nil
 		}
-		if n++; n > mostBelow {
+		if n++; n > maxFilesBelow {
 			return fs.SkipAll
 		}
 		if info, err := d.Info(); err == nil {
@@ -91,8 +91,8 @@ func temporary(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, "#")
 }
 
-// since returns the files that differ from earlier stamps, sorted.
-func (s stamps) since(before stamps) []string {
+// changedSince returns the files that differ from earlier stamps, sorted.
+func (s stamps) changedSince(before stamps) []string {
 	changed := map[string]bool{}
 	for path, at := range s {
 		if before[path] != at {

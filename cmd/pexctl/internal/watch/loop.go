@@ -17,10 +17,10 @@ func (l loop) run(ctx context.Context, do func(changed []string, files *Files)) 
 	var changed []string
 	files := &Files{}
 	for {
-		before := files.now() // changes during do count
+		before := files.stamps() // changes during do count
 		files = &Files{}
 		do(changed, files)
-		seen := files.now()
+		seen := files.stamps()
 		for path := range seen {
 			if at, known := before[path]; known {
 				seen[path] = at
@@ -38,10 +38,10 @@ func (l loop) run(ctx context.Context, do func(changed []string, files *Files)) 
 func (l loop) await(ctx context.Context, files *Files, seen stamps) []string {
 	last := seen
 	for ctx.Err() == nil && l.pause(ctx) == nil {
-		now := files.now()
+		now := files.stamps()
 		settled := maps.Equal(now, last)
 		last = now
-		if changed := now.since(seen); settled && len(changed) > 0 {
+		if changed := now.changedSince(seen); settled && len(changed) > 0 {
 			return changed
 		}
 	}

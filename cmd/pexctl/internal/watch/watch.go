@@ -32,7 +32,7 @@ func (e *EndError) Error() string { return e.Err.Error() }
 func (e *EndError) Unwrap() error { return e.Err }
 
 // Run repeats do until Ctrl-C, which is its normal end, or an EndError. It
-// watches the files that do records with ui.Call.NoteRead, and prints other
+// watches the files that do records with ui.Call.RecordRead, and prints other
 // errors of do.
 func Run(c *ui.Call, do func(changed []string) error) error {
 	if c.JSON {
@@ -54,7 +54,7 @@ func Run(c *ui.Call, do func(changed []string) error) error {
 			return
 		}
 		ui.PrintError(err, c.Stderr)
-		fmt.Fprintf(c.Stderr, "watching %s for changes; stop with Ctrl-C\n", ui.Count(len(files.now()), "file"))
+		fmt.Fprintf(c.Stderr, "watching %s for changes; stop with Ctrl-C\n", ui.Count(len(files.stamps()), "file"))
 	})
 	if last, ok := errors.AsType[*EndError](context.Cause(ctx)); ok {
 		return last.Err
