@@ -1,10 +1,9 @@
-// Package markdown puts texts that are not ours into GitHub Markdown so that
-// they stay what they are.
+// Package markdown escapes untrusted texts for GitHub Markdown.
 //
-//	Code, Cell, Block -> code in a line, in a table, and a block of it
-//	Prose             -> a sentence of ours that holds such texts
-//	Summary           -> the line of a part that opens
+//	Code, Cell, Block -> inline code, code in a table, code block
+//	Prose             -> a sentence of ours with such texts
+//	Summary           -> the summary line of a collapsed part
 //
-// Within code nothing is a link, a mention, a reference, a formula or HTML. The
-// package must not know what the texts are.
+// Code contains no links, mentions, references, formulas or HTML. The package must not
+// depend on the origin of the texts.
 package markdown

@@ -11,7 +11,7 @@ import (
 
 var ticks = text.Regexp("`+")
 
-// fenceFor is a row of backticks longer than any in the text, and than n.
+// fenceFor returns a row of more than n backticks that is longer than any in the text.
 func fenceFor(text string, n int) string {
 	for _, run := range ticks().FindAllString(text, -1) {
 		n = max(n, len(run))
@@ -19,7 +19,7 @@ func fenceFor(text string, n int) string {
 	return strings.Repeat("`", n+1)
 }
 
-// Code is a text as code in a line, at most n columns of it; "" stays "".
+// Code returns a text as inline code of at most n columns. "" stays "".
 func Code(s string, n int) string {
 	s = tty.OneLine(s, n)
 	if s == "" {
@@ -34,16 +34,16 @@ func Code(s string, n int) string {
 
 var pipes = text.Regexp(`(\\*)\|`)
 
-// Cell is code in a table, where a bar ends the cell unless a backslash stands
-// before it. Backslashes that stand there already are doubled: what reads them
-// in pairs and what does not both see one cell.
+// Cell returns a text as code in a table, where an unescaped bar ends the cell. Existing
+// backslashes before a bar are doubled, so that parsers that process escapes and those
+// that do not both see one cell.
 func Cell(s string, n int) string {
 	return pipes().ReplaceAllString(Code(s, n), `$1$1\|`)
 }
 
-// Block is a text as a block of at most n lines, each cut at 400 columns. Plain
-// lines stand behind two spaces: robots that read comments take one that begins
-// with a slash or a mention for a command. Those of a diff have a sign there.
+// Block returns a text as a code block of at most n lines, each truncated to 400 columns.
+// Lines are indented by two spaces, except in a diff, because bots take a comment line
+// that starts with a slash or a mention for a command.
 func Block(lang, text string, n int) string {
 	const widest = 400
 	lines := strings.Split(strings.TrimRight(tty.Safe(text), "\n"), "\n")
@@ -70,13 +70,13 @@ func Block(lang, text string, n int) string {
 	return fence + lang + "\n" + body + "\n" + fence + "\n"
 }
 
-// diffLine says that a line begins as those of a diff do.
+// diffLine reports whether a line starts like one of a diff.
 func diffLine(line string) bool {
 	return line == "" || strings.Contains("+- ", line[:1]) || strings.HasPrefix(line, "@@ ")
 }
 
 var escapes = func() *strings.Replacer {
-	const nothing = "&#8203;" // of no width: keeps a word from being one that Markdown's readers act on
+	const nothing = "&#8203;" // zero width: breaks up words that GitHub would interpret
 	pairs := []string{
 		"&", "&amp;", "<", "&lt;", ">", "&gt;", "$", "<span>$</span>",
 		"@", "@" + nothing, "#", "#" + nothing, "://", ":" + nothing + "//", "www.", "www" + nothing + ".", "WWW.", "WWW" + nothing + ".",
@@ -87,10 +87,10 @@ var escapes = func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }()
 
-// Prose is a sentence that may hold texts that are not ours, on one line.
+// Prose escapes a sentence that may contain untrusted texts, on one line.
 func Prose(s string, n int) string { return escapes.Replace(tty.OneLine(s, n)) }
 
-// Summary is the line of a part that opens: HTML, which Markdown leaves alone.
+// Summary escapes the summary line of a collapsed part, which is HTML.
 func Summary(s string, n int) string {
 	return "<code>" + strings.ReplaceAll(html.EscapeString(tty.OneLine(s, n)), "`", "&#96;") + "</code>"
 }

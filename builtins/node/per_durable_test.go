@@ -60,7 +60,7 @@ func perHome(tb testing.TB, dir string, d journal.Durability) *journal.Home {
 	return h
 }
 
-// keptPER is runPER with a journal in a home.
+// durablePER is runPER with a journal in a home.
 func durablePER(p *engine.Program, h engine.Host, home *journal.Home, id string) error {
 	f, err := home.Create(id)
 	if err != nil {

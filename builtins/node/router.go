@@ -90,12 +90,12 @@ func (x *router) choiceIndex(text string) int {
 	return slices.IndexFunc(x.cfg.Choices, func(c string) bool { return strings.EqualFold(c, word) })
 }
 
-// Call is what the router would ask now.
+// Call returns the call that the router would make now.
 func (x *router) Call(v engine.View) model.Call {
 	return model.Call{Role: "judge", LLM: x.cfg.LLM.Name, Messages: x.Prompt(v), Schema: choiceSchema}
 }
 
-// Prompt is what the router would send now.
+// Prompt returns the messages that the router would send now.
 func (x *router) Prompt(v engine.View) []model.Message {
 	system := model.Text{routerPrompt}
 	for _, c := range x.cfg.Choices {

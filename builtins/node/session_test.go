@@ -26,7 +26,7 @@ func hostileSession() memory.SessionView {
 	}
 }
 
-func TestPromptsShowWhatTheConversationKept(t *testing.T) {
+func TestPromptsShowStoredNotesAndVariables(t *testing.T) {
 	p := promptProgram(t, "list")
 	v := midway(p)
 	v.State.Session = hostileSession()
@@ -36,13 +36,13 @@ func TestPromptsShowWhatTheConversationKept(t *testing.T) {
 	}
 }
 
-func TestEarlierStepsAndThisRunsShareTheLimit(t *testing.T) {
+func TestEarlierStepsAndThoseOfThisRunShareTheLimit(t *testing.T) {
 	p := promptProgram(t, "list")
 	earlier := []memory.Interaction{{Question: "old one", Answer: "a"}, {Question: "old two", Answer: "b"}, {Question: "old three", Answer: "c"}}
 	for _, tt := range []struct {
 		name  string
 		limit int
-		want  string // the beginnings of the pairs
+		want  string // starts of
 	}{
 		{"all", 10, "old one|old two|old three|Count the rows|List the rows"},
 		{"the newest of the earlier ones", 3, "old three|Count the rows|List the rows"},

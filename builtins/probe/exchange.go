@@ -113,13 +113,13 @@ func unusable(r *model.Reply) string {
 	case blank:
 		return "the reply is empty"
 	case refusal.Is(r.Text):
-		return "refused: " + quoted(r.Text)
+		return "refused: " + quoteReply(r.Text)
 	}
 	return ""
 }
 
-// quoted quotes the beginning of a reply.
-func quoted(s string) string {
+// quoteReply quotes the beginning of a reply.
+func quoteReply(s string) string {
 	return `"` + text.ClipRunes(text.OneLine(s), 60) + `"`
 }
 

@@ -17,10 +17,10 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// model is a fake that answers by what it is asked for.
+// fakeModel replies according to the kind of request.
 type fakeModel struct {
-	mu    sync.Mutex
-	asked []model.Request
+	mu       sync.Mutex
+	requests []model.Request
 
 	text, stream, schema string
 	estimated            bool
@@ -30,8 +30,8 @@ type fakeModel struct {
 	delay                time.Duration
 }
 
-// able is one that can do everything.
-func able() *fakeModel {
+// capableModel returns a model that supports everything.
+func capableModel() *fakeModel {
 	return &fakeModel{
 		text: "pong", stream: "1 2 3", schema: `{"spot":"Oslo","letters":4,"side":"north"}`, stop: model.EndTurn,
 		tools: func(turn int) model.Reply {
@@ -53,7 +53,7 @@ func calling(args ...string) model.Reply {
 
 func (m *fakeModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	m.mu.Lock()
-	m.asked = append(m.asked, *req)
+	m.requests = append(m.requests, *req)
 	m.mu.Unlock()
 	if m.delay > 0 {
 		select {
@@ -86,7 +86,7 @@ func (m *fakeModel) Generate(ctx context.Context, req *model.Request, stream fun
 	return &r, nil
 }
 
-// told is findings as a person would note them.
+// formatFindings formats findings as text.
 func formatFindings(found []probe.Finding) string {
 	var b strings.Builder
 	for _, f := range found {
@@ -179,21 +179,21 @@ func TestFindings(t *testing.T) {
 	a := goldentest.Txtar(t, "testdata/findings.txtar")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := able()
+			m := capableModel()
 			tt.change(m)
 			a.Want(t, strings.ReplaceAll(tt.name, " ", "_"), formatFindings(probe.Run(t.Context(), target(m), probe.Options{})))
 		})
 	}
 }
 
-// What the spec does not say is no way out.
+// A fix does not mention keys that the spec does not have.
 func TestFixesNameTheURLOnlyIfTheSpecHasOne(t *testing.T) {
 	for kind, want := range map[model.ErrorKind]string{
 		model.NotFound:     "check that the server has the model in llms.main.model",
 		model.BadReply:     "check that the provider is correct",
 		model.NetworkError: "check that the server is running and reachable; HTTPS_PROXY sets a proxy, PEX_CA_FILE the certificate of a private CA",
 	} {
-		m := able()
+		m := capableModel()
 		m.err = func(*model.Request, bool) error { return &model.Error{Kind: kind, Message: "no"} }
 		tg := target(m)
 		tg.Address = ""
@@ -204,7 +204,7 @@ func TestFixesNameTheURLOnlyIfTheSpecHasOne(t *testing.T) {
 }
 
 func TestSchemaByPrompt(t *testing.T) {
-	m := able()
+	m := capableModel()
 	byPrompt := modelFunc(func(ctx context.Context, r *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 		if r.Schema != nil && !strings.Contains(r.Messages[0].Text.String(), "JSON Schema") {
 			return &model.Reply{Text: `{"city":"Oslo"}`, Stop: model.EndTurn}, nil
@@ -224,23 +224,23 @@ func (f modelFunc) Generate(ctx context.Context, r *model.Request, stream func(m
 }
 
 func TestAnUnreachableServerIsCalledOnce(t *testing.T) {
-	m := able()
+	m := capableModel()
 	m.err = func(*model.Request, bool) error {
 		return &model.Error{Kind: model.NetworkError, Message: "refused"}
 	}
 	found := probe.Run(t.Context(), target(m), probe.Options{})
-	if len(m.asked) != 1 || len(found) != 6 {
-		t.Errorf("%d requests, %d findings", len(m.asked), len(found))
+	if len(m.requests) != 1 || len(found) != 6 {
+		t.Errorf("%d requests, %d findings", len(m.requests), len(found))
 	}
 }
 
 func TestChecksRunConcurrently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := able()
+		m := capableModel()
 		m.delay = time.Second
 		began := time.Now()
 		found := probe.Run(t.Context(), target(m), probe.Options{})
-		if took := time.Since(began); took != 3*time.Second { // the text, then the two turns of the tools
+		if took := time.Since(began); took != 3*time.Second { // the text check, then the two turns of the tools check
 			t.Errorf("took %s", took)
 		}
 		if found[0].Latency != time.Second || found[1].FirstToken != time.Second || found[2].Latency != 2*time.Second {
@@ -251,7 +251,7 @@ func TestChecksRunConcurrently(t *testing.T) {
 
 func TestATimeoutIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := able()
+		m := capableModel()
 		m.delay = time.Minute
 		f := probe.Run(t.Context(), target(m), probe.Options{Timeout: 5 * time.Second})[0]
 		want := "timeout: no reply within 5s"
@@ -263,7 +263,7 @@ func TestATimeoutIsReported(t *testing.T) {
 
 func TestACancelledPingEndsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := able()
+		m := capableModel()
 		m.delay = time.Second
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(1500*time.Millisecond, cancel)
@@ -278,12 +278,11 @@ func TestACancelledPingEndsAtOnce(t *testing.T) {
 	})
 }
 
-// However dear a model is, and however much it says, the worst case of what is
-// asked stays below a cent.
+// The worst-case cost of a ping is below one cent, for any price and any reply.
 func TestAPingStaysBelowACent(t *testing.T) {
 	for _, price := range []model.Cost{{Input: 0.1, Output: 0.4}, {Input: 5, Output: 25}, {Input: 15, Output: 75}, {Input: 30, Output: 180}, {Input: 5000, Output: 5000}} {
-		m := able()
-		m.schema = "no" // so that it is asked twice
+		m := capableModel()
+		m.schema = "no" // so that schema makes two calls
 		greedy := modelFunc(func(ctx context.Context, r *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 			reply, err := m.Generate(ctx, r, stream)
 			if err == nil {
@@ -300,19 +299,19 @@ func TestAPingStaysBelowACent(t *testing.T) {
 		if spent >= 0.01 {
 			t.Errorf("$%v/$%v: a ping cost $%.4f", price.Input, price.Output, spent)
 		}
-		for _, r := range m.asked {
+		for _, r := range m.requests {
 			if n := r.Params.MaxOutputTokens; n < 16 || n > 512 || !r.Bounded || !r.Metered {
-				t.Errorf("$%v: asked for %d tokens, bounded %v, metered %v", price.Output, n, r.Bounded, r.Metered)
+				t.Errorf("$%v: requested %d tokens, bounded %v, metered %v", price.Output, n, r.Bounded, r.Metered)
 			}
 		}
 	}
 }
 
-// A reply that was lost on its way may have been billed.
+// A reply that was lost may have been billed.
 func TestALostReplyIsCharged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := able()
-		m.schema = "no" // so that it is asked twice
+		m := capableModel()
+		m.schema = "no" // so that schema makes two calls
 		m.tools = func(int) model.Reply { return calling(`{"name":"alpha"}`) }
 		spent := make(chan int, 16)
 		lossy := modelFunc(func(ctx context.Context, r *model.Request, stream func(model.Delta)) (*model.Reply, error) {
@@ -339,35 +338,35 @@ func TestALostReplyIsCharged(t *testing.T) {
 	})
 }
 
-// A ping finds out now what there is: it does not wait until a server that is
-// left alone is tried again.
+// A ping fails fast: it does not wait until an open circuit breaker allows another
+// attempt.
 func TestAPingFailsFastOnAnOpenBreaker(t *testing.T) {
-	m := able()
+	m := capableModel()
 	probe.Run(t.Context(), target(m), probe.Options{})
-	for _, r := range m.asked {
+	for _, r := range m.requests {
 		if !r.Fallback {
-			t.Errorf("call %d waits", r.Call)
+			t.Errorf("call %d waits for the breaker", r.Call)
 		}
 	}
 }
 
 func TestNoCallExceedsTheBudget(t *testing.T) {
-	m := able()
+	m := capableModel()
 	tg := target(m)
 	tg.Cost = &model.Cost{Input: 5000, Output: 5000}
 	found := probe.Run(t.Context(), tg, probe.Options{})
-	if len(m.asked) != 0 || found[0].Verdict != probe.Skipped || !strings.Contains(found[0].Note, "one cent") {
-		t.Errorf("%d requests: %+v", len(m.asked), found[0])
+	if len(m.requests) != 0 || found[0].Verdict != probe.Skipped || !strings.Contains(found[0].Note, "one cent") {
+		t.Errorf("%d requests: %+v", len(m.requests), found[0])
 	}
 }
 
 func TestTheSpecsOwnParametersAreUsed(t *testing.T) {
-	m := able()
+	m := capableModel()
 	tg := target(m)
 	zero := 0.0
 	tg.Params = model.Params{Model: "m", Temperature: &zero, MaxOutputTokens: 64}
 	probe.Run(t.Context(), tg, probe.Options{})
-	for _, r := range m.asked {
+	for _, r := range m.requests {
 		if diff := cmp.Diff(tg.Params, r.Params); diff != "" {
 			t.Error(diff)
 		}
@@ -377,7 +376,7 @@ func TestTheSpecsOwnParametersAreUsed(t *testing.T) {
 func TestProgressIsReported(t *testing.T) {
 	var mu sync.Mutex
 	began, ended := map[probe.Check]int{}, map[probe.Check]int{}
-	probe.Run(t.Context(), target(able()), probe.Options{
+	probe.Run(t.Context(), target(capableModel()), probe.Options{
 		Started:  func(c probe.Check) { mu.Lock(); began[c]++; mu.Unlock() },
 		Finished: func(f probe.Finding) { mu.Lock(); ended[f.Check]++; mu.Unlock() },
 	})

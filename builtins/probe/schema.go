@@ -44,7 +44,7 @@ func (x *exchange) schema() outcome {
 		return outcome{Partly, note, nil}
 	}
 	why, _, _ := strings.Cut(mismatch.Error(), "\n")
-	return outcome{No, "the reply does not match the schema: " + why + ": " + quoted(r.Text), nil}
+	return outcome{No, "the reply does not match the schema: " + why + ": " + quoteReply(r.Text), nil}
 }
 
 // validate checks the JSON object in a reply against the schema. Text and code fences around it are ignored, as in runs.

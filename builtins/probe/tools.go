@@ -31,10 +31,10 @@ func (x *exchange) tools() (out, parallel outcome) {
 	for turn := 1; turn <= toolTurns; turn++ {
 		r, err := x.call(&model.Request{Messages: messages, Tools: []model.ToolDef{lookup}, ParallelTools: true}, nil)
 		if err != nil {
-			return interrupted(err, turn), parallel
+			return failedTurn(err, turn), parallel
 		}
 		if len(r.Calls) == 0 {
-			return concluded(r, turn, mistakes), parallel
+			return judgeReply(r, turn, mistakes), parallel
 		}
 		if turn == 1 {
 			parallel = parallelCalls(r.Calls)
@@ -62,8 +62,8 @@ func parallelCalls(calls []model.ToolCall) outcome {
 	return outcome{Yes, fmt.Sprintf("%d calls in one reply", len(calls)), nil}
 }
 
-// interrupted is the outcome of an exchange in which a model call failed.
-func interrupted(err error, turn int) outcome {
+// failedTurn is the outcome of an exchange in which a model call failed.
+func failedTurn(err error, turn int) outcome {
 	out := failed(err)
 	if turn > 1 && out.works == No {
 		out.note = "the tool was called, but the request with its result failed"
@@ -71,8 +71,8 @@ func interrupted(err error, turn int) outcome {
 	return out
 }
 
-// concluded judges a reply without tool calls.
-func concluded(r *model.Reply, turn int, mistakes string) outcome {
+// judgeReply judges a reply without tool calls.
+func judgeReply(r *model.Reply, turn int, mistakes string) outcome {
 	note := unusable(r)
 	switch {
 	case note != "" && turn > 1:
@@ -80,13 +80,13 @@ func concluded(r *model.Reply, turn int, mistakes string) outcome {
 	case note != "":
 		return outcome{Partly, note, nil}
 	case turn == 1:
-		return outcome{No, "calls no tool; replied " + quoted(r.Text), nil}
+		return outcome{No, "calls no tool; replied " + quoteReply(r.Text), nil}
 	case mistakes != "":
 		return outcome{Partly, mistakes, nil}
 	}
 	for _, code := range codes {
 		if !strings.Contains(r.Text, code) {
-			return outcome{Partly, "calls the tool, but the reply does not contain the results: " + quoted(r.Text), nil}
+			return outcome{Partly, "calls the tool, but the reply does not contain the results: " + quoteReply(r.Text), nil}
 		}
 	}
 	return outcome{Yes, fmt.Sprintf("tool call, result and reply in %d turns", turn), nil}
@@ -98,11 +98,11 @@ func result(c model.ToolCall) (m model.Message, mistake string) {
 	var args struct{ Name string }
 	switch err := json.Unmarshal(c.Args, &args); {
 	case c.Name != lookup.Name:
-		mistake = "calls the unknown tool " + quoted(c.Name)
+		mistake = "calls the unknown tool " + quoteReply(c.Name)
 	case err != nil:
-		mistake = "calls the tool with invalid arguments: " + quoted(string(c.Args))
+		mistake = "calls the tool with invalid arguments: " + quoteReply(string(c.Args))
 	case codes[args.Name] == "":
-		mistake = "calls the tool with the wrong name " + quoted(args.Name)
+		mistake = "calls the tool with the wrong name " + quoteReply(args.Name)
 	default:
 		m.IsError, m.Text = false, model.Text{codes[args.Name]}
 		return m, ""

@@ -1,10 +1,10 @@
-// Package refusal tells by its words whether a model's text declines the task.
+// Package refusal detects refusals by the wording of a model's text.
 //
-//	Is(text) = a phrase that refuses by itself ("I must decline", "no puedo ayudar"),
-//	           or "I can't", "I won't", ... with an act of helping near by,
-//	           or nothing but an apology; and no word of work that goes on
+//	Is(text) = a phrase that is a refusal by itself ("I must decline", "no puedo ayudar"),
+//	           or "I can't", "I won't", ... followed by an act of helping,
+//	           or nothing but an apology; and no word that announces further work
 //
-// It is for models and servers that have no stop reason of their own for it.
-// The phrases are English, with a few of Spanish, French, German, Portuguese and
-// Italian. It must not know runs, replies, or what a refusal leads to.
+// It is intended for models and servers without a stop reason for refusals. The phrases
+// are English, with a few in Spanish, French, German, Portuguese and Italian. The package
+// must not depend on runs, replies, or the consequences of a refusal.
 package refusal

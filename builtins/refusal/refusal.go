@@ -6,8 +6,8 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// starts are the words that begin a refusal, wherever they stand in the
-// first sentences; what they refuse must follow.
+// starts are the words that start a refusal, anywhere in the first sentences. One of acts
+// must follow.
 var starts = [...]string{
 	"i can't", "i cannot", "i can not", "i won't", "i will not", "i'm unable to", "i am unable to",
 	"i'm not able to", "i am not able to", "i couldn't", "we can't", "we cannot", "unable to",
@@ -15,8 +15,8 @@ var starts = [...]string{
 	"i'm not going to", "i am not going to", "i shouldn't", "i should not", "can't", "cannot",
 }
 
-// acts are what a refusal refuses, with what makes it final: helping as
-// such, not a step that merely does not work yet.
+// acts are what a refusal refuses. They are acts of helping as such, not a step that
+// merely failed so far.
 var acts = [...]string{
 	"help with", "help you", "help in", "help create", "help make", "assist", "comply", "fulfill", "fulfil", "do that", "do this",
 	"provide that", "provide this", "provide information", "provide instructions", "provide guidance", "provide help",
@@ -28,7 +28,7 @@ var acts = [...]string{
 	"grant this", "grant that", "be able to help", "be helping", "be able to assist", "take part", "help.", "help!", "in good conscience",
 }
 
-// phrases refuse by themselves.
+// phrases are refusals by themselves.
 var phrases = [...]string{
 	"i must decline", "i have to decline", "i need to decline", "i decline to", "i respectfully decline", "i must refuse",
 	"i have to refuse", "i refuse to", "i'm not comfortable", "i am not comfortable", "i don't feel comfortable",
@@ -43,15 +43,16 @@ var phrases = [...]string{
 	"não posso ajudar", "non posso aiutar",
 }
 
-// workWords are in prose that plans on: it is asked again, not taken for a no.
+// workWords occur in prose that continues to plan, which is not a refusal but an invalid
+// reply.
 var workWords = [...]string{
 	"i will first", "i'll first", "let me ", "let's ", "step 1", "first, i", "i'll start", "i will start", "until ", "without first", "my plan",
 	"unless i ", "so i will", "so i'll", "before i ", "instead, i will", "instead i will", "yet",
 }
 
-// Is says whether a text declines the task. Only its beginning counts, its
-// first three sentences and 600 bytes, and a text that goes on to work does not:
-// in doubt it is no refusal.
+// Is reports whether a text is a refusal. Only its start counts: the first three
+// sentences, at most 600 bytes. A text that goes on to do the task is not a refusal. In
+// doubt, Is returns false.
 func Is(s string) bool {
 	s = strings.ToLower(strings.TrimLeft(text.Head(s, 600), " \t\n\r#*_>\"'“”`"))
 	s = strings.NewReplacer("’", "'", "‘", "'", "\n", " ", "  ", " ").Replace(s)
@@ -81,7 +82,7 @@ func Is(s string) bool {
 	return bareNo(s)
 }
 
-// refusesAct says whether what follows "I can't" is an act of helping, near by.
+// refusesAct reports whether the text after "I can't" starts with an act of helping.
 func refusesAct(rest string) bool {
 	near := text.Head(rest, 60)
 	for _, act := range acts {
@@ -92,7 +93,7 @@ func refusesAct(rest string) bool {
 	return false
 }
 
-// bareNo says whether a text is nothing but an apology.
+// bareNo reports whether a text is nothing but an apology.
 func bareNo(s string) bool {
 	s = strings.Trim(s, " .!*_\"'`")
 	switch s {
@@ -103,7 +104,7 @@ func bareNo(s string) bool {
 	return false
 }
 
-// sentences is the start of a text, up to the end of its n-th sentence.
+// sentences returns the start of a text, up to the end of its n-th sentence.
 func sentences(s string, n int) string {
 	for i := range len(s) {
 		if c := s[i]; (c == '.' || c == '!' || c == '?') && (i+1 == len(s) || s[i+1] == ' ') {

@@ -7,8 +7,8 @@ import (
 	"github.com/pexctl/pex/builtins/refusal"
 )
 
-// That replies of planners which decline are told from those that work is tested
-// with them, in builtins/node/reply.
+// Tests in builtins/node/reply check that refusals of planners are distinguished from
+// plans.
 func TestIs(t *testing.T) {
 	for _, c := range []struct {
 		text string

@@ -28,7 +28,7 @@ var payloads = []string{
 	"{{ 1+1 }}", "${case.id}", strings.Repeat("very long ", 300), strings.Repeat("x", 3000), "日本語 ✅ é́", "", " ",
 }
 
-// evil is a report and results in which every text is a payload.
+// evil returns a report and results in which every text is a payload.
 func evil(text string) (*report.Report, []trial.Row, *report.TestReport) {
 	r, rows := synthetic()
 	m := &r.Manifest
@@ -95,7 +95,7 @@ func eachPayload(t *testing.T, f func(t *testing.T, text string)) {
 	}
 }
 
-func TestHostileTextCannotDriveATerminal(t *testing.T) {
+func TestHostileTextCannotControlATerminal(t *testing.T) {
 	eachPayload(t, func(t *testing.T, text string) {
 		r, rows, _ := evil(text)
 		for _, columns := range []int{40, 80, 200} {
@@ -109,14 +109,14 @@ func TestHostileTextCannotDriveATerminal(t *testing.T) {
 				}
 			}
 		}
-		screen := ttytest.New(t, 80, 500) // fails at anything that is not ours
+		screen := ttytest.New(t, 80, 500) // fails on unexpected control sequences
 		fmt.Fprint(screen, render(t, "table", formats.Settings{Columns: 80, Color: true}, r, rows))
 	})
 }
 
-// TestNoFormatLetsAnEscapeThrough holds for every format that is listed, also for
-// those that have no test of their own yet.
-func TestNoFormatLetsAnEscapeThrough(t *testing.T) {
+// TestNoFormatWritesEscapeSequences covers all listed formats, including those without
+// tests of their own.
+func TestNoFormatWritesEscapeSequences(t *testing.T) {
 	eachPayload(t, func(t *testing.T, text string) {
 		r, rows, _ := evil(text)
 		for _, typ := range formats.All().Types() {
@@ -156,7 +156,7 @@ func TestHostileTextStaysJSON(t *testing.T) {
 	})
 }
 
-func TestHostileTextIsNoFormula(t *testing.T) {
+func TestHostileTextIsNeverAFormula(t *testing.T) {
 	eachPayload(t, func(t *testing.T, text string) {
 		r, rows, _ := evil(text)
 		sheet, err := csv.NewReader(strings.NewReader(render(t, "csv", formats.Settings{}, r, rows))).ReadAll()
@@ -176,7 +176,7 @@ func TestHostileTextIsNoFormula(t *testing.T) {
 	})
 }
 
-// withoutCode is a page without what its backticks make code.
+// withoutCode removes inline code from a page.
 func withoutCode(t *testing.T, page string) string {
 	t.Helper()
 	var out []string
@@ -206,7 +206,7 @@ func withoutSpans(t *testing.T, line string) string {
 	for i := 0; i < len(runs); i++ {
 		open := line[runs[i][0]:runs[i][1]]
 		if strings.HasPrefix(open, `\`) {
-			continue // an escaped one
+			continue // escaped
 		}
 		end := -1
 		for j := i + 1; j < len(runs) && end < 0; j++ {
@@ -224,13 +224,13 @@ func withoutSpans(t *testing.T, line string) string {
 	return out + line[at:]
 }
 
-// ourTags is the only HTML that a page has.
+// ourTags matches the only HTML tags that a page contains.
 var ourTags = regexp.MustCompile(`</?(details|summary|code|sub|span)>`)
 
-// bars are the bars of a row that end cells.
+// bars matches the bars that end the cells of a row.
 var bars = regexp.MustCompile(`(^|[^\\])\|`)
 
-func TestHostileTextIsNoMarkdown(t *testing.T) {
+func TestHostileTextIsNeverMarkdown(t *testing.T) {
 	eachPayload(t, func(t *testing.T, text string) {
 		r, rows, results := evil(text)
 		var diff strings.Builder
@@ -291,7 +291,7 @@ func TestHostileTextStaysXML(t *testing.T) {
 	})
 }
 
-func TestTextComesBackFromXML(t *testing.T) {
+func TestTextSurvivesXMLRoundTrip(t *testing.T) {
 	r, rows, _ := evil("a]]>b & <c> \x1b[1m\ufffe`")
 	var back struct {
 		Suites []struct {

@@ -104,11 +104,11 @@ func TestLongReportFitsIntoAComment(t *testing.T) {
 	}
 }
 
-func TestTheRestOfAnnotationsIsCounted(t *testing.T) {
+func TestOmittedAnnotationsAreCounted(t *testing.T) {
 	r := long(30, "x")
 	r.Gates, r.Comparison = nil, nil
 	got := render(t, "github", formats.Settings{}, r, nil)
-	if !strings.Contains(got, "and 7 more problems of shop-questions") { // 15 failing cases and the verdict, less 9
+	if !strings.Contains(got, "and 7 more problems of shop-questions") { // 15 failing cases plus the verdict, minus 9
 		t.Error(got)
 	}
 	r = long(30, "x")
@@ -123,7 +123,7 @@ func TestTheRestOfAnnotationsIsCounted(t *testing.T) {
 	}
 }
 
-// many makes rows as they are asked for: n cases of 2 trials.
+// many generates the rows of n cases with 2 trials each.
 func many(n int) (*report.Report, trial.Rows) {
 	r, _ := synthetic()
 	cases := make([]report.CaseStats, n)
@@ -145,7 +145,7 @@ func many(n int) (*report.Report, trial.Rows) {
 	}
 }
 
-func TestTextsThatAreTooLongAreCut(t *testing.T) {
+func TestLongTextsAreTruncated(t *testing.T) {
 	text := strings.Repeat("é", 40_000)
 	r, rows := synthetic()
 	for i := range rows {
@@ -168,7 +168,7 @@ func TestTextsThatAreTooLongAreCut(t *testing.T) {
 	checkJUnit(t, got, false)
 }
 
-// nowhere counts what it gets.
+// nowhere is a writer that only counts bytes.
 type nowhere struct{ n int64 }
 
 func (w *nowhere) Write(b []byte) (int, error) { w.n += int64(len(b)); return len(b), nil }

@@ -56,7 +56,7 @@ func TestLiveNeverWrapsALine(t *testing.T) {
 			p.Note = strings.Repeat("\x1b[31m long", 50)
 			live.Send(p)
 			live.Send(p)
-			if columns >= 20 { // below it only what is drawn again is kept on its lines
+			if columns >= 20 { // on narrower screens, only redrawn lines are kept on their lines
 				live.Close()
 			}
 			if s.Height() != 3 {

@@ -107,7 +107,7 @@ func (p project) dataset() ([]byte, error) {
 
 // functions are the functions of the templates.
 var functions = template.FuncMap{
-	"quote": jsonvalue.Quote, "single": single, "plain": plain, "plan": plan, "answer": answer, "verbatim": verbatim,
+	"quote": jsonvalue.Quote, "single": single, "plain": plain, "plan": plan, "answer": answer, "verbatim": escapeRefs,
 	"join": strings.Join, "next": func(i int) int { return i + 1 }, "from": func(i int, l []task) []task { return l[i:] },
 	"last": func(t task) call { return t.Calls[len(t.Calls)-1] }, "before": func(i int, t task) call { return t.Calls[i-1] },
 }
@@ -144,7 +144,7 @@ func answer(tasks ...task) string {
 	return single(`{"steps": [], "result": ` + jsonvalue.Quote(strings.Join(found, "\n")) + `}`)
 }
 
-// verbatim escapes references, so that a prompt template renders the text unchanged.
-func verbatim(s string) string {
+// escapeRefs escapes references, so that a prompt template renders the text unchanged.
+func escapeRefs(s string) string {
 	return strings.NewReplacer("${", "$${", "$<", "$$<").Replace(s)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/pexctl/pex/builtins/scaffold"
 )
 
-func TestTheAgentIsNamedAfterItsFolder(t *testing.T) {
+func TestAgentIsNamedAfterItsFolder(t *testing.T) {
 	for _, c := range []struct{ folder, want string }{
 		{"/home/me/shop", "shop"},
 		{"/home/me/My Shop", "my-shop"},
@@ -70,7 +70,7 @@ func FuzzGenerate(f *testing.F) {
 	})
 }
 
-func TestTheOrderOfChosenToolsDoesNotMatter(t *testing.T) {
+func TestToolOrderDoesNotAffectTheFiles(t *testing.T) {
 	a := scaffold.Suggest("shop")
 	a.Tools = []string{"calculator", "clock", "json_query"}
 	b := a
@@ -156,7 +156,7 @@ func TestInterview(t *testing.T) {
 	}
 }
 
-func TestTheEndOfInputEndsTheInterview(t *testing.T) {
+func TestInterviewEndsWithItsInput(t *testing.T) {
 	if _, err := interview(io.Discard, "shop").Ask(scaffold.Suggest("x"), nil); !errors.Is(err, io.EOF) {
 		t.Errorf("got %v, want EOF", err)
 	}
@@ -207,8 +207,9 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestAFailedWriteLeavesNothing fails in the middle, at a name that is too long for any file system.
-func TestAFailedWriteLeavesNothing(t *testing.T) {
+// TestFailedWriteLeavesNothing fails at the second file, whose name is too long for any
+// file system.
+func TestFailedWriteLeavesNothing(t *testing.T) {
 	above := t.TempDir()
 	long := scaffold.File{Path: "sub/" + strings.Repeat("x", 251), Content: nil} // too long with the suffix of the temporary file
 	err := scaffold.Write(filepath.Join(above, "in", "it"), []scaffold.File{{"sub/deep/a.txt", []byte("A")}, long}, false)
@@ -219,7 +220,7 @@ func TestAFailedWriteLeavesNothing(t *testing.T) {
 		t.Errorf("the error does not name the file: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(above, "in")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("left behind: %v", tree(t, above))
+		t.Errorf("leftover files: %v", tree(t, above))
 	}
 }
 

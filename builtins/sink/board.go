@@ -11,14 +11,14 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// board is the current state of a run, folded from its events.
+// board is the current state of a run, derived from its events.
 type board struct {
 	spec    string
-	version int // of the plan; 0 = there is none yet
+	version int // of the plan; 0 = no plan yet
 	steps   []stepRow
 	turns   []turn // model calls in flight, in the order they started
 	usage   engine.Usage
-	began   time.Time
+	started time.Time
 }
 
 // stepRow is one step of the plan.
@@ -28,17 +28,17 @@ type stepRow struct {
 	attempts int
 	tools    []toolRow
 	tokens   int
-	began    time.Time
-	took     time.Duration
+	started  time.Time
+	duration time.Duration
 	result   string
-	note     string // what went wrong
+	note     string // error or warning
 }
 
 // toolRow is one tool call of a step.
 type toolRow struct {
 	path, name, args string
 	status           string // "" = in flight
-	took             time.Duration
+	duration         time.Duration
 	note             string
 	retry            *retry
 }
@@ -47,7 +47,7 @@ type toolRow struct {
 type turn struct {
 	path, role string
 	step       string // "" = outside of steps
-	text       string // streamed so far: the end of a text, or the beginning of JSON
+	text       string // streamed so far: the end of a text, or the start of JSON
 	retry      *retry
 }
 
@@ -61,7 +61,7 @@ type retry struct {
 func (b *board) apply(ev engine.Event) {
 	switch ev.Type {
 	case engine.RunStarted:
-		b.began = ev.At
+		b.started = ev.At
 		if ev.Spec != nil {
 			b.spec = ev.Spec.Name
 		}
@@ -69,7 +69,7 @@ func (b *board) apply(ev engine.Event) {
 		b.setPlan(ev.Plan)
 	case engine.StepStartedEvent:
 		s := b.step(ev.Step.ID, ev.Step.Goal)
-		s.status, s.attempts, s.began, s.goal = plan.Running, ev.Step.Attempts, ev.At, ev.Step.Goal
+		s.status, s.attempts, s.started, s.goal = plan.Running, ev.Step.Attempts, ev.At, ev.Step.Goal
 	case engine.StepCompleted:
 		b.stepDone(ev)
 	case engine.ModelStarted:
@@ -129,9 +129,9 @@ func (b *board) step(id, goal string) *stepRow {
 
 func (b *board) stepDone(ev engine.Event) {
 	s := b.step(ev.Step.ID, ev.Step.Goal)
-	s.status, s.took = ev.Step.Status, milliseconds(ev.Duration)
+	s.status, s.duration = ev.Step.Status, milliseconds(ev.Duration)
 	s.result, s.note = ev.Step.Result, ev.Step.Error
-	b.turns = slices.DeleteFunc(b.turns, func(t turn) bool { return t.step == s.id }) // a call that failed has no event of its own
+	b.turns = slices.DeleteFunc(b.turns, func(t turn) bool { return t.step == s.id }) // a failed call has no event of its own
 }
 
 func (b *board) modelStarted(ev engine.Event) {
@@ -139,7 +139,7 @@ func (b *board) modelStarted(ev engine.Event) {
 	if ev.Step != nil {
 		t.step = ev.Step.ID
 	}
-	if known := b.turn(ev.Path); known != nil { // repeated, or its deltas came first
+	if known := b.turn(ev.Path); known != nil { // a retry, or its deltas arrived first
 		t.text = known.text
 		*known = t
 		return
@@ -147,7 +147,7 @@ func (b *board) modelStarted(ev engine.Event) {
 	b.turns = append(b.turns, t)
 }
 
-// turn is the model call of a path; nil = none is in flight.
+// turn returns the model call in flight with the path, nil if there is none.
 func (b *board) turn(path string) *turn {
 	i := slices.IndexFunc(b.turns, func(t turn) bool { return t.path == path })
 	if i < 0 {
@@ -160,7 +160,7 @@ func (b *board) modelDelta(ev engine.Event) {
 	const tail, most = 400, 64 << 10
 	t := b.turn(ev.Path)
 	if t == nil {
-		return // the call ended already
+		return // the call has already ended
 	}
 	t.retry = nil
 	t.text += ev.Text
@@ -171,7 +171,7 @@ func (b *board) modelDelta(ev engine.Event) {
 	t.text = text.Tail(t.text, tail)
 }
 
-// retrying notes the wait at its call.
+// retrying records the wait in its call.
 func (b *board) retrying(ev engine.Event) {
 	r := &retry{*ev.Retry, ev.At.Add(milliseconds(ev.Retry.Wait))}
 	if t := b.turn(ev.Path); t != nil {
@@ -186,7 +186,7 @@ func (b *board) waits(ev engine.Event) bool {
 	return b.turn(ev.Path) != nil || b.toolCall(ev.Path) != nil
 }
 
-// toolCall is the tool call of a path; nil = none is in flight.
+// toolCall returns the tool call in flight with the path, nil if there is none.
 func (b *board) toolCall(path string) *toolRow {
 	for i := range b.steps {
 		for j := range b.steps[i].tools {
@@ -217,7 +217,7 @@ func (b *board) toolDone(ev engine.Event) {
 		return
 	}
 	s := b.step(ev.Step.ID, "")
-	row := toolRow{path: ev.Path, name: ev.Tool, args: argsText(ev.Args), status: ev.Status, took: milliseconds(ev.Duration)}
+	row := toolRow{path: ev.Path, name: ev.Tool, args: argsText(ev.Args), status: ev.Status, duration: milliseconds(ev.Duration)}
 	if ev.Status != string(tool.CallOK) {
 		row.note = ev.Text
 	}
@@ -225,10 +225,10 @@ func (b *board) toolDone(ev engine.Event) {
 		*t = row
 		return
 	}
-	s.tools = append(s.tools, row) // it never started: the tool is unknown, or the call was denied
+	s.tools = append(s.tools, row) // never started: the tool is unknown, or the call was denied
 }
 
-// done counts the steps that ended.
+// done returns the number of steps that ended.
 func (b *board) done() int {
 	n := 0
 	for i := range b.steps {

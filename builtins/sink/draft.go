@@ -8,21 +8,20 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// draft is what a reply in JSON shows of a plan while it is being streamed.
+// draft is the part of a plan that has been streamed so far as JSON.
 type draft struct {
 	steps  []string // goals; the last one may be incomplete
-	result string   // so far
+	result string   // incomplete while streaming
 }
 
-// goalKeys are the keys under which a step may have its goal.
+// goalKeys are the keys that may contain the goal of a step.
 var goalKeys = []string{"goal", "task", "description", "step", "title", "name"}
 
-// jsonStart matches where a reply in JSON begins: at once, maybe in a fence, or
-// after some prose with the object of a plan.
+// jsonStart matches the start of a JSON reply: at once, in a fence, or after prose with
+// the object of a plan.
 var jsonStart = text.Regexp("^\\s*(?:```\\w*\\s*)?(?:\\{|\\[\\s*[\"{\\[])|\\{\\s*\"(?:steps|result)\"")
 
-// jsonIn returns the JSON of a reply that is being streamed; ok is false where
-// there is none yet.
+// jsonIn returns the JSON part of a streamed reply. ok is false if there is none yet.
 func jsonIn(text string) (json string, ok bool) {
 	if _, reply, thought := strings.Cut(text, "</think>"); thought {
 		text = reply
@@ -34,8 +33,8 @@ func jsonIn(text string) (json string, ok bool) {
 	return strings.TrimLeft(text[at[0]:], " \t\r\n"), true
 }
 
-// readDraft reads the steps and the result out of the beginning of a reply. It
-// accepts anything: what it does not recognize is not shown.
+// readDraft reads the steps and the result from the start of a reply. It accepts any text
+// and ignores what it does not recognize.
 func readDraft(json string) draft {
 	i := strings.IndexAny(json, "{[")
 	if i < 0 {
@@ -46,18 +45,18 @@ func readDraft(json string) draft {
 	return s.draft
 }
 
-// scanner reads JSON that may end anywhere.
+// scanner reads JSON that may be truncated anywhere.
 type scanner struct {
 	text  string
 	depth int
 	draft draft
 }
 
-// maxDepth bounds the nesting of a reply that is looked into.
+// maxDepth is the maximum nesting depth that is read.
 const maxDepth = 50
 
-// value reads a value that is stored under a path of keys, such as
-// "steps.goal"; ok is false where the text ends or is not JSON.
+// value reads a value and stores it under a path of keys, such as "steps.goal". ok is
+// false if the text ends or is not JSON.
 func (s *scanner) value(path string) (ok bool) {
 	s.space()
 	if s.text == "" || s.depth >= maxDepth {
@@ -81,7 +80,7 @@ func (s *scanner) value(path string) (ok bool) {
 	return true
 }
 
-// found takes a text that is stored under a path.
+// found stores a text under its path.
 func (s *scanner) found(path, text string) {
 	switch key, under := strings.CutPrefix(path, "steps."); {
 	case path == "result":
@@ -116,7 +115,7 @@ func (s *scanner) object(path string) bool {
 		}
 		s.text = s.text[1:]
 		ok := s.value(strings.TrimPrefix(path+"."+key, "."))
-		if path == "steps" { // one goal for each step
+		if path == "steps" { // one goal per step
 			s.draft.steps = s.draft.steps[:min(len(s.draft.steps), before+1)]
 		}
 		if !ok {
@@ -128,7 +127,7 @@ func (s *scanner) object(path string) bool {
 func (s *scanner) array(path string) bool {
 	s.depth++
 	defer func() { s.depth-- }()
-	if path == "" { // a plan may be the bare list of its steps
+	if path == "" { // a plan may be just the list of its steps
 		path = "steps"
 	}
 	for s.text = s.text[1:]; ; {
@@ -149,7 +148,7 @@ func (s *scanner) array(path string) bool {
 	}
 }
 
-// str reads a string; whole is false where the text ends within it.
+// str reads a string. whole is false if the text ends within it.
 func (s *scanner) str() (text string, whole bool) {
 	end := 1
 	for end < len(s.text) && s.text[end] != '"' {
@@ -164,7 +163,7 @@ func (s *scanner) str() (text string, whole bool) {
 	return unquote(raw), whole
 }
 
-// unquote resolves the escapes of a string that may be incomplete.
+// unquote decodes the escapes of a string that may be incomplete.
 func unquote(raw string) string {
 	if !strings.Contains(raw, `\`) {
 		return raw

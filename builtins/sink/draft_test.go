@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestDraftOfAPlanThatIsBeingStreamed(t *testing.T) {
+func TestDraftOfAStreamedPlan(t *testing.T) {
 	tests := []struct {
 		text   string
 		steps  []string

@@ -13,8 +13,8 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// argsText formats a call's arguments for people: the bare value of a single
-// argument, else key=value pairs sorted by key.
+// argsText formats a call's arguments for people: the value of a single argument, else
+// key=value pairs sorted by key.
 func argsText(args json.RawMessage) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(args, &fields) != nil {
@@ -32,8 +32,8 @@ func argsText(args json.RawMessage) string {
 	return strings.Join(parts, " ")
 }
 
-// valueText formats a JSON value without quotes where they are not needed; among
-// says that it is one of several arguments.
+// valueText formats a JSON value, without quotes if they are not needed. among reports
+// whether there are other arguments.
 func valueText(v json.RawMessage, among bool) string {
 	var s string
 	if json.Unmarshal(v, &s) == nil && (!among || s != "" && !strings.ContainsAny(s, " \t\n\"'=")) {
@@ -50,7 +50,7 @@ func valueText(v json.RawMessage, among bool) string {
 	return string(b)
 }
 
-// tally is the usage of a run on one line.
+// tally formats the usage of a run on one line.
 func tally(u engine.Usage) string {
 	s := fmt.Sprintf("%s, %s, %s tokens", text.Count(u.ModelCalls, "model call"), text.Count(u.ToolCalls, "tool call"), tty.Amount(u.Total()))
 	if u.CostUSD > 0 {
@@ -59,5 +59,5 @@ func tally(u engine.Usage) string {
 	return s
 }
 
-// money is an amount of US dollars.
+// money formats an amount in USD.
 func money(usd float64) string { return fmt.Sprintf("$%.4f", usd) }

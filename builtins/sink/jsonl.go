@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// JSONL writes each event as one JSON line. After the first
-// write error it stops writing; Err returns that error. Safe for concurrent use.
+// JSONL writes each event as one JSON line. After the first write error it stops writing,
+// and Err returns that error. It is safe for concurrent use.
 type JSONL struct {
 	mu  sync.Mutex
 	enc *json.Encoder
@@ -18,7 +18,7 @@ type JSONL struct {
 
 var _ engine.Sink = (*JSONL)(nil)
 
-// NewJSONL writes to w, which the caller closes.
+// NewJSONL returns a JSONL that writes to w. The caller closes w.
 func NewJSONL(w io.Writer) *JSONL {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -34,7 +34,7 @@ func (j *JSONL) Send(ev engine.Event) {
 	}
 }
 
-// Err is the first error of writing.
+// Err returns the first write error.
 func (j *JSONL) Err() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -16,15 +16,15 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Lines writes a plain line whenever something ends: for logs and CI. Safe for
+// Lines writes a plain line whenever something ends, for logs and CI. It is safe for
 // concurrent use.
 type Lines struct {
 	mu      sync.Mutex
 	w       io.Writer
 	b       board
-	now     func() time.Time // nil = the log is not verbose
+	now     func() time.Time // nil = not verbose
 	opened  time.Time
-	resumed bool // earlier sessions were replayed; the line about them is still to be written
+	resumed bool // earlier sessions were replayed, and their summary has not been written
 }
 
 var (
@@ -32,10 +32,10 @@ var (
 	_ engine.ReplaySink = (*Lines)(nil)
 )
 
-// NewLines writes to w.
+// NewLines returns a Lines that writes to w.
 func NewLines(w io.Writer) *Lines { return &Lines{w: w} }
 
-// lineWidth is where texts in a line are truncated.
+// lineWidth is the width at which texts are truncated.
 const lineWidth = 160
 
 // Replay applies an event of an earlier session. Its lines were written then; one
@@ -43,7 +43,7 @@ const lineWidth = 160
 func (l *Lines) Replay(ev engine.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if ev, ok := outer(ev); ok {
+	if ev, ok := ownEvent(ev); ok {
 		l.b.apply(ev)
 		l.resumed = true
 	}
@@ -54,7 +54,7 @@ func (l *Lines) Send(ev engine.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.resume()
-	ev, ok := outer(ev)
+	ev, ok := ownEvent(ev)
 	if !ok {
 		return
 	}
@@ -93,7 +93,7 @@ func (l *Lines) resume() {
 	l.print("resumed: %d of %s done", l.b.done(), text.Count(len(l.b.steps), "step"))
 }
 
-// Note writes a line of the program's own.
+// Note writes a line of text.
 func (l *Lines) Note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,7 +116,7 @@ func (l *Lines) plan() {
 }
 
 func (l *Lines) step(s *stepRow) {
-	line := fmt.Sprintf("%s %s (%s, %s tokens)", tty.Flat(s.id), s.status, tty.Span(s.took), tty.Amount(s.tokens))
+	line := fmt.Sprintf("%s %s (%s, %s tokens)", tty.Flat(s.id), s.status, tty.Span(s.duration), tty.Amount(s.tokens))
 	if s.note != "" {
 		line += ": " + tty.OneLine(s.note, lineWidth)
 	}
@@ -136,8 +136,8 @@ func (l *Lines) tool(ev engine.Event) {
 	l.print("%s", line)
 }
 
-// Remark is the message for an event other than those of plan, steps and tools;
-// "" = there is none.
+// Remark returns the message for an event other than those of plan, steps and tools, ""
+// if there is none.
 func Remark(ev engine.Event) string {
 	switch ev.Type {
 	case engine.GuardFired:
@@ -157,7 +157,7 @@ func Remark(ev engine.Event) string {
 	}
 }
 
-// waitingFor is what a run waits for that asks a question.
+// waitingFor describes what a run that asks a question waits for.
 func waitingFor(q *interrupt.Question) string {
 	switch q.Kind {
 	case interrupt.Plan:
@@ -177,7 +177,7 @@ func retryText(e *model.RetryEvent) string {
 	return fmt.Sprintf("retrying %d/%d in %s: %s", e.Attempt, e.MaxAttempts, tty.Span(milliseconds(e.Wait)), e.Error)
 }
 
-// ending is what a run used, and that it completed.
+// ending formats the usage of a run, and that it completed.
 func ending(ev engine.Event, u engine.Usage) string {
 	took := fmt.Sprintf("%s, %s", tty.Span(milliseconds(ev.Duration)), tally(u))
 	if ev.Status != string(stop.RunCompleted) {

@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-func TestLinesTellWhatEnded(t *testing.T) {
+func TestLinesReportWhatEnded(t *testing.T) {
 	var b bytes.Buffer
 	story{sink.NewLines(&b)}.whole()
 	want := `run r-1: What is 6 * 7?
@@ -37,7 +37,7 @@ limit reached: 2 of 2 steps are done (limits.max_steps)
 	}
 }
 
-func TestLinesOfANewPlanShowWhatIsLeft(t *testing.T) {
+func TestLinesOfANewPlanShowTheRemainingSteps(t *testing.T) {
 	var b bytes.Buffer
 	s := story{sink.NewLines(&b)}
 	s.plan(1, "one", "two")
@@ -45,12 +45,12 @@ func TestLinesOfANewPlanShowWhatIsLeft(t *testing.T) {
 	s.stepDone("s1", plan.OK, "", "")
 	b.Reset()
 	s.plan(2, "one", "another")
-	if want := "plan v2: 1 step to do\n  s2 two\n"; b.String() != want { // an id is never used again, so its goal stays
+	if want := "plan v2: 1 step to do\n  s2 two\n"; b.String() != want { // IDs are never reused, so the goal of a step does not change
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
 }
 
-func TestLinesTellWaits(t *testing.T) {
+func TestLinesReportWaits(t *testing.T) {
 	var b bytes.Buffer
 	s := story{sink.NewLines(&b)}
 	wait := &model.RetryEvent{Attempt: 2, MaxAttempts: 3, Wait: 4000, Error: "rate_limit (HTTP 429): Too Many\nRequests"}
@@ -64,7 +64,8 @@ tool look: retrying 2/3 in 4.0s: rate_limit (HTTP 429): Too Many Requests
 	}
 }
 
-// hostile is a story in which every text of models and tools drives a terminal.
+// hostile sends events in which every text of models and tools contains terminal control
+// sequences.
 func hostile(s story) {
 	evil := "a\x1b[2J\u009b1m\r\n\x9b\a"
 	s.start(evil)
@@ -81,7 +82,7 @@ func hostile(s story) {
 	s.end(stop.RunFailed, stop.StepFailed)
 }
 
-func TestLinesCannotBeDriven(t *testing.T) {
+func TestLinesEscapeControlSequences(t *testing.T) {
 	var b bytes.Buffer
 	l := sink.NewLines(&b)
 	hostile(story{l})
@@ -96,7 +97,7 @@ func TestLinesCannotBeDriven(t *testing.T) {
 	}
 }
 
-func TestJSONLWritesALineAnEvent(t *testing.T) {
+func TestJSONLWritesOneLinePerEvent(t *testing.T) {
 	var b bytes.Buffer
 	j := sink.NewJSONL(&b)
 	story{j}.whole()
@@ -119,7 +120,7 @@ func TestJSONLWritesALineAnEvent(t *testing.T) {
 	}
 }
 
-// full is a disk without room.
+// full is a writer that always fails.
 type full struct{ writes int }
 
 var errFull = errors.New("no space")

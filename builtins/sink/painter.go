@@ -23,8 +23,8 @@ var spinner = []string{"◐", "◓", "◑", "◒"}
 
 func (p *painter) spin() string { return spinner[p.frame%len(spinner)] }
 
-// picture renders the whole board, and says which is the last line that changes
-// by itself. Without results it is shorter.
+// picture renders the whole board and returns the index of the last line that changes by
+// itself. Without results it is shorter.
 func (p *painter) picture(b *board, columns int, results bool) (lines []string, moving int) {
 	lines = []string{p.head(b, columns)}
 	for i := range b.steps {
@@ -42,11 +42,11 @@ func (p *painter) picture(b *board, columns int, results bool) (lines []string, 
 	return lines, moving
 }
 
-// head is the name of the agent, and as many figures as fit beside it.
+// head renders the name of the agent, and as many metrics as fit.
 func (p *painter) head(b *board, columns int) string {
 	type figure struct {
 		text string
-		rank int // the figure of the lowest rank is left out first
+		rank int // the metric with the lowest rank is omitted first
 	}
 	var parts []figure
 	if b.version > 0 {
@@ -58,8 +58,8 @@ func (p *painter) head(b *board, columns int) string {
 	if b.usage.CostUSD > 0 {
 		parts = append(parts, figure{money(b.usage.CostUSD), 3})
 	}
-	if !b.began.IsZero() {
-		parts = append(parts, figure{tty.Span(p.now().Sub(b.began)), 2})
+	if !b.started.IsZero() {
+		parts = append(parts, figure{tty.Span(p.now().Sub(b.started)), 2})
 	}
 	for name := min(tty.Width(tty.Flat(b.spec)), columns/2); ; {
 		var texts []string
@@ -75,7 +75,7 @@ func (p *painter) head(b *board, columns int) string {
 	}
 }
 
-// spread puts a mark and a text at the left of a line, and figures at its right.
+// spread aligns a mark and a text left, and metrics right.
 func (p *painter) spread(c tty.Ink, mark, text, figures string, columns int) string {
 	text = tty.OneLine(text, columns-tty.Width(mark)-tty.Width(figures)-2)
 	gap := strings.Repeat(" ", max(1, columns-tty.Width(mark)-tty.Width(text)-tty.Width(figures)-1))
@@ -114,9 +114,9 @@ func (p *painter) stepLines(b *board, s *stepRow, columns int, results bool) []s
 	return out
 }
 
-// turnLines is a model call in flight, with the end of the text that it streamed
-// so far. JSON is not shown: of a plan its steps are, of an answer its text.
-// withSteps adds a line for each step.
+// turnLines renders a model call in flight with the end of its streamed text. Of JSON, it
+// shows only the steps of a plan or the text of an answer. withSteps adds a line per
+// step.
 func (p *painter) turnLines(t turn, indent string, columns int, withSteps bool) []string {
 	room := columns - len(indent) - 3
 	json, isJSON := jsonIn(t.text)
@@ -148,7 +148,7 @@ func (p *painter) turnLines(t turn, indent string, columns int, withSteps bool) 
 	return lines
 }
 
-// retry is what a call is doing that failed: it waits, or makes another attempt.
+// retry describes a failed call: it waits, or makes another attempt.
 func (p *painter) retry(r *retry) string {
 	wait := r.until.Sub(p.now())
 	if wait <= 0 {
@@ -165,7 +165,7 @@ func (p *painter) toolLine(c toolRow, columns int) string {
 	case "":
 		mark, color = p.spin(), tty.Dim
 	case string(tool.CallOK):
-		mark, color, right = "✓", tty.Dim, tty.Span(c.took)
+		mark, color, right = "✓", tty.Dim, tty.Span(c.duration)
 	}
 	text := c.name
 	if c.args != "" {
@@ -174,14 +174,14 @@ func (p *painter) toolLine(c toolRow, columns int) string {
 	switch {
 	case c.retry != nil && c.status == "":
 		text, color = tty.OneLine(text, columns/3)+p.retry(c.retry), tty.Yellow
-	case c.note != "": // why it failed matters more than all of its arguments
+	case c.note != "": // the reason of a failure is more important than all arguments
 		text = tty.OneLine(text, columns/2) + ": " + c.note
 	}
 	text = tty.OneLine(text, columns-12-tty.Width(right))
 	return p.pen.Ink(color, "      "+mark+" "+text+"  "+right)
 }
 
-// figures is a step's attempts, tool calls, tokens and time.
+// figures formats a step's attempts, tool calls, tokens and duration.
 func (p *painter) figures(s *stepRow) string {
 	var parts []string
 	if s.attempts > 1 {
@@ -195,19 +195,19 @@ func (p *painter) figures(s *stepRow) string {
 	}
 	switch {
 	case s.status == plan.Running:
-		parts = append(parts, tty.Span(p.now().Sub(s.began)))
-	case s.took > 0:
-		parts = append(parts, tty.Span(s.took))
+		parts = append(parts, tty.Span(p.now().Sub(s.started)))
+	case s.duration > 0:
+		parts = append(parts, tty.Span(s.duration))
 	}
 	return strings.Join(parts, " · ")
 }
 
-// crop keeps at most n lines: the head, and those around the last one that moves.
+// crop returns at most n lines: the head, and those around the last one that changes.
 func (p *painter) crop(lines []string, moving, n int) []string {
 	if len(lines) <= n {
 		return lines
 	}
-	room := n - 2 // head and the mark below it
+	room := n - 2 // the head and the ellipsis below it
 	to := min(len(lines), max(moving+2, room+1))
 	from := max(1, to-room)
 	hidden := fmt.Sprintf("  … %d lines above, %d below", from-1, len(lines)-to)

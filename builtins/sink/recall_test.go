@@ -13,19 +13,19 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 )
 
-// past is a sink that hears all as what was told before, some time after the
-// run began.
-type past struct {
+// replayer is a sink that passes all events to Recall, as if they were from an earlier
+// session that started at an earlier time.
+type replayer struct {
 	to engine.ReplaySink
 	at time.Duration
 }
 
-func (p *past) Send(ev engine.Event) {
+func (p *replayer) Send(ev engine.Event) {
 	ev.At = ev.At.Add(p.at)
 	p.to.Replay(ev)
 }
 
-// firstHalf is a run up to the middle of its second step.
+// firstHalf sends a run up to the middle of its second step.
 func firstHalf(s story) {
 	s.start("?")
 	s.asks("plan.1/model", "planner", "")
@@ -38,11 +38,11 @@ func firstHalf(s story) {
 	s.asks("s2/1", "executor", "s2")
 }
 
-func TestTreeOfAResumedRunShowsWhatWasDoneBefore(t *testing.T) {
+func TestTreeOfAResumedRunShowsEarlierSessions(t *testing.T) {
 	s := ttytest.New(t, 60, 24)
 	tree, c := newTree(s)
-	c.at = began.Add(26 * time.Hour) // nobody ran it for a day
-	firstHalf(story{&past{tree, 4 * time.Second}})
+	c.at = startTime.Add(26 * time.Hour) // the run was suspended for a day
+	firstHalf(story{&replayer{tree, 4 * time.Second}})
 	if s.String() != "" {
 		t.Fatalf("drawn before anything new happened:\n%s", s)
 	}
@@ -62,17 +62,17 @@ demo  plan v1 · 1/3 steps · 500 tok · 2.0s
 	}
 }
 
-func TestTreeThatHeardOnlyThePastLeavesItStanding(t *testing.T) {
+func TestTreeWithOnlyReplayedEventsStaysOnScreen(t *testing.T) {
 	s := ttytest.New(t, 60, 24)
 	tree, _ := newTree(s)
-	firstHalf(story{&past{to: tree}})
+	firstHalf(story{&replayer{to: tree}})
 	tree.Close()
 	if !strings.Contains(s.String(), "✓ s1 one") {
 		t.Errorf("screen:\n%s", s)
 	}
 }
 
-func TestLinesOfAResumedRunSayOnceWhatWasDone(t *testing.T) {
+func TestLinesOfAResumedRunSummarizeEarlierSessionsOnce(t *testing.T) {
 	tests := []struct {
 		name   string
 		before func(story)
@@ -86,7 +86,7 @@ func TestLinesOfAResumedRunSayOnceWhatWasDone(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer
 			l := sink.NewLines(&b)
-			tt.before(story{&past{to: l}})
+			tt.before(story{&replayer{to: l}})
 			story{l}.stepDone("s2", plan.OK, "", "")
 			story{l}.stepDone("s3", plan.OK, "", "")
 			if diff := cmp.Diff(tt.want, b.String()); diff != "" {

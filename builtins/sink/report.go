@@ -28,15 +28,15 @@ type Report struct {
 	HowTo    func(interrupt.Question) []string // the commands that answer a question
 }
 
-// narrowest is the least width of a report.
-const narrowest = 20
+// minWidth is the minimum width of a report.
+const minWidth = 20
 
-// resultLines is how much of a step's result a report shows.
+// resultLines is the maximum number of lines of a step's result.
 const resultLines = 12
 
 // String returns the report, escaped for a terminal.
 func (r *Report) String() string {
-	w := &writing{p: painter{pen: tty.Pen{Color: r.Color}}, columns: max(r.Columns, narrowest), running: r.Running}
+	w := &writing{p: painter{pen: tty.Pen{Color: r.Color}}, columns: max(r.Columns, minWidth), running: r.Running}
 	r.head(w)
 	r.plan(w)
 	r.decisions(w)
@@ -48,7 +48,7 @@ func (r *Report) String() string {
 	return w.b.String()
 }
 
-// writing is a report in progress.
+// writing is a report being written.
 type writing struct {
 	b       strings.Builder
 	p       painter
@@ -85,7 +85,7 @@ func (r *Report) head(w *writing) {
 		spec += " " + tty.Flat(res.Spec.Version)
 	}
 	w.line("%s  %s", w.p.pen.Ink(tty.Bold, "run "+tty.Flat(res.RunID)), spec)
-	w.line("%s", w.p.pen.Ink(r.tone(), tty.Flat(r.standing())))
+	w.line("%s", w.p.pen.Ink(r.tone(), tty.Flat(r.statusText())))
 	w.line("started %s (%s), %s of work", res.StartedAt.UTC().Format(time.RFC3339), tty.Ago(r.Now.Sub(res.StartedAt)), tty.Span(milliseconds(res.DurationMS)))
 	w.line("%s", tally(res.Usage))
 	if r.Question != "" {
@@ -94,8 +94,8 @@ func (r *Report) head(w *writing) {
 	}
 }
 
-// standing is the status and what caused it.
-func (r *Report) standing() string {
+// statusText returns the status and its cause.
+func (r *Report) statusText() string {
 	if r.Running {
 		if r.PID == 0 {
 			return "running"
@@ -129,7 +129,7 @@ func (r *Report) tone() tty.Ink {
 	return tty.Yellow
 }
 
-// plan is the steps of the plan, and those of earlier plans, with what they did.
+// plan writes the steps of the plan and those of earlier plans, with what they did.
 func (r *Report) plan(w *writing) {
 	res := r.Result
 	if res.Plan.Version == 0 && len(res.Steps) == 0 {
@@ -148,7 +148,7 @@ func (r *Report) plan(w *writing) {
 		}
 		w.step(rec)
 	}
-	for i := range res.Steps { // what ran and is no longer of the plan
+	for i := range res.Steps { // steps that ran and are no longer in the plan
 		if records[res.Steps[i].ID] != nil {
 			w.step(&res.Steps[i])
 		}
@@ -158,7 +158,7 @@ func (r *Report) plan(w *writing) {
 func (w *writing) step(rec *plan.StepRecord) {
 	mark, color := glyph(rec.Status)
 	figures := w.figures(rec)
-	text := tty.OneLine(rec.Goal, max(narrowest, w.columns-tty.Width(rec.ID)-tty.Width(figures)-7))
+	text := tty.OneLine(rec.Goal, max(minWidth, w.columns-tty.Width(rec.ID)-tty.Width(figures)-7))
 	w.line("  %s %s%s", w.p.pen.Ink(color, mark+" "+tty.Flat(rec.ID)), text, w.p.pen.Ink(tty.Dim, figures))
 	for _, c := range rec.ToolCalls {
 		w.call(c)
@@ -171,7 +171,7 @@ func (w *writing) step(rec *plan.StepRecord) {
 	}
 }
 
-// figures is what a step took: nothing for one that never ran.
+// figures formats what a step used, "" if it never ran.
 func (w *writing) figures(rec *plan.StepRecord) string {
 	if rec.Status == "" {
 		return ""
@@ -198,7 +198,7 @@ func (w *writing) figures(rec *plan.StepRecord) string {
 	return "  (" + strings.Join(parts, " · ") + ")"
 }
 
-// call is a tool call with its result, on one line.
+// call writes a tool call with its result, on one line.
 func (w *writing) call(c tool.Record) {
 	mark, color := "✓", tty.Dim
 	if c.Status != tool.CallOK {
@@ -220,7 +220,7 @@ func (w *writing) call(c tool.Record) {
 	}
 }
 
-// resultText is what a tool gave: text as it is, anything else as JSON.
+// resultText returns the output of a tool: text unchanged, anything else as JSON.
 func resultText(v any) string {
 	if s, ok := v.(string); ok || v == nil {
 		return s
@@ -245,7 +245,7 @@ func (r *Report) answer(w *writing) {
 	w.block("  ", text, 0)
 }
 
-// decisions are what people decided: who, when, and about what.
+// decisions lists the decisions of humans: who, when, and about what.
 func (r *Report) decisions(w *writing) {
 	if len(r.Result.Decisions) == 0 {
 		return
@@ -281,7 +281,7 @@ func (w *writing) decision(d *engine.DecisionRecord) {
 	}
 }
 
-// decidedBy is who made a decision, and when, as far as it is known.
+// decidedBy returns who made a decision and when, if known.
 func decidedBy(d *engine.DecisionRecord) string {
 	text := "by an unknown person"
 	if d.By != nil {
@@ -293,7 +293,7 @@ func decidedBy(d *engine.DecisionRecord) string {
 	return text
 }
 
-// questions are those that are open, each with the command that answers it.
+// questions lists the open questions, each with the command that answers it.
 func (r *Report) questions(w *writing) {
 	if len(r.Result.Interrupts) == 0 {
 		return

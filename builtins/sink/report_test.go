@@ -17,10 +17,10 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// halfDone is a run that waits in its third step.
+// halfDone returns a run that waits in its third step.
 func halfDone() *engine.Result {
 	return &engine.Result{
-		RunID: "r-1", Status: stop.RunInterrupted, StartedAt: began, DurationMS: 2500,
+		RunID: "r-1", Status: stop.RunInterrupted, StartedAt: startTime, DurationMS: 2500,
 		StopReason: stop.Reason{Code: stop.Interrupted, Message: "waiting for an answer"},
 		Spec:       engine.SpecInfo{Name: "demo", Version: "2"},
 		Plan: plan.Plan{Version: 2, Steps: []plan.Step{
@@ -42,9 +42,9 @@ func halfDone() *engine.Result {
 	}
 }
 
-func TestReportTellsHowARunStands(t *testing.T) {
+func TestReportShowsTheStateOfARun(t *testing.T) {
 	r := sink.Report{
-		Result: halfDone(), Question: "What is\n6 * 7?", Now: began.Add(3 * time.Minute), Columns: 100,
+		Result: halfDone(), Question: "What is\n6 * 7?", Now: startTime.Add(3 * time.Minute), Columns: 100,
 		HowTo: func(q interrupt.Question) []string { return []string{"answer " + q.Path, "or not"} },
 	}
 	want := `run r-1  demo 2
@@ -80,29 +80,29 @@ warning: a reply was mended
 	}
 }
 
-func TestReportOfAnAnswerHasAllOfIt(t *testing.T) {
+func TestReportShowsTheCompleteAnswer(t *testing.T) {
 	long := strings.Repeat("line\n", 30)
 	res := &engine.Result{
-		RunID: "r-1", Status: stop.RunCompleted, StartedAt: began, StopReason: stop.Reason{Code: stop.Answered},
+		RunID: "r-1", Status: stop.RunCompleted, StartedAt: startTime, StopReason: stop.Reason{Code: stop.Answered},
 		Response: long, Plan: plan.Plan{Version: 1, Steps: []plan.Step{{ID: "s1", Goal: "one"}}},
 		Steps: []plan.StepRecord{{ID: "s1", Goal: "one", Status: plan.OK, Result: long}},
 	}
-	r := sink.Report{Result: res, Now: began, Columns: 80}
+	r := sink.Report{Result: res, Now: startTime, Columns: 80}
 	text := r.String()
 	if n := strings.Count(text, "\n  line"); n != 30 {
 		t.Errorf("%d of 30 lines of the answer:\n%s", n, text)
 	}
 	if !strings.Contains(text, "      … 18 lines more; -o json has all\n") {
-		t.Errorf("the result is not cut:\n%s", text)
+		t.Errorf("the result is not truncated:\n%s", text)
 	}
 	if strings.Contains(text, "Waiting") || strings.Contains(text, "\x1b") {
 		t.Errorf("%q", text)
 	}
 }
 
-func TestReportOfARunUnderWayHasNoCommandsToAnswer(t *testing.T) {
+func TestReportOfARunningRunHasNoAnswerCommands(t *testing.T) {
 	r := sink.Report{
-		Result: halfDone(), Now: began, Columns: 80, Running: true, PID: 7, Color: true,
+		Result: halfDone(), Now: startTime, Columns: 80, Running: true, PID: 7, Color: true,
 		HowTo: func(interrupt.Question) []string { return []string{"answer it"} },
 	}
 	text := r.String()
@@ -111,7 +111,7 @@ func TestReportOfARunUnderWayHasNoCommandsToAnswer(t *testing.T) {
 	}
 }
 
-func TestReportCannotBeDriven(t *testing.T) {
+func TestReportEscapesControlSequences(t *testing.T) {
 	evil := "a\x1b[2J\u009b1m\r\n\x9b\a"
 	res := halfDone()
 	res.RunID, res.Spec.Name, res.StopReason.Message, res.Response, res.Warnings = evil, evil, evil, evil, []string{evil}
@@ -120,7 +120,7 @@ func TestReportCannotBeDriven(t *testing.T) {
 		{Tool: evil, Args: json.RawMessage(`{"x":"\u001b[2J"}`), Result: evil, Status: tool.CallError},
 	}}}
 	res.Interrupts = []interrupt.Question{{Path: evil, Kind: interrupt.User, Tool: evil, Question: evil, Args: json.RawMessage(`"` + "\x1b" + `"`)}}
-	r := sink.Report{Result: res, Question: evil, Now: began, Columns: 60, HowTo: func(interrupt.Question) []string { return []string{evil} }}
+	r := sink.Report{Result: res, Question: evil, Now: startTime, Columns: 60, HowTo: func(interrupt.Question) []string { return []string{evil} }}
 	if got := r.String(); got != tty.Safe(got) {
 		t.Errorf("%q", got)
 	}

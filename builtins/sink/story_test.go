@@ -11,15 +11,15 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-var began = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+var startTime = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 
-// story is the events of a run, told in short.
+// story sends the events of a run.
 type story struct {
 	to engine.Sink
 }
 
 func (s story) send(ev engine.Event) {
-	ev.V, ev.Run, ev.At = engine.EventVersion, "r-1", began
+	ev.V, ev.Run, ev.At = engine.EventVersion, "r-1", startTime
 	s.to.Send(ev)
 }
 
@@ -83,7 +83,7 @@ func stepOf(id string) *engine.StepEvent {
 	return &engine.StepEvent{ID: id, Status: plan.Running}
 }
 
-// whole is a run with a bit of everything.
+// whole sends a run with all kinds of events.
 func (s story) whole() {
 	s.start("What is\n6 * 7?")
 	s.asks("plan.1/model", "planner", "")

@@ -9,9 +9,8 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// Tree draws plan, steps and tools in place on a terminal. Tick redraws the
-// elapsed times; Close leaves the last picture on the screen. Safe for concurrent
-// use.
+// Tree draws plan, steps and tools in place on a terminal. Tick redraws the elapsed
+// times; Close leaves the last picture on the screen. It is safe for concurrent use.
 type Tree struct {
 	mu      sync.Mutex
 	screen  *tty.Canvas
@@ -20,7 +19,7 @@ type Tree struct {
 	started bool          // an event was received
 	p       painter
 	b       board
-	dirty   bool // the board has changes that were not drawn
+	dirty   bool // the board has changes that have not been drawn
 	paused  bool
 	closed  bool
 }
@@ -30,8 +29,8 @@ var (
 	_ engine.ReplaySink = (*Tree)(nil)
 )
 
-// NewTree draws on w, a terminal whose size is size(). Without color it sends no
-// escape sequences but those that move the cursor.
+// NewTree returns a Tree that draws on w, a terminal whose size is size(). Without color,
+// the only escape sequences it writes move the cursor.
 func NewTree(w io.Writer, size func() (columns, rows int), now func() time.Time, color bool) *Tree {
 	t := &Tree{screen: tty.NewCanvas(w, size), clock: now}
 	t.p = painter{now: t.now, pen: tty.Pen{Color: color}}
@@ -48,7 +47,7 @@ func (t *Tree) apply(ev engine.Event) (shown engine.Event, ok bool) {
 	} else if lag := t.clock().Sub(ev.At); !t.started || lag < t.lag {
 		t.lag, t.started = lag, true
 	}
-	if ev, ok = outer(ev); ok {
+	if ev, ok = ownEvent(ev); ok {
 		t.b.apply(ev)
 	}
 	return ev, ok
@@ -78,7 +77,7 @@ func (t *Tree) Send(ev engine.Event) {
 		t.finish(t.p.pen.Ink(tty.Dim, ending(ev, t.b.usage)) + "\n\n")
 		return
 	case engine.ModelRetrying, engine.ToolRetrying:
-		if t.b.waits(ev) { // drawn at its call
+		if t.b.waits(ev) { // drawn with its call
 			t.draw()
 			return
 		}
@@ -109,7 +108,7 @@ func (t *Tree) Note(text string) {
 	case t.closed:
 		t.screen.Write(tty.Flat(text) + "\n")
 		return
-	case t.paused: // the cursor is behind a question
+	case t.paused: // the cursor is after a question
 		t.screen.Write("\n" + tty.Flat(text) + "\n")
 		return
 	}
@@ -172,10 +171,10 @@ func (t *Tree) draw(above ...string) {
 	t.screen.Draw(above, t.p.crop(lines, moving, most))
 }
 
-// outer is the part of an event that is shown of the run itself. Of a sub-agent
-// only usage and messages are shown: its plan and steps would be mixed up with
-// those of the run. JSONL has them all.
-func outer(ev engine.Event) (engine.Event, bool) {
+// ownEvent returns the part of an event that is shown for the run itself. For a sub-agent,
+// only usage and messages are shown, because its plan and steps would be mixed with those
+// of the run. JSONL contains all events.
+func ownEvent(ev engine.Event) (engine.Event, bool) {
 	if ev.Agent == "" {
 		return ev, true
 	}

@@ -16,29 +16,29 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// clock stands until it is moved.
+// clock is a clock that is set manually.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
 func newTree(s *ttytest.Screen) (*sink.Tree, *clock) {
-	c := &clock{began}
+	c := &clock{startTime}
 	return sink.NewTree(s, s.Size, c.now, true), c
 }
 
-// aligned is the space between a text and the figures at the right margin.
-var aligned = regexp.MustCompile(`(\S) {2,}(\S)`)
+// gap matches the space between a text and the right-aligned metrics.
+var gap = regexp.MustCompile(`(\S) {2,}(\S)`)
 
-// wantScreen compares what stands on the screen; alignment has its own test.
+// wantScreen compares the text on the screen, ignoring alignment.
 func wantScreen(t *testing.T, s *ttytest.Screen, want string) {
 	t.Helper()
-	got := aligned.ReplaceAllString(s.String(), "$1  $2")
+	got := gap.ReplaceAllString(s.String(), "$1  $2")
 	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), got); diff != "" {
 		t.Errorf("screen (-want +got):\n%s", diff)
 	}
 }
 
-func TestTreeShowsTheRunUnfold(t *testing.T) {
+func TestTreeShowsTheProgressOfARun(t *testing.T) {
 	s := ttytest.New(t, 60, 24)
 	tree, c := newTree(s)
 	run := story{tree}
@@ -86,7 +86,7 @@ demo  plan v1 · 1/3 steps · 500 tok · 2.0s
 `)
 }
 
-func TestTreeLeavesTheWholePictureStanding(t *testing.T) {
+func TestTreeLeavesTheWholePictureOnScreen(t *testing.T) {
 	s := ttytest.New(t, 90, 24)
 	tree, _ := newTree(s)
 	story{tree}.whole()
@@ -134,7 +134,7 @@ demo  plan v1 · 19/30 steps · 0ms
 `)
 	run.end(stop.RunCompleted, stop.Answered)
 	if got := strings.Count(s.String(), "goal"); got != 30 {
-		t.Errorf("%d of 30 steps stand at the end:\n%s", got, s)
+		t.Errorf("%d of 30 steps are shown at the end:\n%s", got, s)
 	}
 }
 
@@ -155,7 +155,7 @@ demo  plan v1 · 0/2 steps · 0ms
 `)
 }
 
-func TestTreeNeverBreaksALine(t *testing.T) {
+func TestTreeNeverWrapsALine(t *testing.T) {
 	for _, columns := range []int{1, 10, 20, 21, 40, 60, 80, 200} {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {
 			s := ttytest.New(t, columns, 50)
@@ -176,8 +176,8 @@ func TestTreeNeverBreaksALine(t *testing.T) {
 	}
 }
 
-func TestTreeCannotBeDriven(t *testing.T) {
-	s := ttytest.New(t, 60, 24) // fails at a control character
+func TestTreeEscapesControlSequences(t *testing.T) {
+	s := ttytest.New(t, 60, 24) // fails on control characters
 	tree, _ := newTree(s)
 	hostile(story{tree})
 	tree.Note("x\x1b[5m\r")
@@ -185,14 +185,14 @@ func TestTreeCannotBeDriven(t *testing.T) {
 
 func TestTreeWithoutColorHasNone(t *testing.T) {
 	var b strings.Builder
-	tree := sink.NewTree(&b, func() (int, int) { return 60, 24 }, (&clock{began}).now, false)
+	tree := sink.NewTree(&b, func() (int, int) { return 60, 24 }, (&clock{startTime}).now, false)
 	story{tree}.whole()
 	if strings.Contains(b.String(), "m"+"\x1b") || strings.Contains(b.String(), "\x1b[0m") || strings.Contains(b.String(), "\x1b[2m") {
 		t.Errorf("%q", b.String())
 	}
 }
 
-func TestTreeStandsAboveAQuestion(t *testing.T) {
+func TestTreeStaysAboveAQuestion(t *testing.T) {
 	s := ttytest.New(t, 60, 24)
 	tree, _ := newTree(s)
 	run := story{tree}
@@ -200,7 +200,7 @@ func TestTreeStandsAboveAQuestion(t *testing.T) {
 	run.plan(1, "one")
 	tree.Pause(func() {
 		fmt.Fprint(s, "may I? yes\n")
-		run.step("s1", "one") // the run goes on meanwhile
+		run.step("s1", "one") // the run continues meanwhile
 		tree.Tick()
 		tree.Note("suspending")
 		tree.Tick()
@@ -216,7 +216,7 @@ demo  plan v1 · 0/1 steps · 0ms
 `)
 }
 
-func TestTreeForgetsACallThatFailed(t *testing.T) {
+func TestTreeRemovesFailedCalls(t *testing.T) {
 	s := ttytest.New(t, 60, 24)
 	tree, _ := newTree(s)
 	run := story{tree}
@@ -237,7 +237,7 @@ func TestTreeForgetsACallThatFailed(t *testing.T) {
 	}
 }
 
-func TestTreeAlignsFiguresAtTheRight(t *testing.T) {
+func TestTreeAlignsMetricsRight(t *testing.T) {
 	s := ttytest.New(t, 50, 24)
 	tree, c := newTree(s)
 	run := story{tree}
@@ -281,7 +281,7 @@ func TestTreeShowsTheRevisionOfAPlanAndTheAnswerAsText(t *testing.T) {
 	}
 }
 
-func TestTreeShowsRetriesAtTheirCalls(t *testing.T) {
+func TestTreeShowsRetriesWithTheirCalls(t *testing.T) {
 	s := ttytest.New(t, 80, 24)
 	tree, c := newTree(s)
 	run := story{tree}
@@ -329,7 +329,7 @@ demo  0ms
 `)
 }
 
-func TestTreeKeepsTheNameOfTheAgentOnNarrowScreens(t *testing.T) {
+func TestTreeShowsTheAgentNameOnNarrowScreens(t *testing.T) {
 	for columns, want := range map[int]string{
 		60: "refund-desk  plan v1 · 0/1 steps · 10.4k tok · $0.0123 · 0ms",
 		50: "refund-desk  0/1 steps · 10.4k tok · $0.0123 · 0ms",
@@ -343,7 +343,7 @@ func TestTreeKeepsTheNameOfTheAgentOnNarrowScreens(t *testing.T) {
 		run.send(engine.Event{Type: engine.RunStarted, Spec: &engine.SpecInfo{Name: "refund-desk"}})
 		run.send(engine.Event{Type: engine.ModelCompleted, Usage: &model.Tokens{Input: 10_400}, CostUSD: 0.0123})
 		run.plan(1, "one")
-		head, _, _ := strings.Cut(aligned.ReplaceAllString(s.String(), "$1  $2"), "\n")
+		head, _, _ := strings.Cut(gap.ReplaceAllString(s.String(), "$1  $2"), "\n")
 		if head != want {
 			t.Errorf("%d columns: %q, want %q", columns, head, want)
 		}

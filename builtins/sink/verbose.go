@@ -11,9 +11,9 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// NewVerbose writes to w what Lines writes, and the start of each step and tool
-// call, the figures of each model call and the decisions of reflectors. Each line
-// begins with the time since the log was opened.
+// NewVerbose returns a Lines that also writes the start of each step and tool call, the
+// metrics of each model call and the decisions of reflectors. Each line starts with the
+// time since the log was opened.
 func NewVerbose(w io.Writer, now func() time.Time) *Lines {
 	return &Lines{w: w, now: now, opened: now()}
 }

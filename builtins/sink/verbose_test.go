@@ -13,7 +13,7 @@ import (
 
 func TestVerboseLinesAddStartsFiguresAndDecisions(t *testing.T) {
 	var b bytes.Buffer
-	c := &clock{began}
+	c := &clock{startTime}
 	s := story{sink.NewVerbose(&b, c.now)}
 	c.at = c.at.Add(1500 * time.Millisecond)
 	s.start("?")

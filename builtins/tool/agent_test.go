@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// researcher is an agent with parameters of every kind.
+// researcher returns an agent with parameters of every kind.
 func researcher() *engine.Program {
 	return &engine.Program{
 		Name: "researcher", Description: "Looks things up.",

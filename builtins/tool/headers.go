@@ -43,14 +43,14 @@ func headerName(s string) bool {
 	})
 }
 
-// framing are headers that say where a request goes and where it ends; they
-// come of the request itself.
+// framing are headers that control where a request goes and where it ends. They are set
+// automatically.
 var framing = []string{
 	"Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Upgrade", "Te", "Trailer",
 	"Proxy-Authorization", "Proxy-Connection", "Expect", "Accept-Encoding",
 }
 
-// checkHeaders finds names that an author cannot set.
+// checkHeaders returns faults for headers that an author cannot set.
 func checkHeaders(headers map[string]component.Template) (out component.Faults) {
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		at := "/headers" + component.Key(name)

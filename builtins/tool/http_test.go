@@ -116,7 +116,7 @@ var injections = []string{
 	"三 🙂", "\ue000" + "0" + "\ue001", "\ue000", "\ue002", "\ufeff", strings.Repeat("a", 3000), strings.Repeat("\\", 99),
 }
 
-func TestNoArgumentLeavesItsPlace(t *testing.T) {
+func TestArgumentsStayInTheirPlace(t *testing.T) {
 	base, last := service(t)
 	forms := map[string]component.Value{
 		"mapping": value(t, `{"q": "${args.v}", "in": "<${args.v}>", "list": ["${args.v}"], "fixed": 1}`),
@@ -149,7 +149,7 @@ func TestNoArgumentLeavesItsPlace(t *testing.T) {
 	}
 }
 
-func TestNoArgumentLeavesItsSegment(t *testing.T) {
+func TestArgumentsStayInTheirPathSegment(t *testing.T) {
 	base, last := service(t)
 	made := newTool(t, builtintool.HTTP, tool.Settings{}, func(c *builtintool.HTTPConfig) { c.URL = template(t, base+"/users/${args.v}/posts") })
 	refused := 0
@@ -171,7 +171,7 @@ func TestNoArgumentLeavesItsSegment(t *testing.T) {
 	}
 }
 
-func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
+func TestHTTPSendsTheAuthorsRequest(t *testing.T) {
 	base, last := service(t)
 	token := map[string]component.Template{"Authorization": template(t, "Bearer ${env.KEY}"), "X-None": template(t, "${env.NONE}")}
 	tests := []struct {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// narrowest is the least width that pictures are drawn for.
-const narrowest = 20
+// minWidth is the minimum width of pictures.
+const minWidth = 20
 
 // Canvas is a block of lines on a terminal that is redrawn in place. It is not safe
 // for concurrent use.
@@ -22,13 +22,13 @@ func NewCanvas(w io.Writer, size func() (columns, rows int)) *Canvas {
 	return &Canvas{w: w, size: size}
 }
 
-// Columns is the width of a picture.
+// Columns returns the width of a picture.
 func (c *Canvas) Columns() int {
 	columns, _ := c.size()
-	return max(columns, narrowest)
+	return max(columns, minWidth)
 }
 
-// Rows is the maximum height of a picture: lines that scrolled off the screen cannot
+// Rows returns the maximum height of a picture. Lines that scrolled off the screen cannot
 // be redrawn.
 func (c *Canvas) Rows() int {
 	_, rows := c.size()
@@ -63,8 +63,9 @@ func (c *Canvas) Leave() { c.drawn = nil }
 // Write writes at the cursor. Errors are ignored: the terminal may be gone.
 func (c *Canvas) Write(s string) { _, _ = io.WriteString(c.w, s) }
 
-// overwrite is lines written over others. The screen is not cleared first: that
-// would flicker, and tmux keeps a cleared screen in its history.
+// overwrite returns the sequence that writes lines over existing ones. It does not clear
+// the screen first, which would flicker, and tmux would keep the cleared screen in its
+// history.
 func overwrite(lines []string) string {
 	var b strings.Builder
 	for _, line := range lines {
@@ -81,7 +82,7 @@ func (c *Canvas) toTop() string {
 	return fmt.Sprintf("\r\x1b[%dA", c.height())
 }
 
-// height is how many lines of the screen the picture occupies now: a terminal that
+// height returns how many lines of the screen the picture occupies now. A terminal that
 // became narrower has wrapped its lines.
 func (c *Canvas) height() int {
 	columns, _ := c.size()

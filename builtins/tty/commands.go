@@ -47,7 +47,7 @@ func (s *lineState) next(r rune) bool {
 // JSON returns JSON with the same value that is safe to show: characters in strings
 // that Safe replaces are escaped, and if ci is set workflow commands are too.
 func JSON(text []byte, ci bool) []byte {
-	safe := !bytes.ContainsFunc(text, func(r rune) bool { return r != '\n' && hidden(r) })
+	safe := !bytes.ContainsFunc(text, func(r rune) bool { return r != '\n' && mustReplace(r) })
 	if safe && (!ci || !bytes.Contains(text, []byte("##"))) {
 		return text
 	}
@@ -56,10 +56,10 @@ func JSON(text []byte, ci bool) []byte {
 	hash := false
 	for _, r := range string(text) {
 		switch {
-		case r != '\n' && hidden(r) && r > escape:
+		case r != '\n' && mustReplace(r) && r > escape:
 			r -= escape + 1
 			out = appendEscape(appendEscape(out, 0xd800+r>>10), 0xdc00+r&0x3ff)
-		case r != '\n' && hidden(r), ci && hash && r == '#':
+		case r != '\n' && mustReplace(r), ci && hash && r == '#':
 			out = appendEscape(out, r)
 		default:
 			out = utf8.AppendRune(out, r)

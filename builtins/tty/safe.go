@@ -15,21 +15,21 @@ import (
 // \n.
 func Safe(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
-	if utf8.ValidString(s) && strings.IndexFunc(s, hidden) < 0 {
+	if utf8.ValidString(s) && strings.IndexFunc(s, mustReplace) < 0 {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s { // an invalid byte is U+FFFD
-		b.WriteRune(shown(r))
+		b.WriteRune(replacement(r))
 	}
 	return b.String()
 }
 
-// shown returns the visible replacement of a character that must not reach a terminal.
-func shown(r rune) rune {
+// replacement returns the visible replacement of a character that must not reach a terminal.
+func replacement(r rune) rune {
 	const del, picture, deleted = 0x7f, 0x2400, '␡'
 	switch {
-	case !hidden(r):
+	case !mustReplace(r):
 		return r
 	case r < 0x20:
 		return picture + r
@@ -39,9 +39,9 @@ func shown(r rune) rune {
 	return unicode.ReplacementChar
 }
 
-// hidden reports whether a character must be replaced. Joiners and selectors, which
+// mustReplace reports whether a character must be replaced. Joiners and selectors, which
 // scripts and emoji need, and private-use characters are harmless.
-func hidden(r rune) bool {
+func mustReplace(r rune) bool {
 	const nonJoiner, joiner = 0x200c, 0x200d
 	switch invisible.ClassOf(r) {
 	case "", invisible.Selector, invisible.Private:

@@ -2,7 +2,7 @@ package tty
 
 import "unicode"
 
-// wide are the characters that terminals draw two columns wide: East Asian ones and
+// wide are the characters that are two columns wide on a terminal: East Asian ones and
 // emoji.
 var wide = &unicode.RangeTable{
 	R16: []unicode.Range16{
@@ -61,7 +61,7 @@ var wide = &unicode.RangeTable{
 	},
 }
 
-// columns is the approximate width of a character: the variation selector of emoji
+// columns returns the approximate width of a character. The variation selector of emoji
 // counts as one column, because it makes a narrow character wide.
 func columns(r rune) int {
 	switch {

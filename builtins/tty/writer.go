@@ -10,9 +10,9 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// Writer writes untrusted text: of models, tools, files and names. It escapes control
-// characters as Safe does, and breaks up the workflow commands that CI runners read
-// from a log. It is safe for concurrent use.
+// Writer writes untrusted text: from models, tools, files and names. It escapes control
+// characters as Safe does, and breaks up the workflow commands that CI runners read from
+// a log. It is safe for concurrent use.
 type Writer struct {
 	w        io.Writer
 	commands bool // break up workflow commands
@@ -22,18 +22,19 @@ type Writer struct {
 	line lineState
 }
 
-// NewWriter writes to w. ci says that a CI runner reads the output.
+// NewWriter returns a Writer that writes to w. ci reports whether a CI runner reads the
+// output.
 func NewWriter(w io.Writer, ci bool) *Writer { return &Writer{w: w, commands: ci} }
 
 // Write implements io.Writer.
 func (w *Writer) Write(b []byte) (int, error) { return w.write(b, nil) }
 
-// styled matches the sequences that set colors and weights.
-var styled = text.Regexp(`^\x1b\[[0-9;]*m`)
+// stylePattern matches the sequences that set colors and weights.
+var stylePattern = text.Regexp(`^\x1b\[[0-9;]*m`)
 
-// WriteStyled is Write for text with styles of a Pen: sequences that set colors and
-// weights pass.
-func (w *Writer) WriteStyled(b []byte) (int, error) { return w.write(b, styled()) }
+// WriteStyled is Write for text with styles of a Pen: it does not escape sequences that
+// set colors and weights.
+func (w *Writer) WriteStyled(b []byte) (int, error) { return w.write(b, stylePattern()) }
 
 // WriteVerbatim writes bytes unchanged.
 func (w *Writer) WriteVerbatim(b []byte) (int, error) {
@@ -73,7 +74,7 @@ func (w *Writer) write(b []byte, pass *regexp.Regexp) (int, error) {
 		}
 		r, size := utf8.DecodeRune(in)
 		in = in[size:]
-		r = shown(r)
+		r = replacement(r)
 		if w.commands && w.line.next(r) {
 			out = append(out, ' ')
 		}

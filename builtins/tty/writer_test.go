@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 )
 
-func written(ci bool, parts ...string) string {
+func writeAll(ci bool, parts ...string) string {
 	var b strings.Builder
 	w := tty.NewWriter(&b, ci)
 	for _, p := range parts {
@@ -23,13 +23,13 @@ func written(ci bool, parts ...string) string {
 	return b.String()
 }
 
-func TestWriterShowsControlCharactersHoweverTheTextIsCut(t *testing.T) {
+func TestWriterEscapesControlCharactersInSplitWrites(t *testing.T) {
 	for _, text := range []string{
 		"plain\n", "a\x1b]52;c;x\a b\n", "\x9b2J \u009b2J", "a\u202eb", "one\r\ntwo\rthree\n", "日本語 \U0001f469\u200d\U0001f52c", "a\xff", "\r",
 	} {
 		want := tty.Safe(text)
 		for i := range len(text) + 1 {
-			if got := written(false, text[:i], text[i:]); got != want {
+			if got := writeAll(false, text[:i], text[i:]); got != want {
 				t.Errorf("%q cut at %d: %q, want %q", text, i, got, want)
 			}
 		}
@@ -61,17 +61,17 @@ func TestWriterBreaksUpWorkflowCommands(t *testing.T) {
 		"\u00a0::debug::x\n\n::debug::": "\u00a0: :debug::x\n\n: :debug::",
 	} {
 		for i := range len(text) + 1 {
-			if got := written(true, text[:i], text[i:]); got != want {
+			if got := writeAll(true, text[:i], text[i:]); got != want {
 				t.Errorf("%q cut at %d: %q, want %q", text, i, got, want)
 			}
 		}
-		if got := written(false, text); got != tty.Safe(text) {
+		if got := writeAll(false, text); got != tty.Safe(text) {
 			t.Errorf("%q without CI: %q", text, got)
 		}
 	}
 }
 
-func TestOnlyStyledTextMaySetColors(t *testing.T) {
+func TestOnlyStyledTextCanSetColors(t *testing.T) {
 	var b strings.Builder
 	w := tty.NewWriter(&b, false)
 	_, _ = w.WriteStyled([]byte(tty.Pen{Color: true}.Ink(tty.Red, "red") + "\x1b[2J\x1b]0;x\a"))
@@ -103,7 +103,7 @@ func FuzzWriter(f *testing.F) {
 	f.Add("\x1b[31m\x9b\u009b\r\n\x7f ::x ##[y]", 3)
 	f.Fuzz(func(t *testing.T, s string, cut int) {
 		cut = min(max(cut, 0), len(s))
-		got := written(true, s[:cut], s[cut:])
+		got := writeAll(true, s[:cut], s[cut:])
 		if !utf8.ValidString(got) || tty.Safe(got) != got {
 			t.Errorf("%q gives %q", s, got)
 		}

@@ -58,8 +58,8 @@ func (r *reader) bareEnd(start int) bool {
 	return false
 }
 
-// plainWord reads a token that is a literal or a number, in JSON's spelling or
-// in that of Python or JavaScript.
+// plainWord reads a token that is a literal or a number in JSON, Python or JavaScript
+// notation.
 func (r *reader) plainWord(v *value, token string) bool {
 	word := reader{src: token, limit: 1}
 	ok := false
@@ -78,11 +78,11 @@ func (r *reader) plainWord(v *value, token string) bool {
 	return true
 }
 
-// halfNumber matches what begins like a number and ends too early.
+// halfNumber matches an incomplete number.
 var halfNumber = text.Regexp(`^[-+.]*$|^[-+]?[0-9]+\.?[0-9]*([eE][-+]?[0-9]*)?$`)
 
-// bareText reports whether a token can be text that lacks its quotes. A token that
-// replaces content (an ellipsis), NaN, half a number and a call are not text.
+// bareText reports whether a token can be text without quotes. Ellipses, NaN, incomplete
+// numbers and calls are not text.
 func bareText(s string, in kind) bool {
 	switch {
 	case strings.Contains(s, "...") || strings.Contains(s, "…"), halfNumber().MatchString(s), strings.ContainsAny(s, `\<>;`),
@@ -95,7 +95,7 @@ func bareText(s string, in kind) bool {
 	first, _, several := strings.Cut(s, " ")
 	for _, word := range [...]string{"true", "false", "null"} {
 		if len(first) > 1 && strings.HasPrefix(word, strings.ToLower(first)) {
-			return false // half a literal, or one with more behind it
+			return false // an incomplete literal, or one followed by more text
 		}
 	}
 	return !several || in == object || !halfNumber().MatchString(first) // [1 2 3] is not text

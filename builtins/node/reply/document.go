@@ -115,8 +115,8 @@ var (
 	asideText = text.Regexp("^(\\{[A-Za-z_][A-Za-z0-9_ ]*\\}|\\{\\s*```[A-Za-z]*)")
 )
 
-// aside returns the length of a placeholder or of a fence in braces at the start of s, 0
-// if there is none.
+// placeholderLen returns the length of a placeholder or of a fence in braces at the start
+// of s, 0 if there is none.
 func placeholderLen(s string) int { return len(asideText().FindString(s)) }
 
 // isProse reports whether text around values contains no part of a value and can be

@@ -213,7 +213,7 @@ func fenceLine(line string) bool {
 	return strings.HasPrefix(line, "```") && !strings.ContainsAny(line[3:], " \t`")
 }
 
-// emptyFence says whether a text ends right after it opened a fence.
+// emptyFence reports whether a text ends right after an opening fence.
 func emptyFence(s string) bool {
 	i := strings.LastIndex(s, "```")
 	return i >= 0 && strings.Count(s, "```")%2 == 1 && !strings.ContainsAny(strings.TrimSpace(s[i+3:]), " \n")

@@ -45,7 +45,7 @@ func checkAccepted(t *testing.T, cases []accepted) {
 
 const fence = "```"
 
-func TestReplyIsFoundInWhatSurroundsIt(t *testing.T) {
+func TestReplyIsFoundInSurroundingText(t *testing.T) {
 	a := []string{"a"}
 	checkAccepted(t, []accepted{
 		{name: "tilde fence", text: "~~~json\n{\"steps\":[\"a\"]}\n~~~", goals: a},
@@ -85,7 +85,7 @@ func TestReplyIsFoundInWhatSurroundsIt(t *testing.T) {
 	})
 }
 
-func TestSlipsAreMended(t *testing.T) {
+func TestMalformedJSONIsRepaired(t *testing.T) {
 	a, ab := []string{"a"}, []string{"a", "b"}
 	checkAccepted(t, []accepted{
 		{name: "trailing commas everywhere", text: `{"steps":["a","b",],"result":"",}`, goals: ab, repaired: true},
@@ -124,7 +124,7 @@ func TestSlipsAreMended(t *testing.T) {
 	})
 }
 
-func TestOtherShapesAreRead(t *testing.T) {
+func TestOtherFormatsAreAccepted(t *testing.T) {
 	a, ab := []string{"a"}, []string{"a", "b"}
 	checkAccepted(t, []accepted{
 		{name: "capital keys", text: `{"Steps":["a"],"RESULT":""}`, goals: a, repaired: true},

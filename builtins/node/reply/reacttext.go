@@ -94,8 +94,8 @@ func toolOf(action, input string) (tool, in string) {
 	return action, input
 }
 
-// lineInput reads the input of a call in lines: JSON, or plain text. JSON that
-// is cut off is no input.
+// lineInput reads the input of a call in lines: JSON, or plain text. Truncated JSON is
+// rejected.
 func (a *Action) lineInput(s string, o Options) (json.RawMessage, bool) {
 	s = strings.TrimSpace(s)
 	if !startsLikeJSON(s) {

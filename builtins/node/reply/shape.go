@@ -262,7 +262,7 @@ func startsLikeJSON(text string) bool {
 		strings.HasPrefix(text, "```")
 }
 
-// list shapes an array that stands for the whole reply: its elements are steps.
+// list converts an array that is an entire reply: its elements are steps.
 func (s *shaper) list(v *value) Result {
 	if len(v.items) == 0 {
 		return errorResult(EmptyPlan, "")
@@ -286,8 +286,7 @@ func (s *shaper) stepsOf(v *value) Result {
 	return planResult(steps)
 }
 
-// plainKey is a key without the freedom of spelling: lower case, "_" for
-// spaces, hyphens and camel case.
+// plainKey normalizes a key: lower case, with "_" for spaces, hyphens and camel case.
 func plainKey(key string) string {
 	plain := true
 	for i := range len(key) {
@@ -316,7 +315,7 @@ func plainKey(key string) string {
 	return b.String()
 }
 
-// keys lists an object's keys for a message.
+// keys formats an object's keys for a message.
 func keys(v *value) string {
 	if len(v.items) == 0 {
 		return "no keys"

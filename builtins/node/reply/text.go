@@ -166,7 +166,7 @@ func (t *textReader) read() bool {
 	return t.fail(cut, "the end of a string")
 }
 
-// ordinary says whether a byte means nothing but itself in any string.
+// ordinary reports whether a byte has no special meaning in any string.
 func ordinary(c byte) bool {
 	return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\'' && c != '`' && c != '\\'
 }
@@ -217,7 +217,7 @@ func (t *textReader) escape() bool {
 		t.fix(fixEscape)
 		t.out.WriteByte(c)
 		t.pos += 2
-	default: // a path or a pattern that was not escaped
+	default: // an unescaped path or pattern
 		t.fix(fixEscape)
 		t.out.WriteByte('\\')
 		t.pos++
@@ -225,7 +225,7 @@ func (t *textReader) escape() bool {
 	return true
 }
 
-// unicode reads a \u escape, and the second half of a pair with it.
+// unicode reads a \u escape, including the second half of a surrogate pair.
 func (t *textReader) unicode() bool {
 	c, ok := hex4(t.src[t.pos:])
 	if !ok {

@@ -133,7 +133,7 @@ func (r *reader) endsComplete() bool {
 	return strings.HasSuffix(s, "true") || strings.HasSuffix(s, "false") || strings.HasSuffix(s, "null")
 }
 
-// wideMember reads one member or element, and the comma behind it.
+// wideMember reads one member or element and the comma after it.
 func (r *reader) wideMember(k kind) (comma, ok bool) {
 	if !r.entry(k, true) {
 		return false, false
@@ -162,8 +162,8 @@ func (r *reader) wideMember(k kind) (comma, ok bool) {
 	return false, r.stop("a comma")
 }
 
-// elementAt says whether an element begins at pos though no comma stands before
-// it, from where the last one ended.
+// elementAt reports whether an element starts at pos without a comma before it. from is
+// the end of the previous element.
 func (r *reader) elementAt(from int) bool {
 	prev, next := r.src[from-1], r.src[r.pos]
 	if prev == '}' || prev == ']' {
@@ -208,10 +208,10 @@ func (r *reader) wideKey() (string, bool) {
 	return k.str, r.space()
 }
 
-// maxKey bounds how far a key is looked for.
+// maxKey is the maximum length of an unquoted key.
 const maxKey = 120
 
-// keyAt says whether a key and its colon are at i, white space aside.
+// keyAt reports whether a key and its colon are at i, ignoring white space.
 func (r *reader) keyAt(i int) bool {
 	s := strings.TrimLeft(r.src[min(i, len(r.src)):], " \t\r\n")
 	if s == "" {

@@ -20,12 +20,12 @@ type assets struct {
 	policy              string // Content-Security-Policy
 }
 
-// loadAssets joins the embedded files once.
+// loadAssets concatenates the embedded files once.
 var loadAssets = sync.OnceValue(func() assets {
 	a := assets{
-		style:  joined(".css"),
-		script: "(() => {\n\"use strict\";\n" + joined(".js") + "})();\n",
-		body:   joined(".html"),
+		style:  concat(".css"),
+		script: "(() => {\n\"use strict\";\n" + concat(".js") + "})();\n",
+		body:   concat(".html"),
 	}
 	a.policy = strings.Join([]string{
 		"default-src 'none'",
@@ -33,14 +33,14 @@ var loadAssets = sync.OnceValue(func() assets {
 		"script-src " + hash(a.script),
 		"base-uri 'none'",
 		"form-action 'none'",
-		"require-trusted-types-for 'script'", // innerHTML and its kin are refused even to our own script
+		"require-trusted-types-for 'script'", // innerHTML and similar sinks are blocked even for our own script
 		"trusted-types 'none'",
 	}, "; ")
 	return a
 })
 
-// joined is the text of all embedded files with an ending, by name.
-func joined(ending string) string {
+// concat returns the contents of all embedded files with the extension, in name order.
+func concat(ending string) string {
 	names, err := fs.Glob(files, "page/*"+ending)
 	if err != nil || len(names) == 0 {
 		panic("html: no embedded file ends in " + ending)
@@ -57,8 +57,8 @@ func joined(ending string) string {
 	return b.String()
 }
 
-// writeLean writes a file without indentation and lines of comment: every
-// report carries it.
+// writeLean writes a file without indentation and comment lines, because every report
+// contains it.
 func writeLean(b *strings.Builder, text string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimLeft(line, " \t\r\n"); line != "" && !strings.HasPrefix(line, "//") {
@@ -67,7 +67,7 @@ func writeLean(b *strings.Builder, text string) {
 	}
 }
 
-// hash is how a policy names an inline style or script.
+// hash returns the CSP hash of an inline style or script.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

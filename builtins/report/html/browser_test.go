@@ -17,18 +17,18 @@ import (
 	"time"
 )
 
-// patience is how long the browser may take for anything.
-const patience = 30 * time.Second
+// timeout is the timeout of every browser operation.
+const timeout = 30 * time.Second
 
-// browser is a Chromium with one page, driven over the pipes of its debugging
-// protocol: messages of JSON, each ended by a NUL.
+// browser is a Chromium with one page, controlled through the pipes of its debugging
+// protocol: JSON messages, each terminated by NUL.
 type browser struct {
 	t        *testing.T
 	to       *os.File
 	messages chan message
 	session  string
 	last     int
-	events   []message // all that came
+	events   []message // all events received
 }
 
 type message struct {
@@ -41,7 +41,7 @@ type message struct {
 	} `json:"error"`
 }
 
-// startBrowser starts a headless Chromium that ends with the test.
+// startBrowser starts a headless Chromium that exits with the test.
 func startBrowser(t *testing.T) *browser {
 	t.Helper()
 	path := chromium(t)
@@ -82,7 +82,7 @@ func startBrowser(t *testing.T) *browser {
 	return b
 }
 
-// chromium finds the browser, or skips the test.
+// chromium returns the path of the browser, or skips the test.
 func chromium(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{os.Getenv("PEX_E2E_CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "chrome"} {
@@ -109,7 +109,7 @@ func (b *browser) read(from *os.File) {
 	}
 }
 
-// nulToSpace makes the stream of messages one of JSON values.
+// nulToSpace converts the stream of messages to one of JSON values.
 type nulToSpace struct{ from *os.File }
 
 func (r nulToSpace) Read(p []byte) (int, error) {
@@ -167,17 +167,17 @@ func (b *browser) call(method string, params any, result any) {
 	}
 }
 
-// wait takes messages until one is that which is wanted.
+// wait receives messages until one matches.
 func (b *browser) wait(what string, wanted func(message) bool) message {
 	b.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(timeout)
 	for {
 		select {
 		case m, ok := <-b.messages:
 			if !ok {
 				b.t.Fatalf("%s: chromium ended", what)
 			}
-			if m.Method == "Page.javascriptDialogOpening" { // the page answers no more
+			if m.Method == "Page.javascriptDialogOpening" { // the page no longer responds
 				b.t.Fatalf("%s: a dialog opened: %s", what, m.Params)
 			}
 			if m.Method != "" {
@@ -187,12 +187,12 @@ func (b *browser) wait(what string, wanted func(message) bool) message {
 				return m
 			}
 		case <-deadline:
-			b.t.Fatalf("%s: nothing came for %v", what, patience)
+			b.t.Fatalf("%s: nothing came for %v", what, timeout)
 		}
 	}
 }
 
-// open shows a page and waits until it is complete.
+// open loads a page and waits until it is complete.
 func (b *browser) open(url string) {
 	b.t.Helper()
 	b.call("Page.navigate", map[string]any{"url": "about:blank"}, nil)
@@ -201,7 +201,7 @@ func (b *browser) open(url string) {
 	b.until(`document.readyState === "complete" && performance.getEntriesByName("ready").length > 0`)
 }
 
-// eval evaluates JavaScript in the page and gives its value.
+// eval evaluates JavaScript in the page and stores its value.
 func (b *browser) eval(source string, value any) {
 	b.t.Helper()
 	var out struct {
@@ -224,7 +224,7 @@ func (b *browser) eval(source string, value any) {
 // until waits for a condition in the page.
 func (b *browser) until(condition string) {
 	b.t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(timeout); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		var holds bool
 		if b.eval("!!("+condition+")", &holds); holds {
 			return
@@ -233,7 +233,7 @@ func (b *browser) until(condition string) {
 	b.t.Fatalf("this never became true: %s\n%s", condition, b.faults())
 }
 
-// text is what stands in the elements that a selector finds.
+// text returns the text of the elements that match a selector.
 func (b *browser) text(selector string) []string {
 	b.t.Helper()
 	var out []string
@@ -241,7 +241,7 @@ func (b *browser) text(selector string) []string {
 	return out
 }
 
-// key presses and lets go a key.
+// key presses and releases a key.
 func (b *browser) key(name string) {
 	b.t.Helper()
 	params := map[string]any{"type": "keyDown", "key": name}
@@ -262,7 +262,7 @@ func (b *browser) scheme(name string) {
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": name}}}, nil)
 }
 
-// picture keeps a screenshot among the test's artifacts (go test -artifacts).
+// picture stores a screenshot as a test artifact (go test -artifacts).
 func (b *browser) picture(name string) {
 	b.t.Helper()
 	var shot struct {
@@ -278,8 +278,8 @@ func (b *browser) picture(name string) {
 	}
 }
 
-// seen lists the events of a method, as their parameters.
-func (b *browser) seen(method string) []string {
+// eventsOf returns the parameters of the events of a method.
+func (b *browser) eventsOf(method string) []string {
 	var out []string
 	for _, m := range b.events {
 		if m.Method == method {
@@ -289,7 +289,7 @@ func (b *browser) seen(method string) []string {
 	return out
 }
 
-// faults are exceptions and complaints of the page, such as broken policies.
+// faults returns exceptions and errors of the page, such as CSP violations.
 func (b *browser) faults() string {
-	return strings.Join(append(append(b.seen("Runtime.exceptionThrown"), b.seen("Log.entryAdded")...), b.seen("Runtime.consoleAPICalled")...), "\n")
+	return strings.Join(append(append(b.eventsOf("Runtime.exceptionThrown"), b.eventsOf("Log.entryAdded")...), b.eventsOf("Runtime.consoleAPICalled")...), "\n")
 }

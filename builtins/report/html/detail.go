@@ -16,12 +16,12 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// maxText is where a text is cut: a page that holds all of a tool's output
-// would not open any more. The rows have it whole.
+// maxText is the length at which a text is truncated: a page with all tool outputs could
+// become too large to open. The rows contain the complete text.
 const maxText = 64 << 10
 
-// detail is a trial as the page shows it when it is opened. Values are texts:
-// JavaScript would round the numbers of JSON.
+// detail is a trial as shown when it is opened. Values are strings, because JavaScript
+// would round JSON numbers.
 type detail struct {
 	Run        string    `json:"run,omitempty"`
 	At         time.Time `json:"at,omitzero"`
@@ -35,7 +35,7 @@ type detail struct {
 	Marks      []mark    `json:"marks,omitempty"`
 	Response   string    `json:"response,omitempty"`
 	Output     string    `json:"output,omitempty"`
-	Plan       int       `json:"plan,omitempty"` // its version
+	Plan       int       `json:"plan,omitempty"` // version of the plan
 	Steps      []step    `json:"steps,omitempty"`
 	ModelCalls int       `json:"model_calls"`
 	ToolCalls  int       `json:"tool_calls"`
@@ -49,10 +49,10 @@ type field struct {
 	Value string `json:"value"`
 }
 
-// mark is a trial.Mark with its texts cut.
+// mark is a trial.Mark with truncated texts.
 type mark trial.Mark
 
-// step is a step that ran, or one of the plan that did not.
+// step is a step that ran, or a planned one that did not.
 type step struct {
 	ID        string   `json:"id"`
 	Goal      string   `json:"goal"`
@@ -78,7 +78,7 @@ type call struct {
 	Result string `json:"result,omitempty"`
 	Status string `json:"status"`
 	Edited bool   `json:"edited,omitempty"`
-	// Repairs says how the arguments differ from what the model wrote.
+	// Repairs describes how the arguments differ from those that the model wrote.
 	Repairs string `json:"repairs,omitempty"`
 	MS      int64  `json:"ms"`
 }
@@ -87,22 +87,22 @@ func detailOf(row *trial.Row) detail {
 	run := &row.Run
 	d := detail{
 		Run: run.ID, At: row.At, Weight: row.Weight(), Input: fieldsOf(row.Input), Parameters: fieldsOf(row.Parameters),
-		Status: string(run.Status), Stop: string(run.StopReason.Code), StopReason: long(run.StopReason.Message),
-		Response: long(run.Response), Output: jsonText(run.Output), Plan: run.Plan.Version, Steps: stepsOf(run),
-		ModelCalls: run.ModelCalls, ToolCalls: run.ToolCalls, Warnings: longs(run.Warnings), Prompts: longs(run.Prompts),
+		Status: string(run.Status), Stop: string(run.StopReason.Code), StopReason: truncate(run.StopReason.Message),
+		Response: truncate(run.Response), Output: jsonText(run.Output), Plan: run.Plan.Version, Steps: stepsOf(run),
+		ModelCalls: run.ModelCalls, ToolCalls: run.ToolCalls, Warnings: truncateAll(run.Warnings), Prompts: truncateAll(run.Prompts),
 	}
 	if row.Fault != nil {
-		d.Error = long(row.Fault.Message)
+		d.Error = truncate(row.Fault.Message)
 	}
 	for _, m := range row.Marks {
-		m.Expected, m.Actual, m.Message, m.Diff, m.Error = long(m.Expected), long(m.Actual), long(m.Message), long(m.Diff), long(m.Error)
+		m.Expected, m.Actual, m.Message, m.Diff, m.Error = truncate(m.Expected), truncate(m.Actual), truncate(m.Message), truncate(m.Diff), truncate(m.Error)
 		d.Marks = append(d.Marks, mark(m))
 	}
 	return d
 }
 
-// stepsOf is the steps that ran, in their order, then those of the plan that
-// did not.
+// stepsOf returns the steps that ran, in order, followed by the planned ones that did
+// not.
 func stepsOf(run *trial.Run) []step {
 	planned := map[string]*plan.Step{}
 	for i := range run.Plan.Steps {
@@ -123,7 +123,7 @@ func stepsOf(run *trial.Run) []step {
 
 func plannedStep(p *plan.Step) step {
 	return step{
-		ID: p.ID, Goal: long(p.Goal), Success: long(p.Success), Context: long(p.Context), Args: fieldsOf(p.Args),
+		ID: p.ID, Goal: truncate(p.Goal), Success: truncate(p.Success), Context: truncate(p.Context), Args: fieldsOf(p.Args),
 		Tools: p.Tools, DependsOn: p.DependsOn,
 	}
 }
@@ -133,8 +133,8 @@ func ranStep(r *plan.StepRecord, p *plan.Step) step {
 	if p != nil {
 		s = plannedStep(p)
 	}
-	s.ID, s.Goal, s.Status, s.Attempts = r.ID, long(r.Goal), string(r.Status), r.Attempts
-	s.Result, s.Error, s.Notes = long(r.Result), long(r.Error), long(r.Notes)
+	s.ID, s.Goal, s.Status, s.Attempts = r.ID, truncate(r.Goal), string(r.Status), r.Attempts
+	s.Result, s.Error, s.Notes = truncate(r.Result), truncate(r.Error), truncate(r.Notes)
 	s.Tokens, s.MS = r.Usage.Total(), r.DurationMS
 	for i := range r.ToolCalls {
 		c := &r.ToolCalls[i]
@@ -145,16 +145,16 @@ func ranStep(r *plan.StepRecord, p *plan.Step) step {
 	return s
 }
 
-// repairsText is one line for each repair of a call's arguments.
+// repairsText returns one line per repair of a call's arguments.
 func repairsText(repairs []tool.ArgsRepair) string {
 	var b strings.Builder
 	for _, r := range repairs {
 		fmt.Fprintln(&b, r)
 	}
-	return long(b.String())
+	return truncate(b.String())
 }
 
-// fieldsOf lists a map by name.
+// fieldsOf returns the entries of a map, sorted by name.
 func fieldsOf[V any](m map[string]V) []field {
 	var out []field
 	for _, name := range slices.Sorted(maps.Keys(m)) {
@@ -163,47 +163,47 @@ func fieldsOf[V any](m map[string]V) []field {
 	return out
 }
 
-// valueText is a text as it is, and any other value as JSON.
+// valueText returns a string unchanged, and any other value as JSON.
 func valueText(v any) string {
 	switch x := v.(type) {
 	case nil:
 		return ""
 	case string:
-		return long(x)
+		return truncate(x)
 	case json.RawMessage:
 		return jsonText(x)
 	}
-	b, err := jsonvalue.Marshal(v) // this is for reading; the page is escaped when it is written
+	b, err := jsonvalue.Marshal(v) // not escaped here; the page escapes everything
 	if err != nil {
-		return long(fmt.Sprint(v))
+		return truncate(fmt.Sprint(v))
 	}
 	return jsonText(b)
 }
 
-// jsonText is JSON as people read it: a text without its quotes, else indented.
-// What is no JSON stays as it is.
+// jsonText formats JSON for people: a string without quotes, other values indented.
+// Invalid JSON is returned unchanged.
 func jsonText(raw []byte) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil && !bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
-		return long(s)
+		return truncate(s)
 	}
 	var b bytes.Buffer
 	if json.Indent(&b, bytes.TrimSpace(raw), "", "  ") != nil {
-		return long(string(raw))
+		return truncate(string(raw))
 	}
-	return long(b.String())
+	return truncate(b.String())
 }
 
-func longs(all []string) []string {
+func truncateAll(all []string) []string {
 	var out []string
 	for _, s := range all {
-		out = append(out, long(s))
+		out = append(out, truncate(s))
 	}
 	return out
 }
 
-// long cuts a text that is too long for a page, and says so.
-func long(s string) string {
+// truncate truncates a text that is too long for the page, with a note.
+func truncate(s string) string {
 	if len(s) <= maxText {
 		return s
 	}
@@ -211,7 +211,7 @@ func long(s string) string {
 	return fmt.Sprintf("%s\n… %d more bytes are in the rows of the evaluation", head, len(s)-len(head))
 }
 
-// cut is the first n bytes of a text, or a little less: characters stay whole.
+// cut returns at most the first n bytes of a text, without splitting characters.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -221,5 +221,5 @@ func cut(s string, n int) string {
 			return s[:n-back]
 		}
 	}
-	return s[:n] // no UTF-8
+	return s[:n] // invalid UTF-8
 }

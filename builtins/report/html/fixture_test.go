@@ -17,7 +17,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// rowsOf gives the same rows as often as they are asked for.
+// rowsOf returns an iterator over rows that can be used repeatedly.
 func rowsOf(rows ...*trial.Row) trial.Rows {
 	return func() iter.Seq2[*trial.Row, error] {
 		return func(yield func(*trial.Row, error) bool) {
@@ -30,7 +30,7 @@ func rowsOf(rows ...*trial.Row) trial.Rows {
 	}
 }
 
-// chance is a small generator of its own, so that fixtures stay as they are.
+// chance is a small random generator that keeps fixtures stable.
 type chance uint64
 
 func (c *chance) next() float64 {
@@ -43,7 +43,7 @@ var (
 	variants = []string{"large", "small"}
 )
 
-// world is a synthetic evaluation of n cases, two variants, three trials each.
+// world is a synthetic evaluation of n cases with two variants and three trials each.
 type world struct {
 	n      int
 	report *report.Report
@@ -65,7 +65,7 @@ func newWorld(n int) world {
 	return w
 }
 
-// rows makes each row when it is asked for.
+// rows generates the rows one by one.
 func (w world) rows() iter.Seq2[*trial.Row, error] {
 	return func(yield func(*trial.Row, error) bool) {
 		for i := range w.n {
@@ -179,7 +179,7 @@ func marksOf(r *trial.Row) []trial.Mark {
 	}
 }
 
-// sampleReport has something in every part of a report.
+// sampleReport returns a report in which no part is empty.
 func sampleReport() *report.Report {
 	group := func(n int, rate float64) exprenv.GroupStats {
 		return exprenv.GroupStats{N: n, Trials: 3 * n, Passed: int(rate * float64(3*n)), PassRate: rate, CILow: max(0, rate-0.05), CIHigh: min(1, rate+0.04)}

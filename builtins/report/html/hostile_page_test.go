@@ -18,8 +18,8 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// hostileWorld has a case for each payload, which is in all of its texts, and
-// one of them in all texts of the report.
+// hostileWorld returns a report with one case per payload, which is in all of its texts,
+// and with worst in all texts of the report.
 func hostileWorld(all []string, worst string) (*report.Report, trial.Rows) {
 	rep, _ := poisoned(worst)
 	var lines []report.CaseStats
@@ -46,9 +46,9 @@ func hostileWorld(all []string, worst string) (*report.Report, trial.Rows) {
 	}
 }
 
-// strange lists what of the page data could have made: elements, attributes and
-// links that the page does not have by itself.
-const strange = `(() => {
+// foreignMarkup returns elements, attributes and links that the page does not have by itself,
+// which the data must have created.
+const foreignMarkup = `(() => {
   const tags = new Set("html head meta title style body noscript a main div header section article script h1 h2 h3 h5 p span strong b dl dt dd code pre mark details summary table thead tbody tr th td form label input select option button nav figure figcaption svg line circle rect g i ul li".split(" "));
   const found = [];
   for (const e of document.querySelectorAll(document.getElementById("overview").hidden ? "body, #opened, #opened *" : "*")) {
@@ -61,19 +61,19 @@ const strange = `(() => {
   return found;
 })()`
 
-// quiet wants that nothing ran, was asked for or was refused; a dialog ends the
-// test as soon as it opens.
-func quiet(t *testing.T, b *browser, where string) {
+// wantInert checks that no code ran, nothing was requested and no policy was violated. A
+// dialog fails the test immediately.
+func wantInert(t *testing.T, b *browser, where string) {
 	t.Helper()
 	var ran bool
 	if b.eval(`window.__xss !== undefined`, &ran); ran {
 		t.Errorf("%s: a payload ran", where)
 	}
 	var found []string
-	if b.eval(strange, &found); len(found) > 0 {
+	if b.eval(foreignMarkup, &found); len(found) > 0 {
 		t.Errorf("%s: %s", where, found)
 	}
-	if n := b.seen("Network.requestWillBeSent"); len(n) > 1 {
+	if n := b.eventsOf("Network.requestWillBeSent"); len(n) > 1 {
 		t.Errorf("%s: requests: %s", where, n)
 	}
 	if f := b.faults(); f != "" {
@@ -81,27 +81,27 @@ func quiet(t *testing.T, b *browser, where string) {
 	}
 }
 
-func TestE2EHostileTextDoesNothing(t *testing.T) {
+func TestE2EHostileTextIsInert(t *testing.T) {
 	all := payloads()
 	b := startBrowser(t)
 	report, rows := hostileWorld(all, `</script><img src=x onerror="window.__xss=1;alert(1)">`)
-	b.open(written(t, report, rows))
-	quiet(t, b, "the table")
+	b.open(writtenURL(t, report, rows))
+	wantInert(t, b, "the table")
 	for i := 50; i < 2*len(all); i += 50 {
 		b.eval(`document.querySelector("#pages button:last-child").click()`, nil)
-		quiet(t, b, fmt.Sprint("the table from line ", i))
+		wantInert(t, b, fmt.Sprint("the table from line ", i))
 	}
 	for i, p := range all {
-		opened(t, b, i, p)
+		openAll(t, b, i, p)
 		if t.Failed() {
 			return
 		}
 	}
 }
 
-// opened opens the case of a payload, alone and beside its rival, unfolds all
-// of it and clicks all that could be clicked.
-func opened(t *testing.T, b *browser, i int, payload string) {
+// openAll opens the case of a payload, alone and in comparison, expands everything and
+// clicks everything clickable.
+func openAll(t *testing.T, b *browser, i int, payload string) {
 	t.Helper()
 	id, err := json.Marshal(asText(payload))
 	if err != nil {
@@ -115,7 +115,7 @@ func opened(t *testing.T, b *browser, i int, payload string) {
 			document.querySelectorAll("#opened details").forEach((d) => { d.open = true; });
 			document.querySelectorAll("#opened :not(a)").forEach((e) => { e.click(); e.dispatchEvent(new PointerEvent("pointerenter")); });
 		})()`, id, id, with), nil)
-		quiet(t, b, fmt.Sprintf("payload %d (%.60q) with %q", i, payload, with))
+		wantInert(t, b, fmt.Sprintf("payload %d (%.60q) with %q", i, payload, with))
 	}
 	if payload == "" {
 		return // a case without a name has no link
@@ -126,12 +126,12 @@ func opened(t *testing.T, b *browser, i int, payload string) {
 	})()`, id)
 	var times int
 	if b.eval(shown, &times); times == 0 {
-		t.Errorf("payload %d (%.60q) is nowhere to be read", i, payload)
+		t.Errorf("payload %d (%.60q) is not shown", i, payload)
 	}
 }
 
-// A page that is served asks the server for nothing but itself.
-func TestE2EServedPageAsksForNothingElse(t *testing.T) {
+// A served page requests nothing but itself.
+func TestE2EServedPageRequestsNothingElse(t *testing.T) {
 	report, rows := hostileWorld(payloads(), `<img src=/pixel onerror="window.__xss=1">`)
 	var page bytes.Buffer
 	if err := html.Write(&page, report, rows); err != nil {
@@ -145,16 +145,16 @@ func TestE2EServedPageAsksForNothingElse(t *testing.T) {
 		mu.Unlock()
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		if r.URL.Path == "/report" {
-			_, _ = page.WriteTo(w) // a browser that went away is seen by what follows
+			_, _ = page.WriteTo(w) // the checks below detect a closed connection
 		}
 	}))
 	defer server.Close()
 	b := startBrowser(t)
 	b.open(server.URL + "/report")
-	quiet(t, b, "served")
+	wantInert(t, b, "served")
 	mu.Lock()
 	defer mu.Unlock()
 	if got := strings.Join(asked, " "); got != "/report" {
-		t.Errorf("asked for %s", got)
+		t.Errorf("requested %s", got)
 	}
 }

@@ -25,10 +25,10 @@ func write(t testing.TB, r *report.Report, rows trial.Rows) string {
 	return b.String()
 }
 
-// anyTag is everything that a parser could take for the beginning of markup.
+// anyTag matches everything that a parser could take for the start of markup.
 var anyTag = regexp.MustCompile(`<[^>]*>?`)
 
-// data gives what the elements with JSON hold, by their class.
+// data returns the contents of the JSON elements, by class.
 func data(t testing.TB, page string) map[string][]json.RawMessage {
 	t.Helper()
 	out := map[string][]json.RawMessage{}
@@ -43,7 +43,7 @@ func data(t testing.TB, page string) map[string][]json.RawMessage {
 	return out
 }
 
-// harmless is the markup of a page in which nobody means ill.
+// harmless returns the markup of a page without hostile texts.
 var harmless = sync.OnceValue(func() []string {
 	var b bytes.Buffer
 	r, row := poisoned("harmless")
@@ -53,7 +53,7 @@ var harmless = sync.OnceValue(func() []string {
 	return anyTag.FindAllString(withoutOurs(b.String()), -1)
 })
 
-// sameTags wants a page that has the markup of a harmless one, byte for byte.
+// sameTags checks that a page with the payload has the same markup as a harmless one.
 func sameTags(t testing.TB, payload string) string {
 	t.Helper()
 	r, row := poisoned(payload)
@@ -64,7 +64,7 @@ func sameTags(t testing.TB, payload string) string {
 	return page
 }
 
-func TestHostileTextIsOnlyEverData(t *testing.T) {
+func TestHostileTextIsOnlyData(t *testing.T) {
 	all := payloads()
 	if len(all) < 80 {
 		t.Fatalf("only %d payloads", len(all))
@@ -73,12 +73,12 @@ func TestHostileTextIsOnlyEverData(t *testing.T) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			page := sameTags(t, p)
 			if strings.ContainsAny(page, "\u2028\u2029\x00") {
-				t.Errorf("%q: a separator or NUL stands in the page as it is", p)
+				t.Errorf("%q: the page contains an unescaped separator or NUL", p)
 			}
 			for class, texts := range data(t, page) {
 				for _, text := range texts {
 					if bytes.ContainsAny(text, "<>&") {
-						t.Errorf("%q: %s holds <, > or & unescaped", p, class)
+						t.Errorf("%q: %s contains <, > or & unescaped", p, class)
 					}
 				}
 			}
@@ -86,7 +86,7 @@ func TestHostileTextIsOnlyEverData(t *testing.T) {
 	}
 }
 
-// What is shown is what was said: nothing is left out to be safe.
+// Texts are shown completely: nothing is removed for safety.
 func TestHostileTextArrivesUnchanged(t *testing.T) {
 	for i, p := range payloads() {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

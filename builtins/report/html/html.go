@@ -14,13 +14,12 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// chunkCases is how many lines of the table one element holds.
+// chunkCases is the number of table rows per element.
 const chunkCases = 1000
 
-// Write writes a report as a page. The table has a line for each of r.Cases;
-// rows are passed through one by one, so that memory does not grow with them.
-// The same report and rows give the same bytes. After an error, what was
-// written is a part of a page, which is of no use.
+// Write writes a report as a page with one table row for each of r.Cases. It streams
+// rows, so memory use does not grow with their number. The output is deterministic. After
+// an error, the output is incomplete and unusable.
 func Write(w io.Writer, r *report.Report, rows trial.Rows) error {
 	p := &page{w: bufio.NewWriterSize(w, 64<<10)}
 	if err := p.start(r); err != nil {
@@ -36,13 +35,13 @@ func Write(w io.Writer, r *report.Report, rows trial.Rows) error {
 	return p.w.Flush()
 }
 
-// page is a page being written. Its writer keeps its first error.
+// page is a page being written. Its writer stores the first error.
 type page struct {
 	w *bufio.Writer
 }
 
-// start writes all that stands before cases and rows. The script comes right
-// behind the report's own figures: they are drawn while the rest still loads.
+// start writes everything before the cases and rows. The script follows the report's
+// statistics, so that the browser draws them while the rest loads.
 func (p *page) start(r *report.Report) error {
 	a, name := loadAssets(), plain(r.Manifest.Suite+" · "+string(r.Verdict))
 	p.text("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
@@ -59,7 +58,7 @@ func (p *page) start(r *report.Report) error {
 	return nil
 }
 
-// cases writes the lines of the table.
+// cases writes the table rows.
 func (p *page) cases(all report.Cases) error {
 	for start := 0; start < all.Len(); start += chunkCases {
 		if err := p.data("cases", all.Slice(start, min(start+chunkCases, all.Len()))); err != nil {
@@ -69,9 +68,9 @@ func (p *page) cases(all report.Cases) error {
 	return nil
 }
 
-// data writes an element that holds JSON. What stands there cannot end the
-// element nor begin another: encoding/json writes <, >, &, U+2028 and U+2029 as
-// escapes and replaces what is not UTF-8. Browsers do not run it either.
+// data writes an element that contains JSON. The JSON cannot end the element or start
+// another, because encoding/json escapes <, >, &, U+2028 and U+2029 and replaces invalid
+// UTF-8. Browsers do not execute it.
 func (p *page) data(class string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -83,8 +82,8 @@ func (p *page) data(class string, v any) error {
 	return nil
 }
 
-// plain is a text that stands as such between two tags: without markup, and
-// without characters that do not show.
+// plain returns a text that can be used between two tags: without markup and invisible
+// characters.
 func plain(text string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {
 		if unicode.IsGraphic(r) {

@@ -22,8 +22,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// withoutOurs leaves out of a page the style and script that are the same in
-// every report.
+// withoutOurs removes the style and script that are the same in every report.
 func withoutOurs(page string) string {
 	for _, tag := range []string{"style", "script"} {
 		before, rest, _ := strings.Cut(page, "<"+tag+">")
@@ -43,7 +42,7 @@ func TestPageAsAWhole(t *testing.T) {
 	goldentest.File(t, "page.html", withoutOurs(page))
 }
 
-// inline gives what stands in the elements of a kind that are not data.
+// inline returns the contents of the elements of a kind, without data elements.
 func inline(page, tag string) []string {
 	var out []string
 	for _, m := range regexp.MustCompile(`(?s)<`+tag+`>(.*?)</`+tag+`>`).FindAllStringSubmatch(page, -1) {
@@ -52,7 +51,7 @@ func inline(page, tag string) []string {
 	return out
 }
 
-func TestPolicyAllowsOurScriptAndStyleAndNothingElse(t *testing.T) {
+func TestPolicyAllowsOnlyOurScriptAndStyle(t *testing.T) {
 	page := write(t, &report.Report{}, rowsOf())
 	hash := func(tag string) string {
 		parts := inline(page, tag)
@@ -72,7 +71,7 @@ func TestPolicyAllowsOurScriptAndStyleAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestOurScriptIsSmallAndMakesNoMarkup(t *testing.T) {
+func TestScriptIsSmallAndCreatesNoMarkup(t *testing.T) {
 	script := inline(write(t, &report.Report{}, rowsOf()), "script")[0]
 	if len(script) > 44_000 {
 		t.Errorf("the script has %d bytes", len(script))
@@ -87,7 +86,7 @@ func TestOurScriptIsSmallAndMakesNoMarkup(t *testing.T) {
 	}
 }
 
-func TestNothingIsAskedOfTheNetwork(t *testing.T) {
+func TestPageMakesNoNetworkRequests(t *testing.T) {
 	w := newWorld(1)
 	page := withoutOurs(write(t, w.report, w.rows))
 	for _, m := range regexp.MustCompile(`(?i)\b(src|href|srcset|action|data)=("[^"]*"|[^\s>]+)`).FindAllString(page, -1) {
@@ -97,7 +96,7 @@ func TestNothingIsAskedOfTheNetwork(t *testing.T) {
 	}
 }
 
-func TestChunksKeepRowsAndTheirIndexTogether(t *testing.T) {
+func TestChunksContainRowsAndTheirIndex(t *testing.T) {
 	w := newWorld(42) // 252 rows
 	page := write(t, w.report, w.rows)
 	trials, index := data(t, page)["trials"], data(t, page)["index"]
@@ -127,7 +126,7 @@ func TestChunksKeepRowsAndTheirIndexTogether(t *testing.T) {
 	}
 }
 
-func TestLongRowsMakeShortChunks(t *testing.T) {
+func TestLongRowsResultInShortChunks(t *testing.T) {
 	var rows []*trial.Row
 	for i := range 40 {
 		rows = append(rows, &trial.Row{Key: trial.Key{Case: caseID(i), Repeat: 1}, Run: trial.Run{Response: strings.Repeat("x", 60<<10)}})
@@ -140,7 +139,7 @@ func TestLongRowsMakeShortChunks(t *testing.T) {
 		}
 		sizes = append(sizes, len(entries))
 	}
-	if diff := cmp.Diff([]int{18, 18, 4}, sizes); diff != "" { // of 60 KiB: a chunk ends at 1 MiB
+	if diff := cmp.Diff([]int{18, 18, 4}, sizes); diff != "" { // of 60 KiB each; a chunk ends at 1 MiB
 		t.Error(diff)
 	}
 }
@@ -183,7 +182,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// full is a writer that is full after some bytes.
+// full is a writer that fails after a number of bytes.
 type full struct{ left int }
 
 var errFull = errors.New("no space left")
@@ -195,7 +194,7 @@ func (f *full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestFaultsAreTold(t *testing.T) {
+func TestErrorsAreReturned(t *testing.T) {
 	errTorn := errors.New("rows.jsonl:7: torn")
 	torn := func() iter.Seq2[*trial.Row, error] {
 		return func(yield func(*trial.Row, error) bool) { yield(nil, errTorn) }
@@ -223,7 +222,7 @@ func TestFaultsAreTold(t *testing.T) {
 	}
 }
 
-func TestRowsStopWhenNothingCanBeWritten(t *testing.T) {
+func TestRowsStopAfterAWriteError(t *testing.T) {
 	n := 0
 	rows := func() iter.Seq2[*trial.Row, error] {
 		return func(yield func(*trial.Row, error) bool) {
@@ -235,11 +234,11 @@ func TestRowsStopWhenNothingCanBeWritten(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 	if n > 200 {
-		t.Errorf("%d rows were read for nothing", n)
+		t.Errorf("%d rows were read after the error", n)
 	}
 }
 
-func TestTextsAreShownAsTheyAre(t *testing.T) {
+func TestTextsAreShownUnchanged(t *testing.T) {
 	row := newWorld(1).row(0, "large", 1)
 	call := &row.Run.Steps[0].ToolCalls[0]
 	long := strings.Repeat("ü", 40<<10) // 80 KiB

@@ -16,8 +16,8 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// written writes a report to a file and gives its URL.
-func written(t *testing.T, r *report.Report, rows trial.Rows) string {
+// writtenURL writes a report to a file and returns its URL.
+func writtenURL(t *testing.T, r *report.Report, rows trial.Rows) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
 	f, err := os.Create(path)
@@ -40,7 +40,7 @@ func equal(t *testing.T, what string, got, want any) {
 	}
 }
 
-// choose takes an option of a choice by its text.
+// choose selects an option of a select element by its text.
 func choose(b *browser, id, text string) {
 	b.t.Helper()
 	b.eval(fmt.Sprintf(`(() => { const s = document.getElementById(%q); s.value = [...s.options].find((o) => o.text === %q).value; s.dispatchEvent(new Event("change")); })()`, id, text), nil)
@@ -51,14 +51,14 @@ func find(b *browser, text string) {
 	b.eval(fmt.Sprintf(`(() => { const f = document.getElementById("find"); f.value = %q; f.dispatchEvent(new Event("input")); })()`, text), nil)
 }
 
-// names are those of the cases on the first lines.
+// names returns the names of the cases in the first rows.
 func names(b *browser, lines int) []string {
 	b.t.Helper()
 	got := b.text("#lines .name a")
 	return got[:min(lines, len(got))]
 }
 
-// firstFailed is the number of the first case that failed a trial.
+// firstFailed returns the number of the first case with a failed trial.
 func (w world) firstFailed(variant string) int {
 	for row := range w.rows() {
 		if row.Outcome == trial.Failed && row.Variant == variant {
@@ -68,9 +68,9 @@ func (w world) firstFailed(variant string) int {
 	return -1
 }
 
-func TestE2EReportSaysItsFigures(t *testing.T) {
+func TestE2EReportShowsItsStatistics(t *testing.T) {
 	b, w := startBrowser(t), newWorld(20)
-	b.open(written(t, w.report, w.rows))
+	b.open(writtenURL(t, w.report, w.rows))
 	equal(t, "verdict", b.text(".verdict span"), []string{"the pass rate is 3.9 points below the baseline (95% interval 1.2 to 6.6 below)"})
 	equal(t, "figures", b.text(".tile .figure"), []string{"84.2%", "120", "1", "$0.8400", "1.31 s", "984.0k"})
 	equal(t, "gates", b.text("#gates tbody tr td:first-child"), []string{"passed", "passed", "failed"})
@@ -94,12 +94,12 @@ func TestE2EReportSaysItsFigures(t *testing.T) {
 	}
 }
 
-// TestE2EChartsHaveTheReportsMedian: of graded trials, by nearest rank, as the
-// tile above the charts has it; also of an even number of them.
+// TestE2EChartsHaveTheReportsMedian: the median of graded trials, by nearest rank, equals
+// the value in the tile above the charts, also for an even number of trials.
 func TestE2EChartsHaveTheReportsMedian(t *testing.T) {
 	for _, cases := range []int{1, 2, 3} {
 		b, w := startBrowser(t), newWorld(cases)
-		b.open(written(t, w.report, w.rows))
+		b.open(writtenURL(t, w.report, w.rows))
 		var all []float64
 		for row := range w.rows() {
 			if row.Outcome == trial.Passed || row.Outcome == trial.Failed {
@@ -114,7 +114,7 @@ func TestE2EChartsHaveTheReportsMedian(t *testing.T) {
 
 func TestE2ETableIsFilteredAndSorted(t *testing.T) {
 	b, w := startBrowser(t), newWorld(120)
-	b.open(written(t, w.report, w.rows))
+	b.open(writtenURL(t, w.report, w.rows))
 	equal(t, "found", b.text("#found"), []string{"240"})
 	equal(t, "in the order of the dataset", names(b, 3), []string{"case-00001", "case-00001", "case-00002"})
 	b.eval(`document.querySelector("#by-latency button").click()`, nil)
@@ -137,7 +137,7 @@ func TestE2ETableIsFilteredAndSorted(t *testing.T) {
 
 func TestE2EKeysMoveThroughTableAndCases(t *testing.T) {
 	b, w := startBrowser(t), newWorld(10)
-	b.open(written(t, w.report, w.rows))
+	b.open(writtenURL(t, w.report, w.rows))
 	focused := func() string {
 		var s string
 		b.eval(`document.activeElement.id || document.activeElement.textContent`, &s)
@@ -149,7 +149,7 @@ func TestE2EKeysMoveThroughTableAndCases(t *testing.T) {
 	b.key("ArrowDown")
 	b.key("ArrowDown")
 	equal(t, "after three times down", focused(), "case-00002")
-	b.eval(`document.activeElement.click()`, nil) // what Enter does to a link
+	b.eval(`document.activeElement.click()`, nil) // same as Enter on a link
 	b.until(`!document.getElementById("opened").hidden`)
 	equal(t, "opened", b.text("#opened .caseid")[0][:10], "case-00002")
 	equal(t, "focus", focused(), "opened")
@@ -162,7 +162,7 @@ func TestE2EKeysMoveThroughTableAndCases(t *testing.T) {
 
 func TestE2ELinksLeadToCasesAndTrials(t *testing.T) {
 	b, w := startBrowser(t), newWorld(300)
-	url := written(t, w.report, w.rows)
+	url := writtenURL(t, w.report, w.rows)
 	b.open(url + "#case=case-00250&variant=small&trial=2")
 	equal(t, "trial", b.text("[aria-current]"), []string{"2"})
 	row := w.row(249, "small", 2)
@@ -181,10 +181,10 @@ func TestE2ELinksLeadToCasesAndTrials(t *testing.T) {
 	equal(t, "differences", marks, []string{"order |,|, and confirm|The change", " and|It| the house"})
 }
 
-// What cannot be read on its ground is no text: WCAG 2 AA wants 4.5 to 1.
-func TestE2EContrastIsEnough(t *testing.T) {
+// WCAG 2 AA requires a contrast of 4.5 to 1.
+func TestE2EContrastMeetsWCAG(t *testing.T) {
 	b, w := startBrowser(t), newWorld(30)
-	url := written(t, w.report, w.rows)
+	url := writtenURL(t, w.report, w.rows)
 	for _, scheme := range []string{"light", "dark"} {
 		for _, hash := range []string{"", "#case=case-00002&variant=large&with=small"} {
 			t.Run(scheme+hash, func(t *testing.T) {
@@ -216,7 +216,7 @@ const contrast = `(() => {
 
 func TestE2EPictures(t *testing.T) {
 	b, w := startBrowser(t), newWorld(100)
-	url := written(t, w.report, w.rows)
+	url := writtenURL(t, w.report, w.rows)
 	for _, p := range []struct {
 		name, scheme, hash string
 		width, height      int
@@ -240,7 +240,7 @@ func TestE2EPictures(t *testing.T) {
 		var cut bool
 		b.eval(`(document.getElementById("table").offsetWidth > document.getElementById("table").parentElement.clientWidth)`, &cut)
 		if cut && p.width > 1000 {
-			t.Errorf("%s: the table is cut", p.name)
+			t.Errorf("%s: the table is clipped", p.name)
 		}
 		b.picture(p.name)
 	}

@@ -6,15 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// payloads are texts that want to become more than text. RUN stands for what
-// they would run: each one would be noticed.
+// payloads returns texts that try to execute RUN, which the tests detect.
 func payloads() []string {
 	const run = `window.__xss=1;alert(1);new Image().src='http://attacker.invalid/'`
 	var out []string
 	for _, p := range append(markup, scripted...) {
 		out = append(out, strings.ReplaceAll(p, "RUN", run))
 	}
-	for _, p := range out { // as they come out of a careless decoder
+	for _, p := range out { // as a careless decoder returns them
 		if strings.Contains(p, "<script>") {
 			out = append(out, strings.NewReplacer("<", "%3C", ">", "%3E").Replace(p), strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(p),
 				strings.NewReplacer("<", `\u003c`, ">", `\u003e`).Replace(p), strings.NewReplacer("<", "\uff1c", ">", "\uff1e").Replace(p))
@@ -24,13 +23,13 @@ func payloads() []string {
 	return slices.Compact(out)
 }
 
-// markup would be read as elements.
+// markup holds texts that could be parsed as elements.
 var markup = []string{
 	// script elements
 	`<script>RUN</script>`, `<SCRIPT>RUN</SCRIPT>`, `<script/x>RUN</script>`, "<script\n>RUN</script\n>", `<scr<script>ipt>RUN</scr</script>ipt>`,
 	`<<script>RUN//<</script>`, `<script src=http://attacker.invalid/x.js></script>`, `<script src=data:text/javascript,RUN></script>`,
 	`<script type=module>RUN</script>`, `<script>/*`, `<script type="application/json" class="report">{}</script>`, `<script nonce=x>RUN</script>`,
-	// breaking out of where it stands
+	// breaking out of the context
 	`</script><script>RUN</script>`, `</ScRiPt ><img src=x onerror=RUN>`, `</script/x><svg onload=RUN>`, `<!--<script>`, `--><script>RUN</script>`, `--!><img src=x onerror=RUN>`,
 	`<![CDATA[<script>RUN</script>]]>`, `]]><script>RUN</script>`, `</title><script>RUN</script>`, `</style><script>RUN</script>`, `</noscript><script>RUN</script>`,
 	`</textarea><script>RUN</script>`, `</body></html><script>RUN</script>`, `"><script>RUN</script>`, `'><img src=x onerror=RUN>`, "`><img src=x onerror=RUN>",
@@ -55,13 +54,13 @@ var markup = []string{
 	// templates and clobbering
 	`<template><script>RUN</script></template>`, `<template shadowrootmode=open><script>RUN</script></template>`, `<slot onslotchange=RUN>`, `<form id=report><input name=textContent></form>`,
 	`<img name=getElementById>`, `<a id=overview></a><a id=overview name=hidden></a>`, `<div id=lines></div>`, `{{constructor.constructor('RUN')()}}`, `${RUN}`, `#{RUN}`, `<%= RUN %>`, `<x v-html="'RUN'">`, `<x ng-app>{{$on.constructor('RUN')()}}`,
-	// what a parser mends into something else
+	// what a parser repairs into something else
 	`<noscript><p title="</noscript><img src=x onerror=RUN>">`, `<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=x onerror=RUN&gt;">`,
 	`<svg></p><style><a id="</style><img src=x onerror=RUN>">`, `<form><math><mtext></form><form><mglyph><style></math><img src onerror=RUN>`, `<table><td background=javascript:RUN>`,
 	`<listing>&lt;img onerror=RUN src=x&gt;</listing>`, `<xmp><p title="</xmp><svg/onload=RUN>">`, `<plaintext>`, `<img src="x` + "`" + `<script>RUN</script>"` + "`" + `>`, `<a href="&#106;avascript:RUN">x</a>`,
 }
 
-// scripted would be read as code, links or control characters.
+// scripted holds texts that could be parsed as code, links or control characters.
 var scripted = []string{
 	`javascript:RUN`, `JaVaScRiPt:RUN`, "java\tscript:RUN", "java\nscript:RUN", "\x01javascript:RUN", `javascript://%0aRUN`, `data:text/html,<script>RUN</script>`, `data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==`,
 	`vbscript:RUN`, `blob:http://attacker.invalid/x`, `view-source:javascript:RUN`, `//attacker.invalid/`, `#" onclick="RUN`, `#case=x&variant=<script>RUN</script>`,
@@ -74,7 +73,7 @@ var scripted = []string{
 	strings.Repeat("<b>", 2000), strings.Repeat("A", 5000), strings.Repeat("[", 3000), "",
 }
 
-// asText is a payload as JSON can hold it.
+// asText returns a payload as it survives JSON encoding.
 func asText(p string) string {
 	var b strings.Builder
 	for len(p) > 0 {

@@ -9,16 +9,15 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// poisoned is a report and a row in which every text of every field is p, keys
-// of maps included, and each list has one element: what is added to them later
-// is tried without a word here.
+// poisoned returns a report and a row in which every text of every field is p, including
+// map keys, and each list has one element. Fields added later are covered automatically.
 func poisoned(p string) (*report.Report, *trial.Row) {
 	r, row, line := &report.Report{}, &trial.Row{}, &report.CaseStats{}
 	for _, v := range []any{r, row, line} {
 		poison(reflect.ValueOf(v).Elem(), p)
 	}
 	r.Cases = report.CasesOf(*line)
-	row.Run.Plan.Steps[0].ID = "other" // a step that did not run, beside the one that did
+	row.Run.Plan.Steps[0].ID = "other" // a step that did not run, in addition to the one that did
 	return r, row
 }
 
@@ -51,7 +50,7 @@ func poisonKind(v reflect.Value, p string) {
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Interface:
-		if v.NumMethod() == 0 { // any value; an error is never shown
+		if v.NumMethod() == 0 { // any value; errors are never shown
 			v.Set(reflect.ValueOf(map[string]any{p: []any{p, 1.0}}))
 		}
 	case reflect.Pointer:
@@ -72,6 +71,6 @@ func poisonKind(v reflect.Value, p string) {
 			}
 		}
 	default:
-		panic("a kind of field that poison does not know: " + v.Kind().String())
+		panic("unsupported kind of field: " + v.Kind().String())
 	}
 }

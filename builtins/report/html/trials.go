@@ -7,14 +7,14 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// A chunk ends at so many rows, or so many bytes.
+// Limits of a chunk, in rows and in bytes.
 const (
 	chunkRows  = 100
 	chunkBytes = 1 << 20
 )
 
-// trials writes the rows in chunks: an element with their details, and one
-// with their index, in the same order.
+// trials writes the rows in chunks: an element with their details and one with their
+// index, in the same order.
 func (p *page) trials(rows trial.Rows) error {
 	c := chunk{page: p}
 	for row, err := range rows() {
@@ -28,7 +28,7 @@ func (p *page) trials(rows trial.Rows) error {
 	return c.end()
 }
 
-// chunk is some rows. Only its index is kept until its end.
+// chunk is a group of rows. Only its index is buffered.
 type chunk struct {
 	page  *page
 	index []entry
@@ -70,7 +70,7 @@ func (c *chunk) end() error {
 	return nil
 }
 
-// entry is what the page knows of a trial without reading its details.
+// entry is what the page knows about a trial without loading its details.
 type entry struct {
 	Case      string          `json:"case"`
 	Variant   string          `json:"variant,omitempty"`
@@ -83,7 +83,7 @@ type entry struct {
 	Tokens    int             `json:"tokens"`
 	Tags      []string        `json:"tags,omitempty"`
 	Failed    []string        `json:"failed,omitempty"` // names of checks
-	About     string          `json:"about,omitempty"`  // the question's beginning, to be searched
+	About     string          `json:"about,omitempty"`  // start of the question, for the search
 }
 
 func entryOf(row *trial.Row) entry {
@@ -102,7 +102,7 @@ func entryOf(row *trial.Row) entry {
 	return e
 }
 
-// about is the beginning of the question that a trial asked.
+// about returns the start of the trial's question.
 func about(row *trial.Row) string {
 	for _, from := range []map[string]any{row.Parameters, row.Input} {
 		if s, ok := from["question"].(string); ok {

@@ -19,14 +19,14 @@ type bar struct {
 	Tip   string
 }
 
-// scale is the width of the timeline in units of its view box.
+// scale is the width of the timeline in view box units.
 const scale = 1000.0
 
-// thinnest is the smallest width of a bar.
-const thinnest = 4.0
+// minWidth is the minimum width of a bar.
+const minWidth = 4.0
 
-// lanes lays out the timeline: a lane for each step, and one for each role beside
-// the steps, in the order in which they began.
+// lanes lays out the timeline: one lane per step, and one per role for calls outside of
+// steps, in the order in which they started.
 func lanes(v *runview.View) ([]lane, float64) {
 	end := 1.0
 	for i := range v.Groups {
@@ -81,7 +81,7 @@ func barOf(it *runview.Item, end float64) (bar, bool) {
 	if !it.Done {
 		class += " open"
 	}
-	b := bar{ID: it.ID, Class: class, X: scale * it.FromMS / end, W: max(thinnest, scale*(it.ToMS-it.FromMS)/end)}
+	b := bar{ID: it.ID, Class: class, X: scale * it.FromMS / end, W: max(minWidth, scale*(it.ToMS-it.FromMS)/end)}
 	b.X = min(b.X, scale-b.W)
 	b.Tip = itemName(it) + ", " + span(it.ToMS-it.FromMS)
 	return b, true

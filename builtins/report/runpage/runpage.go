@@ -17,20 +17,21 @@ import (
 //go:embed page
 var files embed.FS
 
-// MaxText is where a single text is cut. The journal has all of it.
+// MaxText is the length at which a text is truncated. The journal contains the complete
+// text.
 const MaxText = 64 << 10
 
-// page is what the template sees.
+// page is the data of the template.
 type page struct {
 	*runview.View
 	Policy   string
 	Style    template.CSS
-	Picture  template.HTML // an SVG that engine/graph drew
-	Headline string        // status and what caused it
+	Picture  template.HTML // SVG drawn by engine/graph
+	Headline string        // status and cause
 	Tone     string        // good, warn or bad
 	Lanes    []lane
 	EndMS    float64
-	Costs    bool // some call has a known price
+	Costs    bool // at least one call has a known price
 }
 
 var loadPage = sync.OnceValue(func() *template.Template {
@@ -49,7 +50,7 @@ var loadStyle = sync.OnceValue(func() string {
 	return b.String()
 })
 
-// Write writes a run as a page. The same view gives the same bytes.
+// Write writes a run as a page. The output is deterministic.
 func Write(w io.Writer, v *runview.View) error {
 	style := loadStyle()
 	p := &page{
@@ -66,13 +67,13 @@ func Write(w io.Writer, v *runview.View) error {
 	return nil
 }
 
-// hash names an inline style sheet in a content security policy.
+// hash returns the CSP hash of an inline style sheet.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// headline is the stop reason in words.
+// headline describes the stop reason.
 func headline(v *runview.View) string {
 	text := string(v.Stop.Code)
 	switch message := v.Stop.Message; {

@@ -18,13 +18,13 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-var began = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+var startTime = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 
-// refund is a run in which a human changed the arguments of a call.
+// refund returns a run in which a human changed the arguments of a call.
 func refund() *runview.View {
 	return &runview.View{
 		Run: "r-1", Spec: engine.SpecInfo{Name: "desk", Version: "2", Digest: "sha256:0"}, Question: "Refund order 17?", Status: "completed",
-		Stop: stop.Reason{Code: stop.Answered}, StartedAt: began, DurationMS: 2500, Answer: "Done.",
+		Stop: stop.Reason{Code: stop.Answered}, StartedAt: startTime, DurationMS: 2500, Answer: "Done.",
 		Usage: engine.Usage{ModelCalls: 2, ToolCalls: 1, Tokens: model.Tokens{Input: 1200, Output: 34}, CostUSD: 0.006, ByModel: map[string]engine.ModelUsage{"main": {ModelCalls: 2, CostUSD: 0.006}}},
 		Groups: []runview.Group{
 			{Path: "plan.1", Role: "planner", ToMS: 500, ModelCalls: 1, Tokens: 600, CostUSD: 0.004, Items: []runview.Item{
@@ -39,7 +39,7 @@ func refund() *runview.View {
 			}},
 		},
 		Decisions: []engine.DecisionRecord{{
-			At: began, By: &engine.Actor{User: "ann", Host: "desk"}, Path: "step.s1/turn.1/tool.0.approval", Kind: "approval", Tool: "refund",
+			At: startTime, By: &engine.Actor{User: "ann", Host: "desk"}, Path: "step.s1/turn.1/tool.0.approval", Kind: "approval", Tool: "refund",
 			Args: json.RawMessage(`{"amount":80}`), Question: "May step s1 call refund?", Do: "edit", Edit: json.RawMessage(`{"amount":10}`),
 		}},
 		Open:     []interrupt.Question{{Path: "ask/ask", Kind: interrupt.Human, Question: "Send it?"}},
@@ -72,7 +72,7 @@ func TestPageShowsTheRun(t *testing.T) {
 	}
 }
 
-// The page asks for nothing, runs nothing and allows nothing.
+// The page requests nothing, runs nothing and permits nothing.
 func TestPageIsSelfContained(t *testing.T) {
 	page := write(t, refund())
 	for _, never := range []string{"<script", "javascript:", " style=", " src=", "url(", "@import", "http://", "https://"} {
@@ -87,7 +87,7 @@ func TestPageIsSelfContained(t *testing.T) {
 
 var tag = regexp.MustCompile(`<[a-zA-Z/!][^>]*`)
 
-// names are the elements of a page with the names of their attributes.
+// names returns the elements of a page with the names of their attributes.
 func names(page string) []string {
 	var out []string
 	for _, m := range tag.FindAllString(page, -1) {
@@ -96,7 +96,7 @@ func names(page string) []string {
 	return out
 }
 
-// Whatever the texts of a run hold, the page has the same elements and attributes.
+// The page has the same elements and attributes for all texts.
 func TestHostileTextsAreInert(t *testing.T) {
 	plain := names(write(t, poisoned("x")))
 	for _, p := range []string{
@@ -119,7 +119,7 @@ func TestInvisibleCharactersAreEscaped(t *testing.T) {
 	}
 }
 
-func TestLongTextsAreCut(t *testing.T) {
+func TestLongTextsAreTruncated(t *testing.T) {
 	v := refund()
 	v.Groups[1].Items[0].Text = strings.Repeat("é", runpage.MaxText)
 	page := write(t, v)
@@ -128,7 +128,7 @@ func TestLongTextsAreCut(t *testing.T) {
 	}
 }
 
-// poisoned is a view in which every text is p.
+// poisoned returns a view in which every text is p.
 func poisoned(p string) *runview.View {
 	v := refund()
 	poison(reflect.ValueOf(v).Elem(), p)

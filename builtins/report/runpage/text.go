@@ -17,15 +17,15 @@ import (
 )
 
 var funcs = template.FuncMap{
-	"text": shown, "json": jsonText, "line": line, "span": span, "money": money, "amount": tty.Amount, "tone": tone,
-	"count": text.Count, "name": func(it runview.Item) string { return itemName(&it) }, "group": func(g runview.Group) string { return groupName(&g) }, "px": px, "when": when, "by": decidedBy, "word": func(it runview.Item) string { return statusWord(&it) },
+	"text": visible, "json": jsonText, "line": line, "span": span, "money": money, "amount": tty.Amount, "tone": tone,
+	"count": text.Count, "name": func(it runview.Item) string { return itemName(&it) }, "group": func(g runview.Group) string { return groupName(&g) }, "px": px, "when": formatTime, "by": decidedBy, "word": func(it runview.Item) string { return statusWord(&it) },
 	"brief": brief,
 	"dur":   func(ms int64) string { return span(float64(ms)) },
 }
 
-// shown is a text of a run as the page has it: invisible characters are spelled
-// out, and what is beyond MaxText is left out.
-func shown(s string) string {
+// visible returns a text for the page: truncated to MaxText, with invisible characters made
+// visible.
+func visible(s string) string {
 	cut := 0
 	if len(s) > MaxText {
 		n := MaxText
@@ -41,14 +41,14 @@ func shown(s string) string {
 	return s
 }
 
-// line is the beginning of a text, on one line.
+// line returns the start of a text, on one line.
 func line(s string) string {
 	const most = 110
-	return tty.OneLine(shown(s), most)
+	return tty.OneLine(visible(s), most)
 }
 
-// brief is what an item is about, on one line: arguments, a text, or the tool calls
-// that a reply asks for.
+// brief returns a one-line summary of an item: the arguments, the text, or the tool calls
+// of a reply.
 func brief(it runview.Item) string {
 	switch {
 	case len(it.Args) > 0:
@@ -69,17 +69,17 @@ func brief(it runview.Item) string {
 	return line(it.Text)
 }
 
-// jsonText is JSON for reading: a string without quotes, anything else indented.
+// jsonText formats JSON for people: a string without quotes, other values indented.
 func jsonText(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil && !bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
-		return shown(s)
+		return visible(s)
 	}
 	var b bytes.Buffer
 	if json.Indent(&b, bytes.TrimSpace(raw), "", "  ") != nil {
-		return shown(string(raw))
+		return visible(string(raw))
 	}
-	return shown(b.String())
+	return visible(b.String())
 }
 
 func span(ms float64) string { return tty.Span(time.Duration(ms * float64(time.Millisecond))) }
@@ -88,23 +88,23 @@ func money(usd float64) string { return fmt.Sprintf("$%.4f", usd) }
 
 func px(f float64) string { return fmt.Sprintf("%.1f", f) }
 
-func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// decidedBy is who made a decision, as far as the journal says.
+// decidedBy returns who made a decision, if the journal contains it.
 func decidedBy(a *engine.Actor) string {
 	if a == nil || a.String() == "" {
 		return "unknown"
 	}
-	return shown(a.String())
+	return visible(a.String())
 }
 
-// itemName is an item in a few words: "executor → main", "refund".
+// itemName returns a short name of an item: "executor → main", "refund".
 func itemName(it *runview.Item) string {
-	name := shown(it.Name)
+	name := visible(it.Name)
 	switch it.Kind {
 	case runview.ModelItem:
 		if it.Role != "" {
-			name = shown(it.Role) + " → " + name
+			name = visible(it.Role) + " → " + name
 		}
 	case runview.QuestionItem:
 		name = "question: " + name
@@ -115,18 +115,18 @@ func itemName(it *runview.Item) string {
 	return strings.TrimSpace(name)
 }
 
-// groupName is the heading of a group.
+// groupName returns the heading of a group.
 func groupName(g *runview.Group) string {
 	if g.Step != "" {
-		return shown(g.Step)
+		return visible(g.Step)
 	}
 	if g.Role != "" {
-		return shown(g.Role)
+		return visible(g.Role)
 	}
-	return shown(g.Path)
+	return visible(g.Path)
 }
 
-// statusWord is the status of an item in a word.
+// statusWord returns the status of an item in one word.
 func statusWord(it *runview.Item) string {
 	switch {
 	case !it.Done && it.Kind == runview.QuestionItem:
@@ -136,5 +136,5 @@ func statusWord(it *runview.Item) string {
 	case it.Status == "" || it.Kind == runview.ModelItem && !it.Failed:
 		return ""
 	}
-	return shown(it.Status)
+	return visible(it.Status)
 }

@@ -20,13 +20,13 @@ var noIndex = []string{
 	"a{b}", "a[b]", "a(b)", "a'b", "a`b", "a$b", "a!b", "a^b", "a~b", "\u2028", "\u200b", "a\u202eb", "logs\uff0c1", "a\ufe50b", "🙂", strings.Repeat("a", 256), "\xff\xfe",
 }
 
-// notOpen are names of indices that an author who opened logs-* and metrics did not open.
+// notOpen are index names that are not allowed by logs-* and metrics.
 var notOpen = []string{
 	"*", "_all", "**", "l*", "log*", "*logs-*", "*-1", "logs", "customers", "metrics-1", "metric*", "metrics*", "Logs-1", ".opendistro_security", ".kibana", ".*", ".logs-1",
 	"xlogs-1", "l0gs-1", "ıogs-1",
 }
 
-func TestNoToolAsksForWhatIsNoIndex(t *testing.T) {
+func TestInvalidIndexNamesAreRejected(t *testing.T) {
 	c := newCluster(t, 200, `{}`)
 	for name, with := range names {
 		for _, open := range [][]string{nil, {"*"}, {"logs-*", "metrics"}} {
@@ -43,13 +43,13 @@ func TestNoToolAsksForWhatIsNoIndex(t *testing.T) {
 	}
 }
 
-func TestNoToolAsksForWhatIsNotOpen(t *testing.T) {
+func TestForbiddenIndicesAreRejected(t *testing.T) {
 	c := newCluster(t, 200, `{}`)
 	for name, with := range names {
 		tool := newTool(t, name, settings{url: c.base, indices: []string{"logs-*", "metrics"}})
 		for _, index := range notOpen {
 			if name == "opensearch_list_index" && (index == "*" || index == "_all") {
-				continue // all that are open
+				continue // matches all allowed indices
 			}
 			out, err := call(t, tool, with(index))
 			if err == nil || len(c.take()) > 0 {
@@ -67,7 +67,7 @@ func TestNoToolAsksForWhatIsNotOpen(t *testing.T) {
 	}
 }
 
-func TestWhatIsOpenIsAskedFor(t *testing.T) {
+func TestAllowedIndicesAreRequested(t *testing.T) {
 	c := newCluster(t, 200, `{}`)
 	for index, open := range map[string][]string{
 		"logs-1": {"logs-*"}, "logs-": {"logs-*"}, "logs-*": {"logs-*"}, "logs-2026-*": {"logs-*"}, "logs-*-eu": {"logs-*"}, "metrics": {"logs-*", "metrics"},
@@ -94,8 +94,8 @@ func TestWhatIsOpenIsAskedFor(t *testing.T) {
 	}
 }
 
-// hostile are queries that run code, hide what they do, or read other indices
-// than logs-*.
+// hostile are queries that run code, hide what they do, or read indices other than
+// logs-*.
 var hostile = map[string]string{
 	"script query":                `{"query":{"script":{"script":"doc['a'].value > 1"}}}`,
 	"script in a clause":          `{"bool":{"filter":[{"script":{"script":{"source":"1"}}}]}}`,
@@ -159,14 +159,14 @@ var hostile = map[string]string{
 	"too long":                    `{"query":{"match":{"a":"` + strings.Repeat("x", 1<<20) + `"}}}`,
 }
 
-func TestNoQueryLeavesItsIndex(t *testing.T) {
+func TestQueriesCannotReadOtherIndices(t *testing.T) {
 	c := newCluster(t, 200, `{}`)
 	one := newTool(t, "opensearch_search", settings{url: c.base, indices: []string{"logs-*"}})
 	for name, query := range hostile {
 		for form, q := range map[string]any{"object": json.RawMessage(query), "text": query} {
 			raw, err := json.Marshal(q)
 			if err != nil {
-				raw = []byte(query) // no JSON: as a model wrote it
+				raw = []byte(query) // not JSON: as a model
 			}
 			arguments := `{"index":"logs-1","query":` + string(raw) + `}`
 			out, err := one.Call(t.Context(), &tool.Call{Args: json.RawMessage(arguments)})
@@ -177,8 +177,8 @@ func TestNoQueryLeavesItsIndex(t *testing.T) {
 	}
 }
 
-// Nor does a query look into what no index is called, whatever the author opened.
-func TestNoLookupIsMoreThanAName(t *testing.T) {
+// A lookup of an invalid index name is rejected, whatever the author allows.
+func TestLookupsOfInvalidNamesAreRejected(t *testing.T) {
 	c := newCluster(t, 200, `{}`)
 	for _, open := range [][]string{nil, {"*"}} {
 		tool := newTool(t, "opensearch_search", settings{url: c.base, indices: open})
@@ -192,8 +192,8 @@ func TestNoLookupIsMoreThanAName(t *testing.T) {
 	}
 }
 
-// What is allowed is sent as it was meant.
-func TestQueriesThatAreSent(t *testing.T) {
+// Allowed queries are sent unchanged.
+func TestAllowedQueriesAreSent(t *testing.T) {
 	tests := []struct {
 		name    string
 		scripts bool
@@ -233,8 +233,8 @@ func TestQueriesThatAreSent(t *testing.T) {
 	}
 }
 
-// Arguments of other names are no way in, however they are written.
-func TestArgumentsAreTakenByTheirExactName(t *testing.T) {
+// Argument names must match exactly, whatever their spelling.
+func TestArgumentNamesMustMatchExactly(t *testing.T) {
 	c := newCluster(t, 200, `{}`)
 	tool := newTool(t, "opensearch_search", settings{url: c.base})
 	for _, a := range []args{

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Screen is a small terminal that understands the sequences of a Canvas only.
-// It keeps the lines that scroll off, above the part that can be redrawn.
+// Screen is a small terminal that only supports the control sequences of a Canvas. It
+// keeps lines that scroll off the screen.
 type Screen struct {
 	t             *testing.T
 	columns, rows int
@@ -17,18 +17,18 @@ type Screen struct {
 	wraps         bool
 }
 
-// New is an empty screen.
+// New returns an empty screen.
 func New(t *testing.T, columns, rows int) *Screen {
 	return &Screen{t: t, columns: columns, rows: rows, wraps: true}
 }
 
-// Size is how large the screen is.
+// Size returns the size of the screen.
 func (s *Screen) Size() (columns, rows int) { return s.columns, s.rows }
 
-// Height is how many lines were written.
+// Height returns the number of lines written.
 func (s *Screen) Height() int { return len(s.lines) }
 
-// top is the first line that the cursor can reach.
+// top returns the first line that the cursor can reach.
 func (s *Screen) top() int { return max(0, len(s.lines)-s.rows) }
 
 // Write implements io.Writer.
@@ -108,7 +108,7 @@ func (s *Screen) put(r rune) {
 	}
 }
 
-// Narrow makes the window narrower, as terminals do that break lines anew.
+// Narrow makes the window narrower, like terminals that rewrap lines.
 func (s *Screen) Narrow(columns int) {
 	var lines [][]rune
 	for _, line := range s.lines {

@@ -21,12 +21,12 @@ type Person struct {
 	mu    sync.Mutex
 	In    *bufio.Reader
 	Out   io.Writer
-	Pause func(func()) // draws the current progress and pauses it during the call
+	Pause func(func()) // draws the progress once and stops redrawing while the function runs
 }
 
 var _ interrupt.Responder = (*Person)(nil)
 
-// Ask shows exactly what would happen and reads lines until one is a valid
+// Ask shows the question with the exact arguments and reads lines until one is a valid
 // answer. At the end of input, or when ctx ends, the question stays open.
 func (p *Person) Ask(ctx context.Context, q interrupt.Question) (answer json.RawMessage, err error) {
 	p.mu.Lock()
@@ -79,8 +79,8 @@ func arguments(args json.RawMessage) string {
 	return b.String()
 }
 
-// planChoice lists the steps of a plan to approve. It returns "" if it is not a
-// plan, or if its steps have more than ids and goals.
+// planChoice lists the steps of a plan to approve. It returns "" if q is not about a
+// plan, or if the steps have more than IDs and goals.
 func planChoice(q interrupt.Question) string {
 	var p struct {
 		Steps []struct {
@@ -100,8 +100,8 @@ func planChoice(q interrupt.Question) string {
 	return b.String()
 }
 
-// Line waits for a line or for the end of ctx. In the latter case a read of the
-// terminal is still pending; the process is about to end.
+// Line waits for a line or for the end of ctx. If ctx ends, its goroutine still reads
+// from the terminal, so the process must exit.
 func (p *Person) Line(ctx context.Context) (string, error) {
 	type read struct {
 		line string
