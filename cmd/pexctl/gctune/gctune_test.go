@@ -1,0 +1,14 @@
+package gctune
+
+import "testing"
+
+func TestHeapGrowsToItsTargetOrToTwiceTheLiveHeap(t *testing.T) {
+	for _, c := range []struct {
+		liveMB uint64
+		want   int
+	}{{0, 600}, {1, 600}, {4, 500}, {8, 200}, {12, 100}, {20, 100}, {32, 100}, {1000, 100}} {
+		if got := percentFor(c.liveMB << 20); got != c.want {
+			t.Errorf("%d MB live: %d, want %d", c.liveMB, got, c.want)
+		}
+	}
+}
