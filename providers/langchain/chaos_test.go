@@ -12,7 +12,7 @@ import (
 
 const chaosUsage = `"usage":{"prompt_tokens":7171,"completion_tokens":7171,"total_tokens":14342}`
 
-// chaosFormats are the protocols. There are no tool calls in them.
+// chaosFormats are the protocols by backend, without tool calls.
 func chaosFormats() map[string]faultserver.Format {
 	return map[string]faultserver.Format{
 		"ernie": {
@@ -30,8 +30,7 @@ func chaosMaker(backend string) faultserver.Maker {
 	}
 }
 
-// TestChaos makes fewer calls with backends that do what huggingface does: the
-// door is the same for all.
+// TestChaos makes fewer calls than other providers, since all backends share the same transport.
 func TestChaos(t *testing.T) {
 	for name, f := range chaosFormats() {
 		t.Run(name, func(t *testing.T) {

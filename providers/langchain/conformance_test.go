@@ -8,21 +8,20 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// No backend has tools, nor a word for a refusal. Some of the cases of "stop
-// reasons" and "usage" need tools, a cache or reasoning too: TestReplies has
-// what is left of them.
+// textOnly are the cases that no backend supports: tools and refusals. Some cases of "stop reasons" and "usage" also
+// need tools, a cache or reasoning; TestReplies covers the rest.
 var textOnly = []string{"tools", "conversation", "empty messages", "call ids", "streamed calls", "refusal", "stop reasons"}
 
 func without(more ...string) []string { return append(more, textOnly...) }
 
-// An answer of Qianfan names no model ("text"); there is no seed ("parameters").
+// Qianfan's replies do not name the model ("text"), and it has no seed ("parameters").
 func TestConformanceOfErnie(t *testing.T) {
 	p := ernie()
 	p.key = func(r *http.Request) string { return r.URL.Query().Get("access_token") }
 	conforms(t, "ernie", p, without("text", "streamed text", "usage", "parameters")...)
 }
 
-// chatRequest is a request with messages, by the names that most backends have.
+// chatRequest is a request with messages, with the field names of most backends.
 type chatRequest struct {
 	Model    string
 	Messages []struct {
@@ -51,10 +50,10 @@ func chatAsked(t *testing.T, raw []byte) enginetest.ReceivedRequest {
 		MaxOutputTokens: b.MaxTokens + b.MaxOutput + b.NPredict, Stop: append(b.Stop, b.Stopping...),
 	}
 	if b.System != nil {
-		said(t, &a, model.System, *b.System)
+		addTexts(t, &a, model.System, *b.System)
 	}
 	for _, m := range b.Messages {
-		said(t, &a, m.Role, m.Content)
+		addTexts(t, &a, m.Role, m.Content)
 	}
 	return a
 }

@@ -2,7 +2,7 @@
 // Baidu Qianfan's API V1.
 //
 //	model.Request --prompt--> langchaingo --request--> exchange.RoundTrip
-//	exchange: our address, key and parameters --> wire.Client --> server
+//	exchange: our address, key and parameters --> httpclient --> server
 //	response --exchange: id, usage, stop reason, errors--> langchaingo --> text
 //	text + what the exchange read --> model.Reply; failures --> *model.Error
 //

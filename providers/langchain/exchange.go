@@ -16,18 +16,18 @@ import (
 	"github.com/tmc/langchaingo/llms/ernie"
 )
 
-// exchange is one attempt, and the transport of langchaingo's client in it.
+// exchange is one attempt. It is the transport of langchaingo's client for it.
 type exchange struct {
 	model *chatModel
 	req   *model.Request
-	to    *url.URL
+	url   *url.URL
 
-	reply model.Reply // what the client drops of the answer
-	fault error       // what is wrong with the answer, which the client may lose
+	reply model.Reply // the parts of the reply that the client drops
+	fault error       // an error in the reply, which the client may drop
 }
 
-// ask makes the attempt. The client is made for each: it is told neither a key
-// nor an address, which it would look for in the environment.
+// ask makes the attempt with a new client. The client receives neither key nor address, since it would search the
+// environment for them.
 func (x *exchange) ask(ctx context.Context) (*model.Reply, error) {
 	client, err := ernie.New(ernie.WithAKSK("", ""), ernie.WithAccessToken("unused"), ernie.WithHTTPClient(&http.Client{Transport: x}))
 	if err != nil {
@@ -43,14 +43,14 @@ func (x *exchange) ask(ctx context.Context) (*model.Reply, error) {
 	case err != nil:
 		return nil, err
 	}
-	x.reply.Text = out.Choices[0].Content // answer has seen that there is one
+	x.reply.Text = out.Choices[0].Content // read has checked that there is one
 	return &x.reply, nil
 }
 
-// RoundTrip implements http.RoundTripper: it sends our request in place of the
-// client's, and reads the answer before the client does.
+// RoundTrip implements http.RoundTripper. It sends our request instead of the client's, and reads the reply before the
+// client does.
 func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
-	_ = req.Body.Close() // it is replaced
+	_ = req.Body.Close() // not used
 	answer, err := x.send(req.Context())
 	if err == nil {
 		err = x.read(answer)
@@ -65,9 +65,9 @@ func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 func (x *exchange) send(ctx context.Context) ([]byte, error) {
 	body, err := x.model.body(x.req)
 	if err != nil {
-		return nil, badRequest(fmt.Errorf("options.extra_body is no JSON: %w", err))
+		return nil, badRequest(fmt.Errorf("options.extra_body cannot be encoded as JSON: %w", err))
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, x.to.String(), bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, x.url.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, badRequest(err)
 	}
@@ -95,8 +95,8 @@ type turn struct {
 	Content string `json:"content"`
 }
 
-// turns are messages whose calls and results of tools are put into words.
-// Messages of one role in a row become one: many models want alternating turns.
+// turns converts messages to text, including tool calls and results. It joins consecutive messages of the same role,
+// because many models require alternating roles.
 func turns(messages []model.Message) []turn {
 	var out []turn
 	for _, m := range messages {
@@ -113,7 +113,7 @@ func turns(messages []model.Message) []turn {
 	return out
 }
 
-// answer is Qianfan's, also to what it refuses with status 200.
+// answer is Qianfan's reply or, also with status 200, error.
 type answer struct {
 	ID     string
 	Result *string
@@ -127,7 +127,7 @@ type answer struct {
 	Message string `json:"error_msg"`
 }
 
-// read takes from an answer what the client drops.
+// read extracts from a reply what the client drops.
 func (x *exchange) read(body []byte) error {
 	var a answer
 	err := json.Unmarshal(body, &a)
@@ -135,19 +135,19 @@ func (x *exchange) read(body []byte) error {
 	case err == nil && a.Code != 0:
 		return &model.Error{Kind: kindOf(a.Code, a.Message), Message: a.Message}
 	case err != nil || a.Result == nil:
-		return modelhttp.Bad("the server's answer is none of Qianfan's: %s", modelhttp.ErrorBody(body))
+		return modelhttp.Bad("the server's reply is not in Qianfan's format: %s", modelhttp.ErrorBody(body))
 	}
-	x.reply.ID, x.reply.Stop = a.ID, x.stopped(&a)
+	x.reply.ID, x.reply.Stop = a.ID, x.stopReason(&a)
 	if u := a.Usage; modelhttp.Plausible(u.Input, u.Output) {
 		x.reply.Usage = model.Tokens{Input: u.Input, Output: u.Output}
 	}
 	return nil
 }
 
-// stopped is why the model stopped. A reply that is as long as it may be was
-// cut, where the server does not say why it ended.
-func (x *exchange) stopped(a *answer) model.StopReason {
-	most := x.req.Params.MaxOutputTokens
+// stopReason returns why the model stopped. A reply of the maximum length counts as truncated unless the server gives
+// another reason.
+func (x *exchange) stopReason(a *answer) model.StopReason {
+	limit := x.req.Params.MaxOutputTokens
 	switch {
 	case a.Cut || a.Finish == "length":
 		return model.MaxTokens
@@ -155,7 +155,7 @@ func (x *exchange) stopped(a *answer) model.StopReason {
 		return model.ContentFiltered
 	case a.Finish == "stop":
 		return model.StopSequence
-	case a.Finish != "normal" && most > 0 && a.Usage.Output >= most:
+	case a.Finish != "normal" && limit > 0 && a.Usage.Output >= limit:
 		return model.MaxTokens
 	}
 	return model.EndTurn

@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/providers/langchain"
 )
 
-// building makes models of a backend.
+// building returns a function that builds models of a backend.
 func building(backend string) func(model.Settings, http.RoundTripper, string) (model.Model, error) {
 	return func(s model.Settings, server http.RoundTripper, _ string) (model.Model, error) {
 		c := of(backend)
@@ -23,9 +23,9 @@ func building(backend string) func(model.Settings, http.RoundTripper, string) (m
 	}
 }
 
-const noThoughts = "an answer has no field for thoughts"
+const noThoughts = "a reply has no field for thinking"
 
-// unable adds to what no backend can do.
+// unable returns skip reasons for what no backend supports, and more.
 func unable(more map[string]string) map[string]string {
 	const noCalls = "provider langchain has no tool calls"
 	all := map[string]string{"tools": noCalls, "streamed_tools": noCalls}
@@ -34,12 +34,12 @@ func unable(more map[string]string) map[string]string {
 }
 
 func TestExchangesOfErnie(t *testing.T) {
-	const withStatus200 = "Qianfan refuses with status 200 and a number, which TestFailures has: the suite wants a status that says so"
+	const withStatus200 = "Qianfan returns errors with status 200 and a code (see TestFailures); the suite requires an error status"
 	enginetest.ExchangeSuite(t, enginetest.Provider{
 		Name: "langchain_ernie", Key: "ERNIE_ACCESS_TOKEN", Model: "completions_pro",
 		Build: building("ernie"),
 		Skip: unable(map[string]string{
-			"temperature": "Qianfan takes no temperature of 0", "thinking": noThoughts,
+			"temperature": "Qianfan rejects a temperature of 0", "thinking": noThoughts,
 			"wrong_key": withStatus200, "unknown_model": withStatus200,
 		}),
 	})

@@ -10,21 +10,21 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// typed says what a failure of one attempt means.
-func (m *chatModel) typed(err error) *model.Error {
-	sent, ok := errors.AsType[*httpclient.Error](err)
+// typeError converts a failure of one attempt.
+func (m *chatModel) typeError(err error) *model.Error {
+	failed, ok := errors.AsType[*httpclient.Error](err)
 	if !ok {
 		return nil
 	}
-	e := modelhttp.TransportError(sent)
-	if sent.Status == 0 {
+	e := modelhttp.TransportError(failed)
+	if failed.Status == 0 {
 		return e
 	}
 	var a answer
-	_ = json.Unmarshal(sent.Body, &a) // of another shape: as the transport reads it
-	e.Message = cmp.Or(a.Message, sent.Message)
-	kind := words.Kind(e.Message)
-	switch e.Kind { // of keys and rates the status says enough
+	_ = json.Unmarshal(failed.Body, &a) // another format: use the transport's message
+	e.Message = cmp.Or(a.Message, failed.Message)
+	kind := errorTexts.Kind(e.Message)
+	switch e.Kind { // for keys and rate limits the status is specific enough
 	case model.BadRequest, model.NotFound, model.ContextTooLong:
 		e.Kind = cmp.Or(kind, e.Kind)
 	case model.ServerError, model.Overloaded:
@@ -34,14 +34,14 @@ func (m *chatModel) typed(err error) *model.Error {
 	default:
 	}
 	if e.Kind == model.NotFound {
-		asked := *m.base
-		asked.User, asked.RawQuery, asked.Fragment = nil, "", ""
-		e.Message += " (asked " + asked.String() + " for model " + m.name + ")"
+		address := *m.base
+		address.User, address.RawQuery, address.Fragment = nil, "", ""
+		e.Message += " (model " + m.name + " at " + address.String() + ")"
 	}
 	return e
 }
 
-// kindOf is the class of an error by its number: refusals come with status 200.
+// kindOf returns the kind of an error by its code, since errors come with status 200.
 func kindOf(code int, message string) model.ErrorKind {
 	switch code {
 	case 1, 336000:
@@ -50,18 +50,18 @@ func kindOf(code int, message string) model.ErrorKind {
 		return model.Overloaded
 	case 4, 18, 336501, 336502:
 		return model.RateLimited
-	case 6, 13, 14, 15, 17, 19, 100, 110, 111, 336004, 336005: // keys, permissions, and quotas that a wait does not fill
+	case 6, 13, 14, 15, 17, 19, 100, 110, 111, 336004, 336005: // keys, permissions, and quotas that do not refill
 		return model.AuthError
 	case 3:
 		return model.NotFound
 	case 336007, 336103:
 		return model.ContextTooLong
 	}
-	return cmp.Or(words.Kind(message), model.BadRequest)
+	return cmp.Or(errorTexts.Kind(message), model.BadRequest)
 }
 
-// words are what servers say of errors that says more than the status does.
-var words = modelhttp.ErrorWords{
+// errorTexts are texts of errors that are more specific than the status.
+var errorTexts = modelhttp.ErrorWords{
 	{"context length", model.ContextTooLong},
 	{"context window", model.ContextTooLong},
 	{"context size", model.ContextTooLong},

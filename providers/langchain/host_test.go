@@ -16,8 +16,8 @@ import (
 	"github.com/pexctl/pex/providers/langchain"
 )
 
-// host answers a backend's requests with the key that they came with, and has
-// all that stands in their heads written down.
+// host starts a server that answers a backend's requests with the key that they contain. saw returns the path and key
+// of all requests.
 func host(t *testing.T, backend string) (base string, saw func() string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -34,9 +34,8 @@ func host(t *testing.T, backend string) (base string, saw func() string) {
 	return s.URL, func() string { mu.Lock(); defer mu.Unlock(); return all.String() }
 }
 
-// Langchaingo's clients are told neither a key nor an address: those of one llm
-// never reach the server of another.
-func TestLLMsSideBySideKeepTheirKeys(t *testing.T) {
+// Langchaingo's clients receive neither key nor address, so keys of one LLM never reach the server of another.
+func TestConcurrentLLMsUseTheirOwnKeys(t *testing.T) {
 	for backend := range good {
 		t.Run(backend, func(t *testing.T) {
 			var running sync.WaitGroup
@@ -61,11 +60,11 @@ func TestLLMsSideBySideKeepTheirKeys(t *testing.T) {
 	}
 }
 
-// A redirect to another host is not followed: it would be given the key.
-func TestRedirectsTakeNoKeyAway(t *testing.T) {
+// A redirect to another host is not followed, since that host would receive the key.
+func TestRedirectsToOtherHostsAreNotFollowed(t *testing.T) {
 	for backend := range good {
 		t.Run(backend, func(t *testing.T) {
-			other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("asked %s", r.URL) }))
+			other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("requested %s", r.URL) }))
 			defer other.Close()
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, other.URL+"?"+r.URL.RawQuery, http.StatusTemporaryRedirect)
@@ -100,7 +99,7 @@ func TestAddresses(t *testing.T) {
 		defer s.Close()
 		_, err := at(t, s.URL+base, of("ernie"), model.Settings{Model: "completions", APIKey: "k"}).Generate(t.Context(), ask("How many?"), nil)
 		if got != want {
-			t.Errorf("%s: asked at %s, want %s", base, got, want)
+			t.Errorf("%s: requested %s, want %s", base, got, want)
 		}
 		if err == nil || strings.Contains(err.Error(), "sk-none") {
 			t.Errorf("%s: error %v", base, err)
@@ -108,7 +107,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// Who ends a call gets no reply, whenever it is: a reply that is there counts.
+// A canceled call returns no reply, unless it is already complete.
 func TestCancelledCalls(t *testing.T) {
 	for backend := range good {
 		t.Run(backend, func(t *testing.T) {
@@ -130,7 +129,7 @@ func TestCancelledCalls(t *testing.T) {
 	}
 }
 
-// body is a transport whose server gives always the same answer.
+// body is a transport that always returns the same reply.
 type body struct{ kind, text string }
 
 func (b *body) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -139,8 +138,7 @@ func (b *body) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (b *body) serve(s *httpclient.Settings) { s.Base, s.Breaker = b, nil }
 
-// Whatever comes, langchaingo's clients do not panic, and there is a reply or a
-// typed error.
+// For any response, langchaingo's clients do not panic, and the result is a reply or a typed error.
 func FuzzAnswers(f *testing.F) {
 	for _, text := range good {
 		f.Add(text)

@@ -16,7 +16,7 @@ import (
 	"github.com/tmc/langchaingo/llms/ernie"
 )
 
-// model is one llm at one server.
+// chatModel is one LLM at one server.
 type chatModel struct {
 	config Config
 	base   *url.URL
@@ -28,13 +28,12 @@ type chatModel struct {
 
 var _ model.Model = (*chatModel)(nil)
 
-// Build makes a model with the process's transport.
+// Build builds a model with the process's transport.
 func Build(c *Config, s model.Settings) (model.Model, error) {
 	return New(c, s, nil)
 }
 
-// New makes a model that sends its requests as settings say; change, if not
-// nil, may adapt the transport's settings first (tests).
+// New builds a model that sends its requests as s says. change, if not nil, adapts the transport's settings (tests).
 func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
@@ -51,22 +50,22 @@ func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.
 	if err != nil {
 		return nil, err
 	}
-	m.calls = modelhttp.Client{HTTP: w, Model: cmp.Or(s.Model, "of ernie"), Type: m.typed}
+	m.calls = modelhttp.Client{HTTP: w, Model: cmp.Or(s.Model, "of ernie"), Type: m.typeError}
 	return m, nil
 }
 
-// Generate implements model.Model. A stream is one delta at the end.
+// Generate implements model.Model. The stream receives the reply as a single delta at the end.
 func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	name := cmp.Or(req.Params.Model, m.name)
 	if err := m.ready(req, name); err != nil {
 		return nil, err
 	}
-	asked := req
+	prompted := req
 	if req.Schema != nil && m.config.StructuredOutput != "none" {
-		asked = modelhttp.AskForJSON(req)
+		prompted = modelhttp.AskForJSON(req)
 	}
 	out, err := m.calls.Reply(ctx, req, func(ctx context.Context) (*model.Reply, error) {
-		x := &exchange{model: m, req: asked, to: m.base.JoinPath(path(name))}
+		x := &exchange{model: m, req: prompted, url: m.base.JoinPath(path(name))}
 		return x.ask(ctx)
 	})
 	if err == nil && stream != nil && out.Text != "" {
@@ -75,20 +74,20 @@ func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream fun
 	return out, err
 }
 
-// ready says why a request cannot be sent.
+// ready returns an error if a request cannot be sent.
 func (m *chatModel) ready(req *model.Request, name string) error {
-	_, said := modelhttp.SplitSystem(req.Messages)
+	_, rest := modelhttp.SplitSystem(req.Messages)
 	switch {
 	case len(req.Tools) > 0:
-		return badRequest(errors.New("the model is to call tools, and provider langchain has no tool calls: use executor.mode: react_text, or a provider that has them (openai and ollama, by base_url also for servers that speak OpenAI's protocol, anthropic, bedrock, googleai, mistral)"))
+		return badRequest(errors.New("the provider langchain does not support tool calls: use executor.mode: react_text, or a provider that supports them (openai, ollama, anthropic, bedrock, googleai, mistral, or openai with the base_url of an OpenAI-compatible server)"))
 	case m.key == "" && len(m.header) == 0:
 		return &model.Error{Kind: model.AuthError, Message: "no API key for ernie: set " + keyVariable + ", or name another variable with api_key_env"}
 	case req.Schema != nil && !json.Valid(req.Schema.Schema):
-		return badRequest(errors.New("reply schema " + req.Schema.Name + " is no JSON"))
-	case len(said) == 0:
-		return badRequest(errors.New("the model is asked nothing: there is no message but the system prompt"))
+		return badRequest(errors.New("reply schema " + req.Schema.Name + " is not valid JSON"))
+	case len(rest) == 0:
+		return badRequest(errors.New("the request has no message except the system prompt"))
 	case name == "":
-		return badRequest(errors.New("the llm has no model: write the last part of its address, such as completions_pro"))
+		return badRequest(errors.New("no model is set: set model to the last part of its URL, such as completions_pro"))
 	}
 	return nil
 }
@@ -97,8 +96,7 @@ func badRequest(err error) error {
 	return &model.Error{Kind: model.BadRequest, Message: err.Error(), Err: err}
 }
 
-// path is where a model is asked, below the base, by its own name or the one
-// that langchaingo has for it.
+// path returns a model's path below the base URL. It accepts the vendor's names and langchaingo's.
 func path(name string) string {
 	known := map[string]string{
 		ernie.ModelNameERNIEBot: "completions", ernie.ModelNameERNIEBotTurbo: "eb-instant", ernie.ModelNameERNIEBotPro: "completions_pro",
@@ -110,11 +108,11 @@ func path(name string) string {
 	return "/" + url.PathEscape(name)
 }
 
-// body is a request's, without the parameters that are not set.
+// body encodes a request without the parameters that are not set.
 func (m *chatModel) body(req *model.Request) ([]byte, error) {
 	p, body := req.Params, map[string]any{}
-	set := func(name string, value any, wanted bool) {
-		if wanted {
+	set := func(name string, value any, isSet bool) {
+		if isSet {
 			body[name] = value
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/providers/langchain"
 )
 
-// good are answers of the backends.
+// good are replies by backend.
 var good = map[string]string{
 	"ernie": `{"result":"x"}`,
 }
@@ -25,21 +25,21 @@ func ask(texts ...string) *model.Request {
 	return &model.Request{Messages: []model.Message{{Role: model.User, Text: texts}}}
 }
 
-// asked makes a call and gives the request that the server saw, as text.
-func asked(t *testing.T, c langchain.Config, set model.Settings, req *model.Request) string {
+// requestOf makes a call and returns the request that the server received, as text.
+func requestOf(t *testing.T, c langchain.Config, set model.Settings, req *model.Request) string {
 	t.Helper()
-	var saw strings.Builder
+	var request strings.Builder
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)
 		r.Header.Del("Content-Length")
 		r.Header.Del("Accept-Encoding")
-		fmt.Fprintf(&saw, "%s %s\n", r.Method, r.URL.RequestURI())
-		_ = r.Header.Write(&saw)
+		fmt.Fprintf(&request, "%s %s\n", r.Method, r.URL.RequestURI())
+		_ = r.Header.Write(&request)
 		var body bytes.Buffer
 		if err := json.Indent(&body, raw, "", "  "); err != nil {
 			t.Errorf("%v: %s", err, raw)
 		}
-		saw.WriteString("\n" + body.String() + "\n")
+		request.WriteString("\n" + body.String() + "\n")
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, good[c.Backend])
 	}))
@@ -47,7 +47,7 @@ func asked(t *testing.T, c langchain.Config, set model.Settings, req *model.Requ
 	if _, err := at(t, s.URL+"/root/", c, set).Generate(t.Context(), req, nil); err != nil {
 		t.Error(err)
 	}
-	return strings.ReplaceAll(saw.String(), "\r\n", "\n")
+	return strings.ReplaceAll(request.String(), "\r\n", "\n")
 }
 
 func everything() *model.Request {
@@ -76,47 +76,47 @@ func TestRequests(t *testing.T) {
 			c := of(backend)
 			c.Headers = map[string]component.Template{"X-Team": {Text: "moss"}}
 			c.ExtraBody = map[string]any{"extra": []any{1, "x"}}
-			goldentest.File(t, "request/"+backend+".txt", asked(t, c, set, everything()))
+			goldentest.File(t, "request/"+backend+".txt", requestOf(t, c, set, everything()))
 		})
 	}
 }
 
-func TestNothingIsSentThatIsNotSet(t *testing.T) {
+func TestUnsetParametersAreNotSent(t *testing.T) {
 	for backend := range good {
 		t.Run(backend, func(t *testing.T) {
-			goldentest.File(t, "request/"+backend+"_least.txt", asked(t, of(backend), model.Settings{Model: "m", APIKey: "k"}, ask("How many?")))
+			goldentest.File(t, "request/"+backend+"_least.txt", requestOf(t, of(backend), model.Settings{Model: "m", APIKey: "k"}, ask("How many?")))
 		})
 	}
 }
 
-func TestSchemaIsNotAskedForWhereTheSpecSaysSo(t *testing.T) {
+func TestStructuredOutputNoneOmitsSchema(t *testing.T) {
 	c := of("ernie")
 	c.StructuredOutput = "none"
 	req := ask("How many?")
 	req.Schema = &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"type":"object"}`)}
-	if got := asked(t, c, model.Settings{Model: "m", APIKey: "k"}, req); strings.Contains(got, "JSON Schema") {
+	if got := requestOf(t, c, model.Settings{Model: "m", APIKey: "k"}, req); strings.Contains(got, "JSON Schema") {
 		t.Error(got)
 	}
 }
 
-func TestModelNamesOfLangchaingoAreKnown(t *testing.T) {
+func TestLangchaingoModelNames(t *testing.T) {
 	for m, path := range map[string]string{"ERNIE-Bot": "/completions?", "ERNIE-Bot-turbo": "/eb-instant?", "ernie-4.0-turbo-8k": "/ernie-4.0-turbo-8k?"} {
-		if got := asked(t, of("ernie"), model.Settings{Model: m, APIKey: "k"}, ask("How many?")); !strings.Contains(got, path) {
-			t.Errorf("%s is asked as %s", m, got)
+		if got := requestOf(t, of("ernie"), model.Settings{Model: m, APIKey: "k"}, ask("How many?")); !strings.Contains(got, path) {
+			t.Errorf("%s: request %s", m, got)
 		}
 	}
 }
 
-// Whatever the machine says of langchaingo's keys and addresses is no matter.
-func TestEnvironmentIsLeftAlone(t *testing.T) {
+// Keys and addresses for langchaingo in the environment are ignored.
+func TestMachineEnvironmentIsNotUsed(t *testing.T) {
 	for _, name := range []string{"ERNIE_API_KEY", "ERNIE_SECRET_KEY", "ERNIE_ACCESS_TOKEN"} {
 		t.Setenv(name, "canary-of-the-environment")
 	}
 	for backend := range good {
 		t.Run(backend, func(t *testing.T) {
 			c := of(backend)
-			c.Headers = map[string]component.Template{"X-Team": {Text: "moss"}} // another way in than a key
-			got := asked(t, c, model.Settings{Model: "m"}, ask("How many?"))
+			c.Headers = map[string]component.Template{"X-Team": {Text: "moss"}} // a header can replace the key
+			got := requestOf(t, c, model.Settings{Model: "m"}, ask("How many?"))
 			if strings.Contains(got, "canary") || strings.Contains(got, "Authorization") || strings.Contains(got, "access_token") || strings.Contains(got, "unused") {
 				t.Error(got)
 			}

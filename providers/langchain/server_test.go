@@ -13,23 +13,23 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
-// protocol is how the server of a backend understands requests and answers them.
+// protocol defines the requests and replies of a backend's server.
 type protocol struct {
-	path   string // where it is asked, up to the model's name
+	path   string // of requests, up to the model's name
 	key    func(r *http.Request) string
 	asked  func(t *testing.T, raw []byte) enginetest.ReceivedRequest
 	answer func(r model.Reply) any
-	events func(r model.Reply) []string // nil = it does not stream
+	events func(r model.Reply) []string // nil = no streaming
 }
 
-// of is the config of a backend.
+// of returns the config of a backend.
 func of(backend string) langchain.Config {
 	c := *langchain.LangChain.Config().(*langchain.Config)
 	c.Backend = backend
 	return c
 }
 
-// at makes a model of a server at an address, whose waits take no time.
+// at builds a model of a server, without waits between attempts.
 func at(t testing.TB, base string, c langchain.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
@@ -40,7 +40,7 @@ func at(t testing.TB, base string, c langchain.Config, set model.Settings) model
 	return m
 }
 
-// conforms runs the suite on a backend.
+// conforms runs the conformance suite for a backend.
 func conforms(t *testing.T, backend string, p protocol, skip ...string) {
 	t.Helper()
 	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {
@@ -52,7 +52,7 @@ func bearer(r *http.Request) string {
 	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 }
 
-// speech is what a server says in the protocol.
+// speech returns the protocol for modelhttptest.
 func (p protocol) speech() modelhttptest.Protocol {
 	out := modelhttptest.Protocol{
 		ParseRequest: func(t *testing.T, r *http.Request, raw []byte) (enginetest.ReceivedRequest, bool) {
@@ -99,7 +99,7 @@ func object(fields ...any) map[string]any {
 	return out
 }
 
-// counts are the tokens of a reply by these names, nil where there are none.
+// counts returns token counts under these names, nil if there are none.
 func counts(u model.Tokens, input, output string) map[string]any {
 	if u.Total() == 0 {
 		return nil
@@ -115,9 +115,9 @@ func read(t *testing.T, raw []byte, into any) {
 	}
 }
 
-// said adds what one says in a row as messages; from a system prompt it takes
-// the schema that the provider put there.
-func said(t *testing.T, a *enginetest.ReceivedRequest, role model.Role, texts string) {
+// addTexts adds the texts of one role as messages. From a system prompt it extracts the schema that the provider put
+// there.
+func addTexts(t *testing.T, a *enginetest.ReceivedRequest, role model.Role, texts string) {
 	t.Helper()
 	for text := range strings.SplitSeq(texts, "\n\n") {
 		head, schema, ok := strings.Cut(text, ":\n")
