@@ -164,7 +164,7 @@ func TestE2EHTTPTemplatesAsTheLanguageCompilesThem(t *testing.T) {
 func TestE2EHTTPFaultsOfASpecAreTold(t *testing.T) {
 	for entry, want := range map[string]string{
 		"options: {llm_interface: gemini}\n":                                        "cannot be",
-		"options: {request_body: {p: '${args.promt}'}}\n":                           "there is no ${args.promt}",
+		"options: {request_body: {p: '${args.promt}'}}\n":                           "unknown reference ${args.promt}",
 		"options: {request_body: {p: '${parameters.question}'}}\n":                  "names neither",
 		"options: {request_body: '{\"p\": ${args.prompt}'}\n":                       "no JSON once it is filled",
 		"options: {request_body: {p: '${args.prompt}'}, response_filter: '$.a['}\n": "the path ends",

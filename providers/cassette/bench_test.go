@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/providers/cassette"
 )
 
-// A conversation that grows by 1 kB a turn, recorded: what a turn costs.
+// BenchmarkRecorder measures recording one turn of a conversation that grows by 1 kB per turn.
 func BenchmarkRecorder(b *testing.B) {
 	const turns = 200
 	var segments journal.Segments
@@ -45,7 +45,7 @@ func BenchmarkRecorder(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/turns, "µs/turn")
 }
 
-// A conversation that grows by 1 kB a turn, played: what a turn costs.
+// BenchmarkPlayed measures replaying one turn of a conversation that grows by 1 kB per turn.
 func BenchmarkPlayed(b *testing.B) {
 	const turns = 200
 	calls, answers := make([]model.Call, turns), make([]any, turns)
@@ -54,7 +54,7 @@ func BenchmarkPlayed(b *testing.B) {
 		said = append(said, model.Message{Role: model.User, Text: model.Text{fmt.Sprint(i), strings.Repeat("some words ", 90)}})
 		calls[i], answers[i] = model.Call{Role: "executor", LLM: "main", Messages: said[:i+1]}, "ok"
 	}
-	path, was := recordCalls(b, asks{calls: calls}, nil, answers...)
+	path, was := recordCalls(b, callNode{calls: calls}, nil, answers...)
 	m := played(b, path, nil).(model.RunScoped)
 	for b.Loop() {
 		run := m.ForRun("r")

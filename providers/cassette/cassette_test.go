@@ -18,9 +18,9 @@ import (
 	"github.com/pexctl/pex/providers/cassette"
 )
 
-// records is a small run whose tool gave a text.
-func records(given string) []journal.Record {
-	body, err := jsonvalue.Marshal(map[string]string{"text": given})
+// records returns a small run whose tool returned a text.
+func records(result string) []journal.Record {
+	body, err := jsonvalue.Marshal(map[string]string{"text": result})
 	if err != nil {
 		panic(err)
 	}
@@ -32,20 +32,20 @@ func records(given string) []journal.Record {
 	}
 }
 
-func exported(t testing.TB, given string) string {
+func exported(t testing.TB, result string) string {
 	t.Helper()
 	var b strings.Builder
-	if err := cassette.Export(&b, records(given), nil); err != nil {
+	if err := cassette.Export(&b, records(result), nil); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
 }
 
-// looksReal is of a form that a service gives to its keys.
+// looksReal has the format of a service's keys.
 var looksReal = "ghp_" + strings.Repeat("aB3dE6fH9jK2mN5pQ8", 2)
 
-// listed is the names in a folder.
-func listed(t testing.TB, dir string) []string {
+// fileNames returns the names in a folder.
+func fileNames(t testing.TB, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -58,7 +58,7 @@ func listed(t testing.TB, dir string) []string {
 	return names
 }
 
-func TestACassetteDoesNotSayWhoDecided(t *testing.T) {
+func TestCassetteDoesNotNameTheApprover(t *testing.T) {
 	recs := records("x")
 	recs = slices.Insert(recs, 3,
 		journal.Record{Kind: journal.Cancel, WallTime: 1, By: []byte(`{"user":"ann","host":"desk-4"}`)},
@@ -79,7 +79,7 @@ func TestACassetteDoesNotSayWhoDecided(t *testing.T) {
 	}
 }
 
-func TestWhatLooksLikeAKeyRefusesARecording(t *testing.T) {
+func TestLikelyKeysRejectARecording(t *testing.T) {
 	for _, old := range []string{"", "the cassette of yesterday\n"} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "c.jsonl")
@@ -109,13 +109,13 @@ func TestWhatLooksLikeAKeyRefusesARecording(t *testing.T) {
 		if len(inner.Records) != len(recs) {
 			t.Errorf("the journal has %d records", len(inner.Records))
 		}
-		if old == "" && len(listed(t, dir)) != 0 || old != "" && (len(listed(t, dir)) != 1 || content(t, path) != old) {
-			t.Errorf("left in the folder: %q", listed(t, dir))
+		if old == "" && len(fileNames(t, dir)) != 0 || old != "" && (len(fileNames(t, dir)) != 1 || content(t, path) != old) {
+			t.Errorf("left in the folder: %q", fileNames(t, dir))
 		}
 	}
 }
 
-func TestARefusalNamesAllPlacesAndNoSecret(t *testing.T) {
+func TestRefusedErrorListsPositionsWithoutSecrets(t *testing.T) {
 	recs := records("Authorization: Bearer " + looksReal[4:])
 	recs[2].Path = looksReal
 	recs[0].Body = []byte(`{"input":{"parameters":{"result":"x"},"api_key":"` + looksReal[4:] + `"}}`)
@@ -134,8 +134,8 @@ func TestARefusalNamesAllPlacesAndNoSecret(t *testing.T) {
 	}
 }
 
-// A key that is known by value is replaced, and refuses nothing.
-func TestAKnownKeyIsReplacedBeforeItIsLookedFor(t *testing.T) {
+// A key known by value is redacted and does not reject the recording.
+func TestKnownKeyIsRedactedFirst(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.jsonl")
 	if err := cassette.Save(path, records("use "+looksReal), secret.New(map[string]string{"GITHUB_TOKEN": looksReal})); err != nil {
 		t.Fatal(err)
@@ -145,8 +145,8 @@ func TestAKnownKeyIsReplacedBeforeItIsLookedFor(t *testing.T) {
 	}
 }
 
-// The value of a secret that is JSON itself stands in no one string.
-func TestAValueThatCannotBeReplacedRefuses(t *testing.T) {
+// A secret that is itself JSON is not contained in a single string.
+func TestUnredactableSecretIsRefused(t *testing.T) {
 	recs := records("x")
 	recs[2].Body = []byte(`{"user":"me","password":"hunter"}`)
 	err := cassette.Export(&bytes.Buffer{}, recs, secret.New(map[string]string{"LOGIN": `{"user":"me","password":"hunter"}`}))
@@ -155,7 +155,7 @@ func TestAValueThatCannotBeReplacedRefuses(t *testing.T) {
 	}
 }
 
-// references encodes requests like a run does: each builds on those before it.
+// references encodes requests as a run does: each refers to those before it.
 func references(t *testing.T, s *journal.Segments, seq uint64, texts ...string) journal.Record {
 	t.Helper()
 	body, err := s.Encode(journal.Request{Messages: []journal.Message{{Head: []byte(`{"role":"user"}`), Text: texts}}})
@@ -165,8 +165,8 @@ func references(t *testing.T, s *journal.Segments, seq uint64, texts ...string) 
 	return journal.Record{Seq: seq, Kind: journal.Intent, Class: journal.Read, Path: "m", Body: body}
 }
 
-// Requests behind a change refer to those that still count, redacted or not.
-func TestARecordingFollowsAChange(t *testing.T) {
+// Requests after a change refer to those that still count, redacted or not.
+func TestRecordingOfARewoundRun(t *testing.T) {
 	recs := records("x")[:1]
 	var before, after journal.Segments
 	recs = append(recs, references(t, &before, 2, "first ", "canary-1"))
@@ -198,8 +198,8 @@ func TestARecordingFollowsAChange(t *testing.T) {
 	}
 }
 
-// A resumed run is recorded from its beginning, and again when it is loaded again.
-func TestAResumedRunIsRecordedWhole(t *testing.T) {
+// The recording of a resumed run starts from its beginning, also after a second Load.
+func TestResumedRunIsRecordedCompletely(t *testing.T) {
 	recs := records("x")
 	inner := &journal.Memory{Records: slices.Clone(recs[:2])}
 	path := filepath.Join(t.TempDir(), "c.jsonl")
@@ -223,9 +223,9 @@ func TestAResumedRunIsRecordedWhole(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeIsToldAtOnce(t *testing.T) {
+func TestUnwritablePathIsReportedImmediately(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := cassette.New(&journal.Memory{}, dir, nil); err == nil || !strings.Contains(err.Error(), "is there and is no file") {
+	if _, err := cassette.New(&journal.Memory{}, dir, nil); err == nil || !strings.Contains(err.Error(), "exists and is not a regular file") {
 		t.Error(err)
 	}
 	if _, err := cassette.New(&journal.Memory{}, filepath.Join(dir, "none", "c.jsonl"), nil); !errors.Is(err, fs.ErrNotExist) {
@@ -233,28 +233,28 @@ func TestAFileThatCannotBeIsToldAtOnce(t *testing.T) {
 	}
 }
 
-// A journal that cannot append is the run's matter: the recording holds what it took.
-type broken struct{ journal.Memory }
+// failingJournal cannot append. The recording contains only what the journal accepted.
+type failingJournal struct{ journal.Memory }
 
-func (broken) Append([]journal.Record) (*journal.Ticket, error) {
+func (failingJournal) Append([]journal.Record) (*journal.Ticket, error) {
 	return nil, errors.New("disk on fire")
 }
 
-func TestWhatTheJournalDidNotTakeIsNotRecorded(t *testing.T) {
+func TestRejectedRecordsAreNotRecorded(t *testing.T) {
 	dir := t.TempDir()
-	r, err := cassette.New(&broken{}, filepath.Join(dir, "c.jsonl"), nil)
+	r, err := cassette.New(&failingJournal{}, filepath.Join(dir, "c.jsonl"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Append(records("x")); err == nil {
 		t.Error("the error was swallowed")
 	}
-	if err := r.Close(); err != nil || len(listed(t, dir)) != 0 {
-		t.Error(err, listed(t, dir))
+	if err := r.Close(); err != nil || len(fileNames(t, dir)) != 0 {
+		t.Error(err, fileNames(t, dir))
 	}
 }
 
-func TestASymbolicLinkIsFollowed(t *testing.T) {
+func TestSymbolicLinkIsFollowed(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need rights there")
 	}
@@ -268,7 +268,7 @@ func TestASymbolicLinkIsFollowed(t *testing.T) {
 	if err := cassette.Save(filepath.Join(dir, "link"), records("x"), nil); err != nil {
 		t.Fatal(err)
 	}
-	if content(t, filepath.Join(dir, "real")) != exported(t, "x") || len(listed(t, dir)) != 2 {
-		t.Error(listed(t, dir))
+	if content(t, filepath.Join(dir, "real")) != exported(t, "x") || len(fileNames(t, dir)) != 2 {
+		t.Error(fileNames(t, dir))
 	}
 }

@@ -11,7 +11,7 @@
 // model requests are decoded for that, so that a value split across two segments is
 // found. Digests of changed records are recomputed, so that a run answered by the
 // cassette matches. Finally, anything that still looks like a key rejects the whole
-// cassette: no file is written, and an existing one stays.
+// cassette: no file is written, and an existing one is not changed.
 //
 // The provider finds a reply by the request, wherever in a run it occurs; the engine's
 // replay finds it by effect path. In replies the provider replaces marks of folders,

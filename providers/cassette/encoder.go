@@ -18,21 +18,21 @@ import (
 // encoder converts the records of a run to the lines of its cassette. The zero value,
 // with or without secrets, is ready for use.
 type encoder struct {
-	secrets    *secret.Values
-	chain      journal.Chain
-	read       journal.Segments // requests as recorded
-	written    journal.Segments // requests as written to the cassette
-	requests   []encodedRequest // requests not voided so far
-	altered    bool             // a request was changed, so later references may differ
-	seed       maphash.Seed
-	cleanTexts map[uint64]bool // message texts without secrets, which conversations repeat
-	found      []Finding
+	secrets         *secret.Values
+	chain           journal.Chain
+	read            journal.Segments // requests as recorded
+	written         journal.Segments // requests as written to the cassette
+	requests        []encodedRequest // requests that a rewind did not drop
+	requestsChanged bool             // a request was changed, so later references may differ
+	seed            maphash.Seed
+	cleanTexts      map[uint64]bool // message texts without secrets, which conversations repeat
+	found           []Finding
 }
 
-// encodedRequest is the body of a request, before and after.
+// encodedRequest is the body of a request before and after encoding.
 type encodedRequest struct {
 	seq           uint64
-	read, written []byte
+	before, after []byte
 }
 
 // lines appends the lines of records to b.
@@ -54,7 +54,7 @@ func (p *encoder) lines(b []byte, recs []journal.Record) ([]byte, error) {
 func (p *encoder) record(r *journal.Record) error {
 	r.By = nil // a cassette is committed, so it names no account and no machine
 	if err := r.EnsureBody(); err != nil {
-		return fmt.Errorf("%s has no JSON form: %w", r.Path, err)
+		return fmt.Errorf("%s cannot be encoded as JSON: %w", r.Path, err)
 	}
 	if r.Voids != 0 {
 		p.rewind(r.Voids)
@@ -86,8 +86,8 @@ func (p *encoder) rewind(seq uint64) {
 	}
 	p.requests, p.read, p.written = p.requests[:n], journal.Segments{}, journal.Segments{}
 	for _, q := range p.requests {
-		p.read.AddRecorded(q.read)
-		p.written.AddRecorded(q.written)
+		p.read.AddRecorded(q.before)
+		p.written.AddRecorded(q.after)
 	}
 }
 
@@ -113,7 +113,7 @@ func (p *encoder) request(r *journal.Record) error {
 		return err
 	}
 	clean, found := p.redacted(r, q)
-	if p.altered = p.altered || found; !p.altered {
+	if p.requestsChanged = p.requestsChanged || found; !p.requestsChanged {
 		p.written.AddRecorded(before)
 	} else if r.Body, err = p.written.Encode(clean); err != nil {
 		return err
@@ -229,10 +229,9 @@ func dropOrigin(body []byte) []byte {
 	return out
 }
 
-// Finding is a place in a recording that would reveal a secret. It does not contain the
-// secret.
+// Finding is a position in a recording that would reveal a secret. It does not contain the secret.
 type Finding struct {
-	Line  uint64 // of the journal and the cassette
+	Line  uint64 // line in the journal and the cassette
 	Path  string // effect path; "" if it would reveal the secret
 	Looks string // kind of value: "a GitHub token"
 	Name  string // or the name of a secret that cannot be redacted there
@@ -249,23 +248,23 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s holds what looks like %s", where, f.Looks)
 }
 
-// Refused reports that no cassette was written because it would have revealed secrets.
+// Refused reports that no cassette was written because it would reveal secrets.
 type Refused struct{ Findings []Finding }
 
-// maxShown is how many findings an error lists.
-const maxShown = 5
+// maxFindings is how many findings an error lists.
+const maxFindings = 5
 
-// Error lists the places and how to fix them.
+// Error lists the findings and how to fix them.
 func (r *Refused) Error() string {
 	var b strings.Builder
 	b.WriteString("no cassette was written: ")
-	for i, f := range r.Findings[:min(len(r.Findings), maxShown)] {
+	for i, f := range r.Findings[:min(len(r.Findings), maxFindings)] {
 		if i > 0 {
 			b.WriteString("; ")
 		}
 		b.WriteString(f.String())
 	}
-	if more := len(r.Findings) - maxShown; more > 0 {
+	if more := len(r.Findings) - maxFindings; more > 0 {
 		fmt.Fprintf(&b, "; and %d more", more)
 	}
 	b.WriteString("; put the value into an environment variable that the spec names, so that it is replaced, or keep it out of the run")

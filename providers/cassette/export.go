@@ -72,7 +72,7 @@ func newTempFile(path string) (*tempFile, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is there and is no file", path)
+		return nil, fmt.Errorf("%s exists and is not a regular file", path)
 	default:
 		if place, err = filepath.EvalSymlinks(path); err != nil {
 			return nil, err

@@ -14,7 +14,7 @@ import (
 // MaxSize is the maximum size of a cassette in bytes.
 const MaxSize = 256 << 20
 
-var errSize = fmt.Errorf("it is longer than %d MiB", MaxSize>>20)
+var errSize = fmt.Errorf("it is larger than %d MiB", MaxSize>>20)
 
 // EditedError reports that a cassette was changed after recording, or copied incorrectly.
 // It wraps journal.ErrCorrupt.
@@ -80,26 +80,26 @@ func Decode(b []byte) ([]journal.Record, error) {
 	case err != nil:
 		return nil, &EditedError{len(c.Records) + 1, err}
 	case c.Good < len(b):
-		return nil, &EditedError{len(c.Records) + 1, fmt.Errorf("%w: the last line is cut off", journal.ErrCorrupt)}
+		return nil, &EditedError{len(c.Records) + 1, fmt.Errorf("%w: the last line is truncated", journal.ErrCorrupt)}
 	}
 	return c.Records, check(c.Records)
 }
 
-// check finds problems despite a valid hash chain: requests with dangling references.
+// check finds problems that a valid hash chain does not rule out, such as requests with dangling references.
 func check(recs []journal.Record) error {
 	if len(recs) == 0 {
 		return errors.New("it is empty")
 	}
 	if recs[0].Kind != journal.Start {
-		return errors.New("line 1: a cassette begins with the start of a run")
+		return errors.New("line 1: a cassette must start with the start of a run")
 	}
 	for i := range recs {
 		if v := recs[i].Voids; v > recs[i].Seq || v == 1 {
-			return fmt.Errorf("line %d: it cannot make line %d void", i+1, v)
+			return fmt.Errorf("line %d: it cannot void line %d", i+1, v)
 		}
 	}
 	if _, err := drift.Requests(recs); err != nil {
-		return fmt.Errorf("requests cannot be read: %w", err)
+		return fmt.Errorf("invalid requests: %w", err)
 	}
 	return nil
 }

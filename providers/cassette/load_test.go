@@ -22,22 +22,22 @@ func saved(t *testing.T, text string) string {
 	return path
 }
 
-func TestLoadGivesTheRecordsBack(t *testing.T) {
+func TestLoadReturnsTheRecords(t *testing.T) {
 	recs, err := cassette.Load(saved(t, exported(t, "x")))
 	if err != nil || !reflect.DeepEqual(recs, records("x")) {
 		t.Errorf("%v %+v", err, recs)
 	}
 }
 
-// Line ends that a checkout translated are none of the recording.
-func TestLoadReadsOtherLineEnds(t *testing.T) {
+// Line endings converted by a checkout are not part of the recording.
+func TestLoadAcceptsOtherLineEndings(t *testing.T) {
 	recs, err := cassette.Load(saved(t, strings.ReplaceAll(exported(t, "x"), "\n", "\r\n")))
 	if err != nil || !reflect.DeepEqual(recs, records("x")) {
 		t.Errorf("%v %+v", err, recs)
 	}
 }
 
-// change replaces in a text, or fails when nothing is there.
+// change replaces a part of a text, which must exist.
 func change(t testing.TB, text, from, to string) string {
 	t.Helper()
 	if !strings.Contains(text, from) {
@@ -46,7 +46,7 @@ func change(t testing.TB, text, from, to string) string {
 	return strings.Replace(text, from, to, 1)
 }
 
-func TestLoadNamesTheLine(t *testing.T) {
+func TestLoadErrorNamesTheLine(t *testing.T) {
 	good := exported(t, "forty two")
 	lines := strings.SplitAfter(good, "\n")
 	for _, tt := range []struct {
@@ -61,7 +61,7 @@ func TestLoadNamesTheLine(t *testing.T) {
 		{"no cassette at all", "apiVersion: pex/v1\n", true, "line 1 was changed"},
 		{"empty", "", false, "it is empty"},
 		{"of a later program", resealed(t, change(t, good, `"v":1,"seq":3`, `"v":2,"seq":3`)), false, "line 3"},
-		{"without a start", resealed(t, change(t, lines[1], `"seq":2`, `"seq":1`)), false, "line 1: a cassette begins with the start of a run"},
+		{"without a start", resealed(t, change(t, lines[1], `"seq":2`, `"seq":1`)), false, "line 1: a cassette must start with the start of a run"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := saved(t, tt.text)
@@ -77,7 +77,7 @@ func TestLoadNamesTheLine(t *testing.T) {
 	}
 }
 
-// resealed seals lines as another program might, whatever they say.
+// resealed seals lines as another program might, without checking them.
 func resealed(t testing.TB, text string) string {
 	t.Helper()
 	var out []byte
@@ -94,17 +94,17 @@ func resealed(t testing.TB, text string) string {
 	return string(out)
 }
 
-func TestAFileThatIsTooLongIsNotRead(t *testing.T) {
+func TestTooLargeFileIsRejected(t *testing.T) {
 	path := saved(t, "")
-	if err := os.Truncate(path, cassette.MaxSize+1); err != nil { // sparse: it takes no room
+	if err := os.Truncate(path, cassette.MaxSize+1); err != nil { // sparse: it occupies no space
 		t.Skip(err)
 	}
-	if _, err := cassette.Load(path); err == nil || !strings.Contains(err.Error(), "longer than 256 MiB") {
+	if _, err := cassette.Load(path); err == nil || !strings.Contains(err.Error(), "larger than 256 MiB") {
 		t.Error(err)
 	}
 }
 
-func TestRequestsThatReferToNothingAreNamed(t *testing.T) {
+func TestDanglingReferencesAreReported(t *testing.T) {
 	recs := records("x")
 	recs[1].Body = []byte(`{"messages":[7]}`)
 	var b bytes.Buffer
@@ -124,13 +124,13 @@ func TestRequestsThatReferToNothingAreNamed(t *testing.T) {
 	}
 }
 
-func TestResealTakesWhatWasEdited(t *testing.T) {
+func TestResealAcceptsEdits(t *testing.T) {
 	good := exported(t, "forty two")
 	lines := strings.SplitAfter(good, "\n")
 	for _, tt := range []struct {
 		name, text string
 		records    int
-		want       string // in the result
+		want       string // expected in the result
 	}{
 		{"nothing", good, 4, `"forty two"`},
 		{"a reply", change(t, good, "forty two", "forty three"), 4, `"result":{"text":"forty three"}`},
@@ -155,18 +155,18 @@ func TestResealTakesWhatWasEdited(t *testing.T) {
 	}
 }
 
-func TestResealRefusesWhatIsNoCassette(t *testing.T) {
+func TestResealRejectsInvalidFiles(t *testing.T) {
 	good := exported(t, "x")
 	for _, tt := range []struct{ name, text, want string }{
-		{"empty", "", "line 1: it is no JSON object"},
-		{"no JSON", good + "hello\n", "line 5: it is no JSON object"},
+		{"empty", "", "line 1: it is not a JSON object"},
+		{"no JSON", good + "hello\n", "line 5: it is not a JSON object"},
 		{"broken JSON", change(t, good, `"result":{`, `"result":`), "line 3:"},
-		{"an empty line", change(t, good, "\n", "\n\n"), "line 2: it is no JSON object"},
+		{"an empty line", change(t, good, "\n", "\n\n"), "line 2: it is not a JSON object"},
 		{"two objects", change(t, good, "\n", "{}\n"), "line 1: unexpected text after the object"},
 		{"bad bytes", change(t, good, `"r"`, "\"\xff\""), "line 1: it is not UTF-8"},
 		{"an unknown kind", change(t, good, `"kind":"end"`, `"kind":"finis"`), "line 4"},
 		{"no kind", change(t, good, `,"kind":"end"`, ``), "line 4"},
-		{"no start", change(t, good, `"kind":"start"`, `"kind":"marker"`), "line 1: a cassette begins with the start of a run"},
+		{"no start", change(t, good, `"kind":"start"`, `"kind":"marker"`), "line 1: a cassette must start with the start of a run"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := saved(t, tt.text)
@@ -178,7 +178,7 @@ func TestResealRefusesWhatIsNoCassette(t *testing.T) {
 			if err := cassette.Reseal(strings.NewReader(tt.text), &out); err == nil || out.Len() != 0 {
 				t.Errorf("%v, written: %q", err, out.String())
 			}
-			if content(t, path) != tt.text || len(listed(t, filepath.Dir(path))) != 1 {
+			if content(t, path) != tt.text || len(fileNames(t, filepath.Dir(path))) != 1 {
 				t.Error("the file was touched")
 			}
 		})

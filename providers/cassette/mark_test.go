@@ -10,13 +10,12 @@ import (
 	"github.com/pexctl/pex/providers/cassette"
 )
 
-// What was asked for with a key in it is found again where the key is known,
-// whatever its value, and not where it is not.
-func TestARequestWithASecretIsFound(t *testing.T) {
+// A request that contained a key matches if the key is known, whatever its value, and does not match otherwise.
+func TestRequestWithASecretMatches(t *testing.T) {
 	const key = "canary-in-a-coal-mine"
 	call := query("the key is can", "ary-in-a-coal-mine.")
 	call.Messages = append(call.Messages, model.Message{Role: model.Assistant, Calls: []model.ToolCall{{ID: "1", Name: "look", Args: json.RawMessage(`{"key":"` + key + `"}`)}}})
-	path, was := recordCalls(t, asks{calls: []model.Call{call}}, secret.New(map[string]string{"API_KEY": key}), "you said "+key)
+	path, was := recordCalls(t, callNode{calls: []model.Call{call}}, secret.New(map[string]string{"API_KEY": key}), "you said "+key)
 	for value, want := range map[string]string{
 		key: "you said [redacted API_KEY]",
 		"":  `(recorded "the key is [redacted API_KEY].", now "the key is canary-in-a-coal-mine.")`,
@@ -30,11 +29,11 @@ func TestARequestWithASecretIsFound(t *testing.T) {
 	}
 }
 
-// Tools are called with the folder of this machine, not with what stands for it;
-// what may be a secret stays out, and so does what the recording does not name.
-func TestAReplyNamesTheFoldersOfThisMachine(t *testing.T) {
+// Tools receive this machine's folders instead of their marks. Marks of possible secrets, and of names that the
+// recording does not contain, are not replaced.
+func TestReplyContainsFoldersOfThisMachine(t *testing.T) {
 	path, l := recordCalls(
-		t, asks{calls: []model.Call{query("Hi")}},
+		t, callNode{calls: []model.Call{query("Hi")}},
 		secret.New(map[string]string{"DATA": "/srv/data", "API_KEY": "canary-in-a-coal-mine", "ODD": "/o/dd/place"}),
 		`look at /srv/data/a.txt, /o/dd/place with canary-in-a-coal-mine: {"dir":"/srv/data"}`,
 	)

@@ -91,13 +91,13 @@ func indent(line []rune) int {
 
 // excerpt returns a line from an index on, quoted and shortened.
 func excerpt(text []rune, from int) string {
-	const most = 80
+	const limit = 80
 	out := text[from:]
 	if len(text) == 0 {
 		return "nothing"
 	}
-	if len(out) > most {
-		out = append(out[:most:most], '…')
+	if len(out) > limit {
+		out = append(out[:limit:limit], '…')
 	}
 	if from > indent(text) {
 		out = append([]rune{'…'}, out...)

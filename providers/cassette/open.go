@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// open opens a file named in a spec: relative to the spec, and within the project or an
-// allowed folder after resolving links.
+// open opens a file named in a spec. The path is relative to the spec. After resolving links, it must be within the
+// project or an allowed folder.
 func open(s model.Settings, name string) (*os.File, error) {
 	path := filepath.FromSlash(name)
 	if !filepath.IsAbs(path) {
@@ -35,10 +35,10 @@ func open(s model.Settings, name string) (*os.File, error) {
 			return openBelow(base, rel)
 		}
 	}
-	return nil, errors.New("it lies outside of the project: move it there, or open its folder with --allow-path")
+	return nil, errors.New("it is outside the project: move it there, or allow its folder with --allow-path")
 }
 
-// openBelow opens a regular file below a folder; a pipe would block.
+// openBelow opens a regular file below a folder. It rejects other types, because opening a pipe would block.
 func openBelow(base, rel string) (*os.File, error) {
 	root, err := os.OpenRoot(base)
 	if err != nil {
@@ -50,7 +50,7 @@ func openBelow(base, rel string) (*os.File, error) {
 		return nil, reason(err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("it is not a regular file")
 	}
 	f, err := root.Open(rel)
 	if err != nil {

@@ -27,7 +27,7 @@ func (m *chatModel) read() (*track, error) {
 			m.track, err = readTrack(f, m.settings.Env)
 		}
 		if err != nil {
-			m.err = fmt.Errorf("the cassette %s cannot be played: %w", m.config.File, err)
+			m.err = fmt.Errorf("the cassette %s cannot be replayed: %w", m.config.File, err)
 		}
 	})
 	return m.track, m.err
@@ -57,9 +57,8 @@ func (p *player) Generate(ctx context.Context, req *model.Request, stream func(m
 	return p.Choose(req).Generate(ctx, req, stream)
 }
 
-// Choose implements model.Sequenced: it takes the first unused reply to the request. If
-// there is none the call fails rather than the choice, since a journal may have its
-// result.
+// Choose implements model.Sequenced. It takes the first unused reply to the request. If there is none, the call fails
+// rather than the choice, since a journal may have the call's result.
 func (p *player) Choose(req *model.Request) model.Model {
 	t, err := p.model.read()
 	if err != nil {
@@ -92,8 +91,7 @@ type answer struct {
 
 var _ model.Model = (*answer)(nil)
 
-// Generate implements model.Model. It streams the text as one delta, since recordings
-// have no deltas.
+// Generate implements model.Model. It streams the text as one delta, since recordings contain no deltas.
 func (a *answer) Generate(ctx context.Context, _ *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -22,12 +22,12 @@ import (
 	"github.com/pexctl/pex/providers/cassette"
 )
 
-// live is a model that answers with what comes next, and notes what it is asked.
+// live is a model that returns predefined answers and records its requests.
 type live struct {
 	mu      sync.Mutex
-	answers []any // a text, or an error
+	answers []any // each a text or an error
 	asked   []model.Request
-	said    string // what the run came to
+	output  string // the result of the run
 }
 
 func (l *live) Generate(_ context.Context, q *model.Request, _ func(model.Delta)) (*model.Reply, error) {
@@ -45,14 +45,13 @@ func (l *live) Generate(_ context.Context, q *model.Request, _ func(model.Delta)
 	}, nil
 }
 
-// asks is a node that asks, several times side by side and then one by one, and
-// answers with all that it was told.
-type asks struct {
+// callNode is a node that makes calls, some in parallel and then others in sequence, and answers with all replies.
+type callNode struct {
 	beside int
 	calls  []model.Call
 }
 
-func (a asks) Run(s engine.Scope) error {
+func (a callNode) Run(s engine.Scope) error {
 	said := make([]string, a.beside+len(a.calls))
 	ask := func(s engine.Scope, i int, c model.Call) error {
 		reply, err := s.Model("model", c)
@@ -91,13 +90,13 @@ func program(node engine.Node) *engine.Program {
 	}
 }
 
-func running(j journal.Journal, node engine.Node, main, other model.Model) *engine.Result {
+func runNode(j journal.Journal, node engine.Node, main, other model.Model) *engine.Result {
 	h := engine.Host{Models: map[string]model.Model{"main": main, "other": other}}
 	in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "?"}}
 	return runtime.Run(context.Background(), program(node), in, h, runtime.Options{Journal: j, Virtual: true})
 }
 
-// recordCalls makes the cassette of a node.
+// recordCalls records a run of the node and returns the cassette.
 func recordCalls(t testing.TB, node engine.Node, secrets *secret.Values, answers ...any) (string, *live) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "run.jsonl")
@@ -106,14 +105,14 @@ func recordCalls(t testing.TB, node engine.Node, secrets *secret.Values, answers
 		t.Fatal(err)
 	}
 	l := &live{answers: answers}
-	res := running(r, node, l, l)
+	res := runNode(r, node, l, l)
 	if res.Status != stop.RunCompleted {
 		t.Fatalf("%s: %s", res.Status, res.Error)
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	l.said = res.Response
+	l.output = res.Response
 	return path, l
 }
 
@@ -130,7 +129,7 @@ func played(t testing.TB, path string, change func(*cassette.Config, *model.Sett
 	return m
 }
 
-// told is the text of a reply, or the error.
+// describeDifference returns the text of a reply, or the error.
 func describeDifference(t testing.TB, m model.Model, q model.Request) string {
 	t.Helper()
 	reply, err := m.Generate(t.Context(), &q, nil)
@@ -140,7 +139,7 @@ func describeDifference(t testing.TB, m model.Model, q model.Request) string {
 	return reply.Text
 }
 
-// question is a call with everything that a request can have.
+// query returns a call that uses every field of a request.
 func query(text ...string) model.Call {
 	return model.Call{
 		Role: "executor", LLM: "main", StepID: "s1", Step: "find it",
@@ -150,8 +149,8 @@ func query(text ...string) model.Call {
 	}
 }
 
-func TestTheSameRequestGetsTheRecordedReply(t *testing.T) {
-	path, was := recordCalls(t, asks{calls: []model.Call{query("where is ", "the moss?")}}, nil, "green")
+func TestSameRequestGetsTheRecordedReply(t *testing.T) {
+	path, was := recordCalls(t, callNode{calls: []model.Call{query("where is ", "the moss?")}}, nil, "green")
 	const none = "the cassette run.jsonl has no reply to the executor's call 1 in step \"find it\"; the nearest recorded request is that of ask.a/model, which differs in its "
 	warm := 0.5
 	for _, row := range []struct {
@@ -193,7 +192,7 @@ func TestTheSameRequestGetsTheRecordedReply(t *testing.T) {
 	}
 }
 
-// copied is a request that shares nothing with another.
+// copied returns a deep copy of a request.
 func copied(t testing.TB, q model.Request) model.Request {
 	t.Helper()
 	b, err := json.Marshal(q)
@@ -207,8 +206,8 @@ func copied(t testing.TB, q model.Request) model.Request {
 	return out
 }
 
-func TestAReplyIsWhole(t *testing.T) {
-	path, was := recordCalls(t, asks{calls: []model.Call{query("?")}}, nil, "green")
+func TestReplyIsComplete(t *testing.T) {
+	path, was := recordCalls(t, callNode{calls: []model.Call{query("?")}}, nil, "green")
 	var pieces string
 	got, err := played(t, path, nil).Generate(t.Context(), &was.asked[0], func(d model.Delta) { pieces += d.Text })
 	want := &model.Reply{
@@ -225,9 +224,9 @@ func TestAReplyIsWhole(t *testing.T) {
 	}
 }
 
-func TestARecordedFailureComesBackAsItWas(t *testing.T) {
+func TestRecordedFailureIsReturned(t *testing.T) {
 	fault := &model.Error{Kind: model.RateLimited, Status: 429, RetryAfter: 3 * time.Second, Message: "slow down", RequestID: "r-1", Attempts: 4}
-	path, was := recordCalls(t, asks{calls: []model.Call{query("?"), query("?")}}, nil, fault, "at last")
+	path, was := recordCalls(t, callNode{calls: []model.Call{query("?"), query("?")}}, nil, fault, "at last")
 	m := played(t, path, nil)
 	_, err := m.Generate(t.Context(), &was.asked[0], nil)
 	var got *model.Error
@@ -239,10 +238,10 @@ func TestARecordedFailureComesBackAsItWas(t *testing.T) {
 	}
 }
 
-func TestRepliesToTheSameAreTakenInTheirOrder(t *testing.T) {
-	path, was := recordCalls(t, asks{calls: []model.Call{query("?"), query("!"), query("?")}}, nil, "one", "other", "two")
+func TestRepliesToSameRequestsAreInOrder(t *testing.T) {
+	path, was := recordCalls(t, callNode{calls: []model.Call{query("?"), query("!"), query("?")}}, nil, "one", "other", "two")
 	m := played(t, path, nil)
-	for range 2 { // each run begins anew
+	for range 2 { // each run starts from the beginning
 		run := m.(model.RunScoped).ForRun("r")
 		got := []string{describeDifference(t, run, was.asked[2]), describeDifference(t, run, was.asked[1]), describeDifference(t, run, was.asked[0])}
 		if diff := cmp.Diff([]string{"one", "other", "two"}, got); diff != "" {
@@ -260,10 +259,10 @@ func TestRepliesToTheSameAreTakenInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestTheNameOfAModelChoosesBetweenModels(t *testing.T) {
+func TestModelNameChoosesBetweenRecordedModels(t *testing.T) {
 	small := query("?")
 	small.LLM = "other"
-	path, was := recordCalls(t, asks{calls: []model.Call{query("?"), small, query("?")}}, nil, "big one", "small one", "big two")
+	path, was := recordCalls(t, callNode{calls: []model.Call{query("?"), small, query("?")}}, nil, "big one", "small one", "big two")
 	for name, want := range map[string][]string{"small": {"small one"}, "big": {"big one", "big two"}, "": {"big one", "small one", "big two"}, "new": {"big one", "small one", "big two"}} {
 		m, q := played(t, path, nil), was.asked[0]
 		q.Params.Model = name
@@ -277,8 +276,8 @@ func TestTheNameOfAModelChoosesBetweenModels(t *testing.T) {
 	}
 }
 
-func TestFilesThatCannotBePlayed(t *testing.T) {
-	path, was := recordCalls(t, asks{calls: []model.Call{query("?")}}, nil, "green")
+func TestInvalidCassettes(t *testing.T) {
+	path, was := recordCalls(t, callNode{calls: []model.Call{query("?")}}, nil, "green")
 	edited := filepath.Join(t.TempDir(), "edited.jsonl")
 	if err := os.WriteFile(edited, []byte(strings.ReplaceAll(content(t, path), "green", "greed")), 0o600); err != nil {
 		t.Fatal(err)
@@ -291,14 +290,14 @@ func TestFilesThatCannotBePlayed(t *testing.T) {
 		name, path, want string
 		change           func(*cassette.Config, *model.Settings)
 	}{
-		{"edited", edited, "the cassette edited.jsonl cannot be played: line 3 was changed", nil},
-		{"none", filepath.Join(filepath.Dir(path), "none.jsonl"), "the cassette none.jsonl cannot be played: it does not exist", nil},
-		{"a folder", filepath.Dir(path), "it is no regular file", nil},
+		{"edited", edited, "the cassette edited.jsonl cannot be replayed: line 3 was changed", nil},
+		{"none", filepath.Join(filepath.Dir(path), "none.jsonl"), "the cassette none.jsonl cannot be replayed: it does not exist", nil},
+		{"a folder", filepath.Dir(path), "it is not a regular file", nil},
 		{"a link out of the project", link, "path escapes", nil},
-		{"outside", path, "../run.jsonl cannot be played: it lies outside of the project", func(c *cassette.Config, s *model.Settings) {
+		{"outside", path, "../run.jsonl cannot be replayed: it is outside the project", func(c *cassette.Config, s *model.Settings) {
 			c.File, s.Dir = "../run.jsonl", filepath.Join(s.Dir, "specs")
 		}},
-		{"absolute, outside", path, "it lies outside of the project: move it there, or open its folder with --allow-path", func(c *cassette.Config, s *model.Settings) {
+		{"absolute, outside", path, "it is outside the project: move it there, or allow its folder with --allow-path", func(c *cassette.Config, s *model.Settings) {
 			c.File, s.Dir = path, t.TempDir()
 		}},
 		{"outside of the spec's folder, in the project", path, "green", func(c *cassette.Config, s *model.Settings) {
@@ -319,31 +318,31 @@ func TestFilesThatCannotBePlayed(t *testing.T) {
 	}
 }
 
-// Wherever a run is cut, it goes on with the replies that it has not had.
-func TestACutRunUsesUpTheSameReplies(t *testing.T) {
-	node := asks{beside: 3, calls: []model.Call{query("?"), query("!"), query("?")}}
+// A run that is interrupted anywhere continues with the unused replies.
+func TestInterruptedRunUsesTheSameReplies(t *testing.T) {
+	node := callNode{beside: 3, calls: []model.Call{query("?"), query("!"), query("?")}}
 	path, was := recordCalls(t, node, nil, "a", "b", &model.Error{Kind: model.ServerError}, "d", "e", "f")
 	whole := &journal.Memory{}
 	m := played(t, path, nil)
-	res := running(whole, node, m, nil)
-	if res.Status != stop.RunCompleted || res.Response != was.said {
+	res := runNode(whole, node, m, nil)
+	if res.Status != stop.RunCompleted || res.Response != was.output {
 		t.Fatalf("%s: %q %s", res.Status, res.Response, res.Error)
 	}
 	for n := range whole.Records {
 		cut := &journal.Memory{Records: append([]journal.Record(nil), whole.Records[:n]...)}
-		if again := running(cut, node, m, nil); again.Response != res.Response {
+		if again := runNode(cut, node, m, nil); again.Response != res.Response {
 			t.Errorf("cut behind record %d: %q %s", n, again.Response, again.Error)
 		}
 	}
 }
 
-func TestManyMayAskAtOnce(t *testing.T) {
+func TestConcurrentCalls(t *testing.T) {
 	calls := make([]model.Call, 20)
 	answers := make([]any, len(calls))
 	for i := range calls {
 		calls[i], answers[i] = query("?"), string(rune('a'+i))
 	}
-	path, was := recordCalls(t, asks{calls: calls}, nil, answers...)
+	path, was := recordCalls(t, callNode{calls: calls}, nil, answers...)
 	m := played(t, path, nil)
 	got := make([]string, len(calls))
 	var wait sync.WaitGroup
@@ -361,7 +360,7 @@ func TestManyMayAskAtOnce(t *testing.T) {
 }
 
 func FuzzPlayed(f *testing.F) {
-	path, was := recordCalls(f, asks{calls: []model.Call{query("?")}}, nil, "green")
+	path, was := recordCalls(f, callNode{calls: []model.Call{query("?")}}, nil, "green")
 	f.Add([]byte(content(f, path)))
 	f.Add([]byte("{}\n"))
 	dir := f.TempDir()

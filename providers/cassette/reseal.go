@@ -14,9 +14,9 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// Reseal reads a cassette that was edited by hand and writes it with new line numbers and
-// hash chain. An error names the invalid line; then nothing is written. Edited results
-// may cause drift in later requests, which the next run reports.
+// Reseal reads a cassette that was edited by hand and writes it with new line numbers and a new hash chain. An error
+// names the invalid line, and nothing is written. Edited results may cause drift in later requests, which the next run
+// reports.
 func Reseal(r io.Reader, w io.Writer) error {
 	sealed, err := reseal(r)
 	if err != nil {
@@ -73,7 +73,7 @@ func stripSeal(line []byte, seq int) ([]byte, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(line))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return nil, errors.New("it is no JSON object")
+		return nil, errors.New("it is not a JSON object")
 	}
 	out := fmt.Appendf(nil, `{"v":1,"seq":%d`, seq)
 	for d.More() {

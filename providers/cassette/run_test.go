@@ -25,7 +25,7 @@ import (
 	"github.com/pexctl/pex/providers/cassette"
 )
 
-// encodings are how a run may come to write a value.
+// encodings are ways in which a run may encode a value.
 var encodings = []func(string) string{
 	func(s string) string { return s },
 	func(s string) string { b, _ := json.Marshal(s); return string(b) },
@@ -34,8 +34,8 @@ var encodings = []func(string) string{
 	func(s string) string { return hex.EncodeToString([]byte(s)) },
 }
 
-// canaries are secrets of all kinds: with characters that JSON and URLs escape,
-// in other scripts, long, of digits only.
+// canaries are secrets of all kinds: with characters that JSON and URLs escape, in other scripts, long ones, and digits
+// only.
 func canaries() map[string]string {
 	out := map[string]string{
 		"SLASHES": "a/b+c/d==e", "QUOTES": `say "no" \ never`, "HTML": "<b>&amp;</b>", "SPACES": "correct horse battery", "UMLAUT": "schlüsselwörter",
@@ -80,8 +80,8 @@ func (t fakeTool) Call(context.Context, *tool.Call) (*tool.Output, error) {
 	return &tool.Output{Text: t.reply, Data: data}, err
 }
 
-// node is a conversation about a text: what was said comes back in each
-// request, and the text stands in two segments of the first message.
+// node is a conversation about a text. Each request repeats what was said, and the text spans two segments of the first
+// message.
 type node struct{}
 
 func (node) Run(s engine.Scope) error {
@@ -123,7 +123,7 @@ func run(j journal.Journal, said string, recorded *replay.Recording) *engine.Res
 	return runtime.Run(context.Background(), p, in, h, runtime.Options{Journal: j, Virtual: true, Recorded: recorded})
 }
 
-// recordedRun is the cassette of a run that said a text.
+// recordedRun returns the cassette of a run about a text.
 func recordedRun(t testing.TB, inner journal.Journal, said string, secrets *secret.Values) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "run.jsonl")
@@ -163,9 +163,9 @@ func homeFile(t testing.TB) *journal.File {
 	return f
 }
 
-// Twelve secrets, each in five encodings, in parameters, prompts, tool
-// definitions, arguments, results, failures and replies: none is in the file.
-func TestNoCanaryIsHeardFromACassette(t *testing.T) {
+// No cassette contains any of twelve secrets, in five encodings each, from parameters, prompts, tool definitions,
+// arguments, results, failures and replies.
+func TestCassetteContainsNoSecret(t *testing.T) {
 	for name, canary := range canaries() {
 		for kind, inner := range map[string]journal.Journal{"a file": homeFile(t), "memory": &journal.Memory{}, "nothing": journal.Discard{}} {
 			t.Run(name+" beside "+kind, func(t *testing.T) {
@@ -190,9 +190,8 @@ func TestNoCanaryIsHeardFromACassette(t *testing.T) {
 	}
 }
 
-// A run that was redacted asks, when it is answered by its cassette, for what
-// stands in the cassette.
-func TestACassetteAnswersItsRun(t *testing.T) {
+// A redacted run that is answered by its cassette makes the requests in the cassette.
+func TestCassetteAnswersItsRun(t *testing.T) {
 	for name, canary := range canaries() {
 		t.Run(name, func(t *testing.T) {
 			secrets := secret.New(map[string]string{name: canary})
@@ -214,8 +213,8 @@ func TestACassetteAnswersItsRun(t *testing.T) {
 	}
 }
 
-// Without a secret in it a cassette is the journal.
-func TestACassetteWithoutSecretsIsTheJournal(t *testing.T) {
+// Without secrets, a cassette equals the journal.
+func TestCassetteWithoutSecretsEqualsJournal(t *testing.T) {
 	home, err := journal.OpenHome(t.TempDir(), journal.Exit)
 	if err != nil {
 		t.Fatal(err)

@@ -83,8 +83,7 @@ func (t *track) setOutcomes(recs []journal.Record) error {
 	return nil
 }
 
-// outcome reads a result. Failures other than a model's, such as an interrupted run, are
-// no outcome.
+// outcome reads a result. Failures other than the model's, such as an interrupted run, are not an outcome.
 func (a *recordedCall) outcome(rec *journal.Record) error {
 	a.reply, a.fault = nil, nil
 	if rec.Status != journal.Failed {
@@ -104,9 +103,9 @@ func (a *recordedCall) outcome(rec *journal.Record) error {
 
 var redactionMark = text.Regexp(`\[redacted ([A-Za-z_][A-Za-z0-9_]*)\]`)
 
-// findSecrets returns the secrets whose marks the recording contains and this machine
-// has, which are redacted from requests before they are compared. plain holds the values
-// that are certainly not secret, which are restored.
+// findSecrets returns the secrets whose marks the recording contains and which this machine has. They are redacted from
+// requests before these are compared. plain has the values that are certainly not secret, which are restored in
+// replies.
 func findSecrets(recs []journal.Record, env func(string) string) (secrets *secret.Values, plain map[string]string) {
 	values := map[string]string{}
 	for i := range recs {

@@ -17,7 +17,7 @@ func environment(name string) string {
 	return map[string]string{"PEX_KEY": "env-secret-1", "PEX_TEAM": "moss", "PEX_TOKEN": "env-secret-2"}[name]
 }
 
-func asking(url string) http.Config {
+func configFor(url string) http.Config {
 	c := defaults()
 	c.URL = template(url)
 	return c
@@ -41,7 +41,7 @@ func TestAddresses(t *testing.T) {
 		{"an interface elsewhere", "/predict", "gemini/v1beta/generatecontent", "/v1beta", "m", "/v1beta/predict"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			c := asking(row.url)
+			c := configFor(row.url)
 			c.RequestBody = value(t, `{"p": "${args.messages}"}`)
 			c.LLMInterface, c.ResponseFilter = row.llm, member()
 			var seen *nethttp.Request
@@ -55,7 +55,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// answering answers every request with a JSON body, and shows them.
+// answering starts a server that returns a JSON body to every request and passes the request to see.
 func answering(t testing.TB, body string, see func(*nethttp.Request)) string {
 	t.Helper()
 	base, _ := servingWith(t, nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
@@ -67,13 +67,13 @@ func answering(t testing.TB, body string, see func(*nethttp.Request)) string {
 }
 
 func TestMethodsWithAndWithoutBody(t *testing.T) {
-	c := asking("/ask?q=${args.prompt}")
+	c := configFor("/ask?q=${args.prompt}")
 	c.Method = "GET"
 	seen, body := sent(t, c, model.Settings{}, question)
 	if seen.Method != "GET" || seen.URL.RawQuery != "q=How%20many%3F" || body != nil || seen.ContentLength > 0 {
 		t.Errorf("%s %s, body %v", seen.Method, seen.URL, body)
 	}
-	c = asking("/ask")
+	c = configFor("/ask")
 	c.Method, c.RequestBody = "PUT", value(t, `{"p": "${args.prompt}"}`)
 	if seen, body := sent(t, c, model.Settings{}, question); seen.Method != "PUT" || body["p"] != "How many?" {
 		t.Errorf("%s, body %v", seen.Method, body)
@@ -92,7 +92,7 @@ func TestKeysAndHeaders(t *testing.T) {
 		{"a key that is not sent", "none", "sk-1234", map[string]string{}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			c := asking("/ask")
+			c := configFor("/ask")
 			c.Auth, c.RequestBody = row.auth, value(t, `{"p": "${args.prompt}"}`)
 			c.Headers = map[string]component.Template{
 				"X-Api-Key": template("v1-${env.PEX_KEY}"), "X-Team": template("${env.PEX_TEAM}"), "X-None": template("${env.PEX_NONE}"),
@@ -118,7 +118,7 @@ func TestKeysAndHeaders(t *testing.T) {
 func TestSecretsAreNeverShown(t *testing.T) {
 	const all = "env-secret-1 env-secret-2 v1-env-secret-1 sk-1234 bmV2ZXI6c2stMTIzNA=="
 	base, _ := serving(t, 403, "application/json", []byte(`{"error": "`+all+` is not allowed"}`))
-	c := asking(base + "/ask?key=${env.PEX_TOKEN}")
+	c := configFor(base + "/ask?key=${env.PEX_TOKEN}")
 	c.Auth, c.RequestBody = "basic", value(t, `{"p": "${args.prompt}", "t": "${env.PEX_TOKEN}"}`)
 	c.Headers = map[string]component.Template{"X-Signed": template("by ${env.PEX_KEY}"), "Cookie": template("v1-env-secret-1")}
 	_, err := at(t, "", c, model.Settings{APIKey: "never:sk-1234", Env: environment}).Generate(t.Context(), question, nil)
@@ -134,7 +134,7 @@ func TestSecretsAreNeverShown(t *testing.T) {
 	}
 }
 
-func TestWhatIsMissedBeforeAnybodyIsAsked(t *testing.T) {
+func TestMissingSettingsAreReportedBeforeTheRequest(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		c    func() http.Config
@@ -146,7 +146,7 @@ func TestWhatIsMissedBeforeAnybodyIsAsked(t *testing.T) {
 			c := of("openai/v1/chat/completions")
 			c.URL = template("${env.PEX_HOST}/v1")
 			return c
-		}, model.BadRequest, "options.url is not whole, not set in the environment: PEX_HOST"},
+		}, model.BadRequest, "options.url uses variables that are not set in the environment: PEX_HOST"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := at(t, "http://127.0.0.1:1", row.c(), model.Settings{Env: environment}).Generate(t.Context(), question, nil)
@@ -158,7 +158,7 @@ func TestWhatIsMissedBeforeAnybodyIsAsked(t *testing.T) {
 	}
 }
 
-func TestVariablesThatAreNotSetExplainARefusal(t *testing.T) {
+func TestUnsetVariablesAreNamedInErrors(t *testing.T) {
 	base, _ := serving(t, 401, "application/json", []byte(`{"message": "who are you?"}`))
 	c := of("gemini/v1beta/generatecontent")
 	c.Headers = map[string]component.Template{"x-goog-api-key": template("${env.PEX_GEMINI_KEY}")}
@@ -168,7 +168,7 @@ func TestVariablesThatAreNotSetExplainARefusal(t *testing.T) {
 	}
 }
 
-func TestOptionsThatCannotBe(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	const ask = `{"p": "${args.prompt}"}`
 	for _, row := range []struct {
 		name, base, want string
@@ -176,13 +176,13 @@ func TestOptionsThatCannotBe(t *testing.T) {
 	}{
 		{"no address", "", "has no URL", func(c *http.Config) { c.LLMInterface = "bedrock/converse/claude" }},
 		{"half an address", "", "has no URL", func(c *http.Config) { c.URL = template("/ask") }},
-		{"no address at all", "", "no http or https address", func(c *http.Config) { c.URL, c.RequestBody = template("host/ask"), value(t, ask) }},
-		{"another scheme", "ftp://host", "no http or https address", func(c *http.Config) { c.RequestBody = value(t, ask) }},
-		{"nothing to send", "http://host", "nothing says what is sent", func(*http.Config) {}},
+		{"not a URL", "", "not an http or https URL", func(c *http.Config) { c.URL, c.RequestBody = template("host/ask"), value(t, ask) }},
+		{"another scheme", "ftp://host", "not an http or https URL", func(c *http.Config) { c.RequestBody = value(t, ask) }},
+		{"nothing to send", "http://host", "neither request_body nor llm_interface is set", func(*http.Config) {}},
 		{"a body of GET", "http://host", "method GET has no body", func(c *http.Config) { c.Method, c.RequestBody = "GET", value(t, ask) }},
-		{"GET that asks nothing", "http://host/ask", "would be asked nothing", func(c *http.Config) { c.Method = "GET" }},
-		{"an unknown name in the address", "http://host", "there is no ${args.modell}", func(c *http.Config) { c.URL, c.RequestBody = template("/${args.modell}"), value(t, ask) }},
-		{"an unknown interface", "http://host", `no llm_interface "gpt"`, func(c *http.Config) { c.LLMInterface = "gpt" }},
+		{"GET without prompt", "http://host/ask", "would receive no prompt", func(c *http.Config) { c.Method = "GET" }},
+		{"an unknown name in the address", "http://host", "unknown reference ${args.modell}", func(c *http.Config) { c.URL, c.RequestBody = template("/${args.modell}"), value(t, ask) }},
+		{"an unknown interface", "http://host", `unknown llm_interface "gpt"`, func(c *http.Config) { c.LLMInterface = "gpt" }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := defaults()

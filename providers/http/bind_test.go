@@ -11,12 +11,12 @@ import (
 	"github.com/pexctl/pex/providers/http"
 )
 
-// The compiler binds references to templates and paths; providers must not
-// know it, so these stand in for it. internal/e2e has the real one.
+// The compiler binds references in templates and paths. Providers must not import it, so these functions replace it.
+// internal/e2e uses the real one.
 
 var reference = regexp.MustCompile(`\$\{(\w+)\.([\w.]+)(?:\|(json))?(?::-([^}]*))?\}`)
 
-// text fills a text as the compiler's templates do.
+// text fills a text like the compiler's templates.
 func text(source string) func(component.Lookup) string {
 	return func(l component.Lookup) string {
 		return reference.ReplaceAllStringFunc(source, func(s string) string {
@@ -46,14 +46,14 @@ func marshal(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// template is a bound component.Template.
+// template returns a bound component.Template.
 func template(source string) component.Template {
 	t := component.Template{Text: source}
 	t.Bind(func(l component.Lookup) []string { return []string{text(source)(l)} })
 	return t
 }
 
-// value is a bound component.Value: source is JSON, as the compiler has it.
+// value returns a bound component.Value from JSON.
 func value(t testing.TB, source string) component.Value {
 	t.Helper()
 	var tree any
@@ -93,7 +93,7 @@ func filled(tree any, l component.Lookup) any {
 	return tree
 }
 
-// member is a bound component.FilterRef that follows names and indexes.
+// member returns a bound component.FilterRef that follows names and indexes.
 func member(path ...any) component.FilterRef {
 	f := component.FilterRef{Source: "$"}
 	f.Bind(func(v any) ([]any, error) {
@@ -120,7 +120,7 @@ func member(path ...any) component.FilterRef {
 
 func defaults() http.Config { return *http.HTTP.Config().(*http.Config) }
 
-// of is the default config with an interface.
+// of returns the default config with an interface.
 func of(name string) http.Config {
 	c := defaults()
 	c.LLMInterface = name

@@ -8,8 +8,8 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// chat is openai/v1/chat/completions. OpenAI itself, unlike many compatible servers, has
-// a new name for the output limit.
+// chat is openai/v1/chat/completions. OpenAI's own server has another name for the output limit than many compatible
+// servers.
 type chat struct{ openai bool }
 
 func (chat) path(string) string { return "/chat/completions" }
@@ -84,7 +84,7 @@ func (c chat) body(values map[string]any) map[string]any {
 		limit = "max_completion_tokens"
 	}
 	out := map[string]any{}
-	put(out, values, "model", "model", "messages", "messages", "tools", "tools", "parallel_tool_calls", "parallel_tool_calls",
+	copyValues(out, values, "model", "model", "messages", "messages", "tools", "tools", "parallel_tool_calls", "parallel_tool_calls",
 		"temperature", "temperature", "top_p", "top_p", "seed", "seed", "stop", "stop", limit, "max_output_tokens",
 		"response_format", "response_format")
 	return out
@@ -139,7 +139,7 @@ func (chat) read(_ *model.Request, body []byte) (*rawReply, error) {
 		return nil, errorWords.ParseError(body)
 	}
 	if len(a.Choices) == 0 {
-		return nil, modelhttp.Bad("the endpoint's answer has no choices: %s", modelhttp.ErrorBody(body))
+		return nil, modelhttp.Bad("the endpoint's reply has no choices: %s", modelhttp.ErrorBody(body))
 	}
 	choice := a.Choices[0]
 	text, err := chatText(choice.Message.Content)
@@ -170,7 +170,7 @@ func chatText(content json.RawMessage) (string, error) {
 	case nil, string, []any:
 		return contentText(v), nil
 	}
-	return "", modelhttp.Bad("the message's content is neither text nor a list of parts: %.100s", content)
+	return "", modelhttp.Bad("the message's content is neither a string nor a list of parts: %.100s", content)
 }
 
 // arguments returns the arguments of a call: JSON in a string or, from some servers, JSON

@@ -63,7 +63,7 @@ func (m *chatModel) checkAddress() component.Faults {
 	text := m.config.URL.Text
 	below := text == "" || strings.HasPrefix(text, "/")
 	if m.base == "" && below {
-		return component.Faults{{At: modelhttp.AtBaseURL, Message: "the http provider has no URL", Hint: "write options.url, or base_url"}}
+		return component.Faults{{At: modelhttp.AtBaseURL, Message: "the http provider has no URL", Hint: "set options.url or base_url"}}
 	}
 	var out component.Faults
 	switch {
@@ -91,9 +91,9 @@ func (m *chatModel) prepareBody() component.Faults {
 	}
 	switch get, none := m.config.Method == nethttp.MethodGet, m.config.RequestBody.IsZero(); {
 	case !none && get:
-		return fault("method", "method GET has no body", "put what is sent into options.url, or leave out options.method")
+		return fault("method", "method GET has no body", "put the prompt into options.url, or remove options.method")
 	case none && !get && m.config.LLMInterface == "":
-		return fault("request_body", "nothing says what is sent", "write options.request_body, or options.llm_interface")
+		return fault("request_body", "neither request_body nor llm_interface is set", "set options.request_body or options.llm_interface")
 	case !none:
 		var err error
 		if m.template, err = bodyTemplate(m.config.RequestBody); err != nil {
@@ -111,7 +111,7 @@ func (m *chatModel) prepareBody() component.Faults {
 		if m.template == nil {
 			at = "url"
 		}
-		return fault(at, "the model would be asked nothing: options."+at+" names neither ${args.prompt} nor ${args.messages}", "")
+		return fault(at, "options."+at+" uses neither ${args.prompt} nor ${args.messages}, so the model would receive no prompt", "")
 	}
 	if m.template == nil {
 		return nil
@@ -124,7 +124,7 @@ func (m *chatModel) prepareBody() component.Faults {
 	return nil
 }
 
-// bodyTemplate returns the template of request_body; no endpoint accepts a plain list.
+// bodyTemplate returns the template of request_body. It rejects a list, which no endpoint accepts.
 func bodyTemplate(v component.Value) (*jsontemplate.Template, error) {
 	t, err := jsontemplate.New("options.request_body", v)
 	if err != nil {
@@ -136,8 +136,7 @@ func bodyTemplate(v component.Value) (*jsontemplate.Template, error) {
 	return t, nil
 }
 
-// unknownReferences reports references to unknown names, and records which names are
-// used.
+// unknownReferences reports references to unknown names, and records the names that are used.
 func (m *chatModel) unknownReferences() (out component.Faults) {
 	look := func(at string, written any, render func(component.Lookup)) {
 		for _, name := range slices.Sorted(slices.Values(jsontemplate.Names(render))) {
@@ -146,7 +145,7 @@ func (m *chatModel) unknownReferences() (out component.Faults) {
 			}
 			out = append(out, component.Fault{
 				At:      modelhttp.At(at) + findText(written, regexp.MustCompile(`\bargs\s*\.\s*`+regexp.QuoteMeta(name)+`\b`)),
-				Message: "there is no ${args." + name + "}", Hint: "there are " + strings.Join(references, ", "),
+				Message: "unknown reference ${args." + name + "}", Hint: "the names are " + strings.Join(references, ", "),
 			})
 		}
 	}

@@ -17,9 +17,8 @@ func TestConformanceOfChat(t *testing.T) {
 	conforms(t, of("openai/v1/chat/completions"), chatProtocol(), noStreams)
 }
 
-// An answer of Converse names no model ("text"), counts no reasoning tokens
-// ("usage") and has no word for a refusal; a request has no seed ("parameters").
-// TestRecordedReplies and TestRequests have what is left of these.
+// Converse does not name the model ("text"), count reasoning tokens ("usage") or distinguish refusals, and has no seed
+// ("parameters"). TestRecordedReplies and TestRequests cover the rest of these cases.
 func TestConformanceOfConverse(t *testing.T) {
 	conforms(t, of("bedrock/converse/claude"), converseProtocol(), noStreams, "text", "usage", "refusal", "parameters")
 }
@@ -28,12 +27,12 @@ func TestConformanceOfPrompted(t *testing.T) {
 	conforms(t, of("bedrock/converse/deepseek_r1"), promptedProtocol(), noStreams, "text", "usage", "refusal", "parameters")
 }
 
-// Gemini has no word for a refusal: its filters stop a reply.
+// Gemini does not distinguish refusals: its filters stop a reply.
 func TestConformanceOfGemini(t *testing.T) {
 	conforms(t, of("gemini/v1beta/generatecontent"), geminiProtocol(), noStreams, "refusal")
 }
 
-// Text in, text out: there are no calls, no counts, no ids and no reasons.
+// Text in, text out: there are no calls, counts, ids or stop reasons.
 func TestConformanceOfText(t *testing.T) {
 	c := defaults()
 	c.RequestBody = value(t, `{"inputs": "${args.messages}", "model": "${args.model}", "schema": "${args.schema}", "parameters": {
@@ -159,8 +158,7 @@ func textProtocol() protocol {
 	}
 }
 
-// instructions takes from system texts what the provider put behind the
-// author's: the schema of the reply, and that calls come one by one.
+// instructions extracts from system texts what the provider appended: the reply schema, and the limit of one call.
 func instructions(t *testing.T, system []string, a *enginetest.ReceivedRequest) {
 	t.Helper()
 	a.ParallelTools = len(a.Tools) > 0

@@ -51,7 +51,7 @@ type converseBlock struct {
 	} `json:"toolResult"`
 }
 
-// checked reads a request and finds what the API would refuse.
+// checked decodes a request and reports what the API would reject.
 func checked(t *testing.T, raw []byte) converseRequest {
 	t.Helper()
 	var b converseRequest
@@ -131,7 +131,7 @@ func converseAsked(t *testing.T, b converseRequest) enginetest.ReceivedRequest {
 	return out
 }
 
-// converseMessages are the messages of one turn: each result of a tool is one.
+// converseMessages converts one turn; each tool result is a message.
 func converseMessages(role model.Role, content []converseBlock) []model.Message {
 	var out []model.Message
 	msg := model.Message{Role: role}
@@ -151,8 +151,7 @@ func converseMessages(role model.Role, content []converseBlock) []model.Message 
 	return out
 }
 
-// promptedProtocol is a model behind Converse that follows the protocol of the
-// system prompt, with its thoughts around it.
+// promptedProtocol is a model behind Converse that follows the protocol in the system prompt and adds thinking.
 func promptedProtocol() protocol {
 	p := converseProtocol()
 	p.asked = func(t *testing.T, raw []byte) enginetest.ReceivedRequest { return promptedAsked(t, checked(t, raw)) }

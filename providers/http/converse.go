@@ -11,10 +11,9 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// converse is bedrock/converse/claude: the Converse API with tools. It has no seed and no
-// count of reasoning tokens. A schema goes into the system prompt, since only the newest
-// models support the field. The first call of a reply carries the thinking before it,
-// which a thinking model (options.extra_body) needs back.
+// converse is bedrock/converse/claude: the Converse API with tools. It has no seed and no count of reasoning tokens.
+// The schema goes into the system prompt, since only the newest models support the field. The first call of a reply
+// carries the thinking before it, which a thinking model (options.extra_body) requires back.
 type converse struct{}
 
 func (converse) path(model string) string { return "/model/" + url.PathEscape(model) + "/converse" }
@@ -31,7 +30,7 @@ func (converse) values(req *model.Request, _ bool, to map[string]any) {
 	if tools := converseTools(req, rest); len(tools) > 0 {
 		to["tools"] = tools
 	}
-	if len(req.Tools) > 0 && !req.ParallelTools { // Claude's own field, in the only place for it
+	if len(req.Tools) > 0 && !req.ParallelTools { // Claude's own field; Converse has none
 		to["tool_choice"] = map[string]any{"type": "auto", "disable_parallel_tool_use": true}
 	}
 }
@@ -70,7 +69,7 @@ func turns(messages []model.Message, write func(model.Message) []any) []any {
 // empty replaces a missing text that the protocol requires.
 const empty = "(empty)"
 
-// opaqueThoughts is what a call carries of its reply, readable only by the same model.
+// opaqueThoughts is the data that a call carries of its reply. Only the same model can read it.
 type opaqueThoughts struct {
 	Of *thoughts `json:"converse_thoughts"`
 }
@@ -146,8 +145,8 @@ func converseTools(req *model.Request, messages []model.Message) []any {
 
 func (converse) body(values map[string]any) map[string]any {
 	out, inference := map[string]any{}, map[string]any{}
-	put(out, values, "messages", "messages", "system", "system")
-	put(inference, values, "maxTokens", "max_output_tokens", "temperature", "temperature", "topP", "top_p", "stopSequences", "stop")
+	copyValues(out, values, "messages", "messages", "system", "system")
+	copyValues(inference, values, "maxTokens", "max_output_tokens", "temperature", "temperature", "topP", "top_p", "stopSequences", "stop")
 	if len(inference) > 0 {
 		out["inferenceConfig"] = inference
 	}
@@ -197,7 +196,7 @@ func (converse) read(req *model.Request, body []byte) (*rawReply, error) {
 		if err := json.Unmarshal(raw, &b); err != nil {
 			return nil, wrongProtocol("Converse", body)
 		}
-		if r := b.Reasoning; r != nil && r.Text.Signature+r.Redacted != "" { // others are rejected
+		if r := b.Reasoning; r != nil && r.Text.Signature+r.Redacted != "" { // blocks without either are rejected
 			before.Blocks = append(before.Blocks, raw)
 		}
 		b.add(out)

@@ -14,10 +14,10 @@ import (
 type dialect interface {
 	// path returns the path of a model's endpoint below base_url.
 	path(model string) string
-	// values adds the values that have a format of their own. With apart the template has
-	// the system prompt separately, so messages omit it.
+	// values adds the values that need the dialect's format. With apart, the template has the system prompt separately,
+	// and messages omit it.
 	values(req *model.Request, apart bool, to map[string]any)
-	// body returns the whole body from the values.
+	// body returns the complete body made from the values.
 	body(values map[string]any) map[string]any
 	// read parses a response.
 	read(req *model.Request, text []byte) (*rawReply, error)
@@ -45,7 +45,7 @@ func interfaceOf(c *Config, base string) (dialect, error) {
 	case "gemini/v1beta/generatecontent":
 		return gemini{}, nil
 	}
-	return nil, fmt.Errorf("there is no llm_interface %q", c.LLMInterface)
+	return nil, fmt.Errorf("unknown llm_interface %q", c.LLMInterface)
 }
 
 // nativeSchema reports whether the body has a field for a schema.
@@ -66,14 +66,14 @@ const oneCall = "Call at most one tool in each reply."
 func (m *chatModel) values(req *model.Request) (map[string]any, error) {
 	for _, t := range req.Tools {
 		if len(t.Input) > 0 && !json.Valid(t.Input) {
-			return nil, fmt.Errorf("input schema of tool %s is no JSON", t.Name)
+			return nil, fmt.Errorf("input schema of tool %s is not valid JSON", t.Name)
 		}
 	}
 	out := sampling(req.Params)
 	if req.Schema != nil && m.config.StructuredOutput == "none" {
-		unasked := *req
-		unasked.Schema = nil
-		req = &unasked
+		withoutSchema := *req
+		withoutSchema.Schema = nil
+		req = &withoutSchema
 	}
 	if req.Schema != nil {
 		out["schema"] = req.Schema.Schema
@@ -86,7 +86,7 @@ func (m *chatModel) values(req *model.Request) (map[string]any, error) {
 	return out, nil
 }
 
-// sampling returns the values of a call's parameters. Temperature 0 is a value.
+// sampling returns the values of a call's parameters. A temperature of 0 is included.
 func sampling(p model.Params) map[string]any {
 	out := map[string]any{}
 	if p.Model != "" {
@@ -110,9 +110,9 @@ func sampling(p model.Params) map[string]any {
 	return out
 }
 
-// put copies existing values to a body: pairs of a name in the body and the name of a
+// copyValues copies existing values to a body: pairs of a name in the body and the name of a
 // value.
-func put(body, values map[string]any, pairs ...string) {
+func copyValues(body, values map[string]any, pairs ...string) {
 	for i := 0; i < len(pairs); i += 2 {
 		if v, ok := values[pairs[i+1]]; ok {
 			body[pairs[i]] = v

@@ -2,7 +2,7 @@
 // connectors, with the standard library and internal/httpclient only.
 //
 //	model.Request --values--> ${args.prompt}, ${args.messages}, ... in the format of llm_interface
-//	values --request_body, or the interface's own body--> JSON --wire.Client--> server
+//	values --request_body, or the interface's own body--> JSON --httpclient--> server
 //	whole body --response_filter, or the interface--> model.Reply, as one delta
 //	any failure --> *model.Error
 //

@@ -15,8 +15,7 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// environment reads variables for templates, and records which are missing and which are
-// secret.
+// environment looks up variables for templates, and records which are missing and which are secret.
 type environment struct {
 	get     func(string) string
 	missing []string
@@ -98,7 +97,7 @@ const addressLike = "https://host/path"
 // address returns the URL of a request.
 func (m *chatModel) address(values map[string]any) (string, error) {
 	if len(m.missingVariables) > 0 {
-		return "", errors.New("options.url is not whole, not set in the environment: " + strings.Join(m.missingVariables, ", "))
+		return "", errors.New("options.url uses variables that are not set in the environment: " + strings.Join(m.missingVariables, ", "))
 	}
 	where := m.config.URL.Render(m.env.lookup(values, escapeValue))
 	switch {
@@ -110,7 +109,7 @@ func (m *chatModel) address(values map[string]any) (string, error) {
 	}
 	u, err := url.Parse(where)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", errors.New("options.url, with base_url, is no http or https address: it looks like " + addressLike)
+		return "", errors.New("options.url, with base_url, is not an http or https URL; write one such as " + addressLike)
 	}
 	return where, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/providers/http"
 )
 
-// building makes models of a config.
+// building returns a function that builds models of a config.
 func building(c http.Config) func(model.Settings, nethttp.RoundTripper, string) (model.Model, error) {
 	return func(s model.Settings, server nethttp.RoundTripper, _ string) (model.Model, error) {
 		return http.New(&c, s, func(w *httpclient.Settings) {
@@ -54,7 +54,7 @@ func TestExchangesOfGemini(t *testing.T) {
 	})
 }
 
-// Cohere's own API, as a spec would have it: text in, text out.
+// A spec for Cohere's own API: text in, text out.
 func TestExchangesOfCohere(t *testing.T) {
 	c := defaults()
 	c.RequestBody = value(t, `{"model": "${args.model}", "stream": false, "messages": "${args.messages}", "max_tokens": "${args.max_output_tokens}",

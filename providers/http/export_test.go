@@ -8,7 +8,7 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// BodyOf is the body that a model would send for a request.
+// BodyOf returns the body that a model sends for a request.
 func BodyOf(t *testing.T, m model.Model, req *model.Request) map[string]any {
 	t.Helper()
 	_, raw, err := m.(*chatModel).write(req)
@@ -22,7 +22,7 @@ func BodyOf(t *testing.T, m model.Model, req *model.Request) map[string]any {
 	return out
 }
 
-// Read is the reply that a model makes of an answer.
+// Read returns the reply that a model extracts from a response.
 func Read(m model.Model, req *model.Request, answer []byte) (*model.Reply, error) {
 	got, err := m.(*chatModel).read(req, "application/json", answer)
 	if err != nil {

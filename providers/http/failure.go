@@ -34,7 +34,7 @@ func (m *chatModel) refusedError(w *httpclient.Error) *model.Error {
 	}
 	e.Kind = errorWords.KindOfRefused(w, e.Kind)
 	if e.Kind == model.NotFound {
-		e.Message += " (options.url and base_url lead there)"
+		e.Message += " (check options.url and base_url)"
 	}
 	if len(m.env.missing) > 0 && e.Kind == model.AuthError {
 		e.Message += " (not set in the environment: " + strings.Join(m.env.missing, ", ") + ")"
@@ -79,7 +79,7 @@ func retryDelay(body []byte) time.Duration {
 	return 0
 }
 
-// wrongProtocol is the error for a response of another protocol.
+// wrongProtocol returns the error for a response of another protocol.
 func wrongProtocol(protocol string, body []byte) *model.Error {
-	return modelhttp.Bad("the endpoint's answer is none of %s: %s", protocol, modelhttp.ErrorBody(body))
+	return modelhttp.Bad("the endpoint's reply is not in the format of %s: %s", protocol, modelhttp.ErrorBody(body))
 }

@@ -12,7 +12,7 @@ import (
 
 var interfaces = []string{"chat_", "converse_", "deepseek_", "gemini_", "text_tgi.json"}
 
-func TestBadAnswersAreNoReplies(t *testing.T) {
+func TestBadRepliesAreErrors(t *testing.T) {
 	for name, answer := range map[string]string{
 		"empty": ``, "a page": `<html>sign in</html>`, "null": `null`, "a number": `12`, "an empty object": `{}`, "an empty list": `[]`,
 		"nothing in it":         `{"choices": [], "candidates": [], "output": null}`,
@@ -39,7 +39,7 @@ func TestBadAnswersAreNoReplies(t *testing.T) {
 	}
 }
 
-func TestErrorsThatComeWithStatus200(t *testing.T) {
+func TestErrorsWithStatus200(t *testing.T) {
 	for _, row := range []struct {
 		name, kind, body string
 		want             model.ErrorKind
@@ -60,7 +60,7 @@ func TestErrorsThatComeWithStatus200(t *testing.T) {
 	}
 }
 
-func TestFiltersOfAnswers(t *testing.T) {
+func TestResponseFilters(t *testing.T) {
 	for _, row := range []struct {
 		name, answer, want, fails string
 		path                      []any
@@ -71,8 +71,8 @@ func TestFiltersOfAnswers(t *testing.T) {
 		{"an object", `{"a": {"steps": ["x"], "n": 1.50}}`, `{"n":1.50,"steps":["x"]}`, "", []any{"a"}},
 		{"a number", `{"a": 12}`, "12", "", []any{"a"}},
 		{"blocks around calls", `{"a": [{"toolUse": {"name": "f"}}, {"text": "x"}, {"text": "no", "thought": true}]}`, "x", "", []any{"a"}},
-		{"nothing", `{"b": "x"}`, "", "finds nothing", []any{"a"}},
-		{"no JSON", `x`, "", "no JSON", []any{"a"}},
+		{"nothing", `{"b": "x"}`, "", "selects nothing", []any{"a"}},
+		{"not JSON", `x`, "", "not valid JSON", []any{"a"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			base, _ := serving(t, 200, "application/json", []byte(row.answer))
@@ -93,9 +93,8 @@ func TestFiltersOfAnswers(t *testing.T) {
 	}
 }
 
-// An interface with a filter of the author's takes the text from there, and
-// the rest as ever.
-func TestFilterOfAnInterface(t *testing.T) {
+// An interface with a response filter takes the text from there, and the rest as usual.
+func TestResponseFilterWithInterface(t *testing.T) {
 	answer := `{"choices": [{"message": {"content": "x", "summary": "y"}, "finish_reason": "length"}], "usage": {"prompt_tokens": 5, "completion_tokens": 2}}`
 	c := of("openai/v1/chat/completions")
 	c.ResponseFilter = member("choices", 0, "message", "summary")

@@ -12,9 +12,9 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp"
 )
 
-// gemini is gemini/v1beta/generatecontent. It has no field for parallel_tool_calls, which
-// goes into the system prompt. A call carries the signature of its thought; if it is
-// lost, models that require one (Gemini 3 and later) get the placeholder.
+// gemini is gemini/v1beta/generatecontent. It has no field for parallel_tool_calls; the limit goes into the system
+// prompt. A call carries the signature of its thought. If the signature is lost, models that require one (Gemini 3 and
+// later) receive a placeholder.
 type gemini struct{}
 
 func (gemini) path(model string) string {
@@ -71,7 +71,7 @@ func wantsSignatures(model string) bool {
 // placeholderSignature is documented by Google as the replacement for a lost signature.
 const placeholderSignature = "skip_thought_signature_validator"
 
-// opaqueSignature is what a call carries of its response.
+// opaqueSignature is the data that a call carries of its reply.
 type opaqueSignature struct {
 	Signature string `json:"google_thought_signature"`
 }
@@ -123,8 +123,8 @@ func (h geminiHistory) call(c model.ToolCall, first bool) map[string]any {
 
 func (gemini) body(values map[string]any) map[string]any {
 	out, generation := map[string]any{}, map[string]any{}
-	put(out, values, "contents", "messages", "systemInstruction", "system", "tools", "tools")
-	put(generation, values, "temperature", "temperature", "topP", "top_p", "seed", "seed", "maxOutputTokens", "max_output_tokens",
+	copyValues(out, values, "contents", "messages", "systemInstruction", "system", "tools", "tools")
+	copyValues(generation, values, "temperature", "temperature", "topP", "top_p", "seed", "seed", "maxOutputTokens", "max_output_tokens",
 		"stopSequences", "stop", "responseMimeType", "response_mime_type", "responseJsonSchema", "schema")
 	if len(generation) > 0 {
 		out["generationConfig"] = generation
@@ -205,7 +205,7 @@ func geminiStop(reason, message string, something bool) (model.StopReason, error
 	if something {
 		return model.EndTurn, nil
 	}
-	return "", modelhttp.Bad("the model said nothing and stopped: %s", strings.TrimSpace(reason+" "+message))
+	return "", modelhttp.Bad("the model stopped without text: %s", strings.TrimSpace(reason+" "+message))
 }
 
 // geminiUsage returns the token counts. The API counts thoughts in addition to the

@@ -55,8 +55,8 @@ func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.
 	return m, nil
 }
 
-// Generate implements model.Model. The endpoint does not stream: a stream gets one delta
-// at the end.
+// Generate implements model.Model. The endpoint does not stream; the stream receives the reply as a single delta at the
+// end.
 func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
 	if req.Params.Model == "" {
 		named := *req
@@ -125,7 +125,7 @@ func (m *chatModel) write(req *model.Request) (where string, body []byte, err er
 		return "", nil, err
 	}
 	if s := req.Schema; s != nil && !json.Valid(s.Schema) {
-		return "", nil, badRequest(fmt.Errorf("reply schema %s is no JSON", s.Name))
+		return "", nil, badRequest(fmt.Errorf("reply schema %s is not valid JSON", s.Name))
 	}
 	if !m.nativeSchema() && req.Schema != nil {
 		req = modelhttp.AskForJSON(req)
@@ -153,7 +153,7 @@ func (m *chatModel) write(req *model.Request) (where string, body []byte, err er
 	return where, body, nil
 }
 
-// ready returns why a request cannot be sent to this endpoint.
+// ready returns an error if a request cannot be sent to this endpoint.
 func (m *chatModel) ready(req *model.Request) error {
 	p := req.Params
 	left := func(name string, set bool) bool { return set && m.template != nil && !m.uses[name] }
@@ -161,9 +161,9 @@ func (m *chatModel) ready(req *model.Request) error {
 	case m.key == "" && (m.config.Auth == "bearer" || m.config.Auth == "basic"):
 		return &model.Error{Kind: model.AuthError, Message: "no key for auth: " + m.config.Auth + ": set the environment variable that api_key_env names"}
 	case len(req.Tools) > 0 && !m.dialect.traits().toolCalls:
-		return badRequest(errors.New("text in, text out: this endpoint has no tool calls: use executor.mode: react_text, or set options.llm_interface"))
+		return badRequest(errors.New("text in, text out: this endpoint does not support tool calls; use executor.mode: react_text, or set options.llm_interface"))
 	case left("tools", len(req.Tools) > 0) && !m.dialect.traits().prompted:
-		return badRequest(errors.New("the model is to call tools, and options.request_body does not name ${args.tools}"))
+		return badRequest(errors.New("the request has tools, but options.request_body does not use ${args.tools}"))
 	case left("temperature", p.Temperature != nil):
 		return unsent("temperature")
 	case left("top_p", p.TopP != nil):
@@ -175,7 +175,7 @@ func (m *chatModel) ready(req *model.Request) error {
 }
 
 func unsent(name string) error {
-	return badRequest(fmt.Errorf("the llm sets %s, and options.request_body does not name ${args.%s}: add it, or leave %s out", name, name, name))
+	return badRequest(fmt.Errorf("the llm sets %s, but options.request_body does not use ${args.%s}; add it, or remove %s", name, name, name))
 }
 
 func badRequest(err error) error {

@@ -43,7 +43,7 @@ func (plain) body(map[string]any) map[string]any { return map[string]any{} }
 func (plain) read(_ *model.Request, text []byte) (*rawReply, error) {
 	var v any
 	if err := jsontemplate.Decode(text, &v); err != nil {
-		return nil, modelhttp.Bad("the endpoint's answer is no JSON: %s", modelhttp.ErrorBody(text))
+		return nil, modelhttp.Bad("the endpoint's reply is not valid JSON: %s", modelhttp.ErrorBody(text))
 	}
 	if o, ok := v.(map[string]any); ok {
 		v = o["response"]
@@ -79,14 +79,14 @@ func (m *chatModel) read(req *model.Request, kind string, text []byte) (*rawRepl
 func (m *chatModel) filter(text []byte, into *rawReply) error {
 	var v any
 	if err := jsontemplate.Decode(text, &v); err != nil {
-		return modelhttp.Bad("the endpoint's answer is no JSON: %s", modelhttp.ErrorBody(text))
+		return modelhttp.Bad("the endpoint's reply is not valid JSON: %s", modelhttp.ErrorBody(text))
 	}
 	found, err := m.config.ResponseFilter.Apply(v)
 	if err != nil {
 		return modelhttp.Bad("options.response_filter %s: %s", m.config.ResponseFilter.Source, err)
 	}
 	if len(found) == 0 {
-		return modelhttp.Bad("options.response_filter %s finds nothing in the endpoint's answer: %s", m.config.ResponseFilter.Source, modelhttp.ErrorBody(text))
+		return modelhttp.Bad("options.response_filter %s selects nothing in the endpoint's reply: %s", m.config.ResponseFilter.Source, modelhttp.ErrorBody(text))
 	}
 	into.text = ""
 	for _, f := range found {
@@ -95,9 +95,8 @@ func (m *chatModel) filter(text []byte, into *rawReply) error {
 	return nil
 }
 
-// contentText returns the text in a value: a string, or the text of content blocks in a
-// list, ignoring blocks without text (reasoning, calls). Other objects become JSON, which
-// the model may have been asked for.
+// contentText returns the text in a value: a string, or the joined text of content blocks in a list. It ignores blocks
+// without text (reasoning, calls). Other objects become JSON, which the model may have been asked for.
 func contentText(v any) string {
 	switch v := v.(type) {
 	case string:

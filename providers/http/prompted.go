@@ -76,14 +76,14 @@ func promptedBlocks(m model.Message) []any {
 		}
 		text = jsontemplate.Text(result)
 	case len(m.Calls) > 0:
-		said := protocolReply{Stop: "tool_use"}
+		reply := protocolReply{Stop: "tool_use"}
 		if text != "" {
-			said.Message = json.RawMessage(jsontemplate.Text(map[string]any{"role": "assistant", "content": blocks([]string{text})}))
+			reply.Message = json.RawMessage(jsontemplate.Text(map[string]any{"role": "assistant", "content": blocks([]string{text})}))
 		}
 		for _, c := range m.Calls {
-			said.Calls = append(said.Calls, protocolCall{c.ID, c.Name, modelhttp.Object(c.Args)})
+			reply.Calls = append(reply.Calls, protocolCall{c.ID, c.Name, modelhttp.Object(c.Args)})
 		}
-		text = jsontemplate.Text(said)
+		text = jsontemplate.Text(reply)
 	}
 	if out := blocks([]string{text}); len(out) > 0 {
 		return out
@@ -95,14 +95,13 @@ func (prompted) body(values map[string]any) map[string]any {
 	return converse{}.body(values)
 }
 
-// read parses text and, if tools were offered, the protocol. A reply without the protocol
-// is an answer.
+// read parses text and, if tools were offered, the protocol. A reply without the protocol is a final answer.
 func (prompted) read(req *model.Request, body []byte) (*rawReply, error) {
 	out, err := converse{}.read(req, body)
 	if err != nil {
 		return nil, err
 	}
-	if out.usage.Total() == 0 { // some gateways count like OpenAI
+	if out.usage.Total() == 0 { // some gateways return OpenAI's counts
 		var a struct{ Usage json.RawMessage }
 		if json.Unmarshal(body, &a) == nil {
 			out.usage = chatUsage(a.Usage)
@@ -114,23 +113,22 @@ func (prompted) read(req *model.Request, body []byte) (*rawReply, error) {
 	return out, out.parseProtocol(len(req.Tools) > 0)
 }
 
-// parseProtocol parses the text by the protocol, which a model may continue to use when
-// no tools are offered any more.
+// parseProtocol parses the text by the protocol. A model may continue to use it when no tools are offered any more.
 func (d *rawReply) parseProtocol(offered bool) error {
 	text := findObject(d.text)
-	var said protocolReply
-	err := json.Unmarshal([]byte(text), &said)
-	whole := said.Stop == "tool_use" && len(said.Calls) > 0 || said.Stop == "end_turn" && len(said.Message) > 0
-	if err != nil || !whole && (!offered || said.Stop == "" && len(said.Calls) == 0) {
+	var reply protocolReply
+	err := json.Unmarshal([]byte(text), &reply)
+	complete := reply.Stop == "tool_use" && len(reply.Calls) > 0 || reply.Stop == "end_turn" && len(reply.Message) > 0
+	if err != nil || !complete && (!offered || reply.Stop == "" && len(reply.Calls) == 0) {
 		if offered && d.stop != model.MaxTokens && strings.Contains(text, `"tool_calls"`) {
 			return modelhttp.Bad("the model's tool call cannot be read: %.200s", text)
 		}
 		return nil
 	}
-	for _, c := range said.Calls {
+	for _, c := range reply.Calls {
 		d.calls = append(d.calls, model.ToolCall{ID: c.ID, Name: c.Name, Args: arguments(c.Input)})
 	}
-	d.text = message(said.Message)
+	d.text = message(reply.Message)
 	return nil
 }
 
@@ -146,8 +144,8 @@ func message(raw json.RawMessage) string {
 	return contentText(v)
 }
 
-// findObject returns the JSON object in a text with thinking, a code fence or other text
-// around it; the text itself if there is none.
+// findObject returns the JSON object in a text, which may have thinking, a code fence or other text around it. Without
+// an object it returns the text.
 func findObject(text string) string {
 	if _, after, ok := strings.Cut(text, "</think>"); ok {
 		text = after

@@ -19,7 +19,7 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
-// serving answers every request with one status and body, and counts them.
+// serving starts a server that returns one status and body, and counts the requests.
 func serving(t testing.TB, status int, kind string, body []byte) (base string, asked *int) {
 	t.Helper()
 	asked = new(int)
@@ -34,7 +34,7 @@ func serving(t testing.TB, status int, kind string, body []byte) (base string, a
 	return s.URL, asked
 }
 
-// configOf is the config of what a recording is named after.
+// configOf returns the config for the name of a recording.
 func configOf(t testing.TB, name string) http.Config {
 	t.Helper()
 	kind, _, _ := strings.Cut(name, "_")
@@ -64,7 +64,7 @@ var question = &model.Request{
 	ParallelTools: true,
 }
 
-// offering is the question with a tool, for dialects that have calls.
+// offering returns the question with a tool, if the dialect has tool calls.
 func offering(name string) *model.Request {
 	req := *question
 	if !strings.HasPrefix(name, "text_") && !strings.Contains(name, "_plan.") {
@@ -138,7 +138,7 @@ func TestRecordedReplies(t *testing.T) {
 	}
 }
 
-// squeezed is JSON in its one form.
+// squeezed returns JSON in canonical form.
 func squeezed(t *testing.T, raw json.RawMessage) string {
 	t.Helper()
 	if len(raw) == 0 {
@@ -167,7 +167,7 @@ func TestRecordedErrors(t *testing.T) {
 		{"converse_model_error.json", 424, model.ServerError, 2, "unexpected error", 0},
 		{"deepseek_broken.json", 200, model.BadReply, 1, "tool call cannot be read", 0},
 		{"gemini_malformed.json", 200, model.BadReply, 1, "default_api.find", 0},
-		{"gemini_nothing.json", 200, model.BadReply, 1, "said nothing", 0},
+		{"gemini_nothing.json", 200, model.BadReply, 1, "stopped without text", 0},
 		{"gemini_quota.json", 429, model.RateLimited, 2, "current quota", 27 * time.Second},
 		{"gemini_key.json", 400, model.AuthError, 1, "API key not valid", 0},
 		{"gemini_too_long.json", 400, model.ContextTooLong, 1, "1048576", 0},

@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
-// servingWith starts a server for the length of a test.
+// servingWith starts a server for the duration of a test.
 func servingWith(t testing.TB, h nethttp.Handler) (base string, s *httptest.Server) {
 	t.Helper()
 	s = httptest.NewServer(h)
@@ -22,7 +22,7 @@ func servingWith(t testing.TB, h nethttp.Handler) (base string, s *httptest.Serv
 	return s.URL, s
 }
 
-// everything is a request that uses all there is.
+// everything returns a request that uses every field.
 func everything() *model.Request {
 	zero, p, seed := 0.0, 0.5, int64(7)
 	return &model.Request{
@@ -43,7 +43,7 @@ func everything() *model.Request {
 	}
 }
 
-// body is the indented body that a model sends for a request.
+// body returns the indented body that a model sends for a request.
 func body(t *testing.T, c http.Config, name string, req *model.Request) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -72,7 +72,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// What a call carried is sent back to the model that it came from.
+// The opaque data of a call is sent back to the model that it came from.
 func TestThoughtsAreSentBack(t *testing.T) {
 	converse := `{"converse_thoughts":{"model":"m-1","blocks":[{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}}]}}`
 	gemini := `{"google_thought_signature":"c2lnbmVk"}`
@@ -99,7 +99,7 @@ func TestThoughtsAreSentBack(t *testing.T) {
 	}
 }
 
-func TestOpenAIItselfHasItsNameForTheLimit(t *testing.T) {
+func TestOutputLimitNameOfOpenAI(t *testing.T) {
 	for url, want := range map[string]string{"https://api.openai.com/v1": "max_completion_tokens", "http://host/v1": "max_tokens"} {
 		c := of("openai/v1/chat/completions")
 		m, err := http.New(&c, model.Settings{Model: "m", BaseURL: url, APIKey: "sk-1234"}, modelhttptest.DisableWaits)
@@ -112,9 +112,8 @@ func TestOpenAIItselfHasItsNameForTheLimit(t *testing.T) {
 	}
 }
 
-// A conversation with calls wants their declaration, also where none may be
-// called any more.
-func TestConverseDeclaresWhatWasCalled(t *testing.T) {
+// The tools of a conversation with calls must be declared even if none may be called any more.
+func TestConverseDeclaresCalledTools(t *testing.T) {
 	req := everything()
 	req.Tools, req.Schema = nil, nil
 	goldentest.File(t, "request/converse_without_tools.json", body(t, of("bedrock/converse/claude"), "m-1", req))

@@ -13,16 +13,16 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
-// protocol is how a fake endpoint understands requests and answers them.
+// protocol defines the requests and replies of a fake endpoint.
 type protocol struct {
-	path   string // where it is asked, the model's name as MODEL; "" = anywhere
+	path   string // path of requests, with MODEL for the model's name; "" = any
 	asked  func(t *testing.T, raw []byte) enginetest.ReceivedRequest
 	answer func(x enginetest.Response) any
 	refuse func(x enginetest.Response) any
-	id     string // header of a request's id
+	id     string // header with the id of a request
 }
 
-// at makes a model of an endpoint at an address, whose waits take no time.
+// at builds a model of an endpoint, without waits between attempts.
 func at(t testing.TB, base string, c http.Config, set model.Settings) model.Model {
 	t.Helper()
 	set.BaseURL = base
@@ -35,7 +35,7 @@ func at(t testing.TB, base string, c http.Config, set model.Settings) model.Mode
 
 var inPath = regexp.MustCompile(`^/models?/([^/:]+)`)
 
-// speech is what a server says in the protocol.
+// speech returns the protocol for modelhttptest.
 func (p protocol) speech() modelhttptest.Protocol {
 	return modelhttptest.Protocol{
 		ParseRequest: func(t *testing.T, r *nethttp.Request, raw []byte) (enginetest.ReceivedRequest, bool) {
@@ -57,7 +57,7 @@ func (p protocol) speech() modelhttptest.Protocol {
 	}
 }
 
-// read decodes a request; a field that the protocol does not have is a fault.
+// read decodes a request and reports unknown fields.
 func read(t *testing.T, raw []byte, into any) {
 	t.Helper()
 	if err := json.Unmarshal(raw, into); err != nil {
@@ -65,7 +65,7 @@ func read(t *testing.T, raw []byte, into any) {
 	}
 }
 
-// conforms runs the suite on an interface.
+// conforms runs the conformance suite for an interface.
 func conforms(t *testing.T, c http.Config, p protocol, skip ...string) {
 	t.Helper()
 	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set model.Settings) model.Model {

@@ -9,8 +9,8 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/modelhttptest"
 )
 
-// site is a server as the wire sees it.
-func site() modelhttptest.Provider {
+// provider is this provider with a reply of its server.
+func provider() modelhttptest.Provider {
 	return modelhttptest.Provider{
 		Reply: `{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"pong"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":1,"total_tokens":10}}`,
 		New: func(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
@@ -20,6 +20,6 @@ func site() modelhttptest.Provider {
 	}
 }
 
-func TestDeadConnections(t *testing.T) { modelhttptest.DeadConnections(t, site()) }
+func TestDeadConnections(t *testing.T) { modelhttptest.DeadConnections(t, provider()) }
 
-func BenchmarkCall(b *testing.B) { modelhttptest.Benchmark(b, site()) }
+func BenchmarkCall(b *testing.B) { modelhttptest.Benchmark(b, provider()) }

@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/providers/scripted"
 )
 
-func TestErrorsAreRepeatedAsATransportWould(t *testing.T) {
+func TestRetryableErrorsAreRetried(t *testing.T) {
 	policy := retry.Policy{MaxAttempts: 3, InitialDelay: time.Second, Jitter: true}
 	fails := func(status int, after time.Duration) scripted.Reply {
 		return scripted.Reply{Delay: 10 * time.Second, Error: &scripted.Failure{Status: status, RetryAfter: after, Message: "m"}}
@@ -56,7 +56,7 @@ func TestErrorsAreRepeatedAsATransportWould(t *testing.T) {
 	}
 }
 
-func TestAWaitLongerThanTheLongestOfThePolicyEndsTheCall(t *testing.T) {
+func TestWaitBeyondMaxDelayEndsTheCall(t *testing.T) {
 	for most, says := range map[time.Duration]string{0: "30s", 2 * time.Second: "2s"} {
 		retry := retry.Policy{MaxAttempts: 3, MaxDelay: most}
 		slow := scripted.Reply{Error: &scripted.Failure{Status: 429, RetryAfter: time.Hour, Message: "m"}}
@@ -108,7 +108,7 @@ func TestDelayBeyondTheTimeoutFails(t *testing.T) {
 	}
 }
 
-func TestMissingReplySaysWhatToAdd(t *testing.T) {
+func TestMissingReplySuggestsAFix(t *testing.T) {
 	never := when("call == 9", func(map[string]any) (bool, error) { return false, nil })
 	tests := []struct {
 		name    string
@@ -148,7 +148,7 @@ func TestMissingReplySaysWhatToAdd(t *testing.T) {
 	}
 }
 
-func TestConditionThatFailsIsNamed(t *testing.T) {
+func TestConditionErrorNamesTheReply(t *testing.T) {
 	m := newModel(t, model.Settings{}, scripted.Reply{When: when("step[9]", func(map[string]any) (bool, error) {
 		return false, errors.New("index out of range")
 	})})
@@ -158,7 +158,7 @@ func TestConditionThatFailsIsNamed(t *testing.T) {
 	}
 }
 
-func TestNonsenseIsRefused(t *testing.T) {
+func TestInvalidRepliesAreRejected(t *testing.T) {
 	tests := []struct {
 		name  string
 		reply scripted.Reply
@@ -177,7 +177,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 	}
 }
 
-func TestAttemptsMadeBeforeCount(t *testing.T) {
+func TestPriorAttemptsCount(t *testing.T) {
 	policy := retry.Policy{MaxAttempts: 4, InitialDelay: time.Second}
 	fault := scripted.Reply{Error: &scripted.Failure{Status: 529, Message: "m"}, Times: new(0)}
 	req := &model.Request{PriorAttempts: 2}
@@ -188,7 +188,7 @@ func TestAttemptsMadeBeforeCount(t *testing.T) {
 	}
 }
 
-func TestWhatMayBeBilledIsLeftToABudget(t *testing.T) {
+func TestBillableErrorsAreNotRetriedWhenMetered(t *testing.T) {
 	for status, want := range map[int]int{0: 1, 529: 2} {
 		m := newModel(t, model.Settings{Retry: retry.Policy{MaxAttempts: 3}},
 			scripted.Reply{Error: &scripted.Failure{Status: status, Message: "m"}}, scripted.Reply{Text: "ok"})

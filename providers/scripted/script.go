@@ -14,10 +14,10 @@ import (
 type script struct {
 	model *chatModel
 
-	mu        sync.Mutex
-	remaining []int // how often each reply may still be used; -1 = always
-	firstLeft int   // all replies before it are used up
-	env       map[string]any
+	mu             sync.Mutex
+	remaining      []int // how often each reply may still be used; -1 = always
+	firstRemaining int   // all replies before this index are used up
+	env            map[string]any
 }
 
 var (
@@ -53,7 +53,7 @@ func (s *script) Choose(req *model.Request) model.Model {
 	defer s.mu.Unlock()
 	retry := s.model.retry
 	a := &answer{model: s.model}
-	pause := time.Duration(0)
+	wait := time.Duration(0)
 	for {
 		r, err := s.take(req)
 		if err != nil {
@@ -63,19 +63,19 @@ func (s *script) Choose(req *model.Request) model.Model {
 			return a
 		}
 		a.attempts++
-		a.delay += pause + r.delay
+		a.delay += wait + r.delay
 		a.reply, a.fault = r, r.fault
-		made := req.PriorAttempts + a.attempts
-		if r.fault == nil || !r.fault.Retryable() || made >= retry.MaxAttempts || req.Metered && r.fault.MaybeBilled() {
+		attempts := req.PriorAttempts + a.attempts
+		if r.fault == nil || !r.fault.Retryable() || attempts >= retry.MaxAttempts || req.Metered && r.fault.MaybeBilled() {
 			return a
 		}
-		if says := retry.TooLong(r.fault.RetryAfter); says != "" {
+		if advice := retry.TooLong(r.fault.RetryAfter); advice != "" {
 			fault := *r.fault
-			fault.Message += "; " + says
+			fault.Message += "; " + advice
 			a.fault = &fault
 			return a
 		}
-		pause = retry.Delay(made, r.fault.RetryAfter, nil)
+		wait = retry.Delay(attempts, r.fault.RetryAfter, nil)
 	}
 }
 
@@ -91,8 +91,8 @@ func (s *script) take(req *model.Request) (*reply, *model.Error) {
 	if s.remaining[i] > 0 {
 		s.remaining[i]--
 	}
-	for s.firstLeft < len(s.remaining) && s.remaining[s.firstLeft] == 0 {
-		s.firstLeft++
+	for s.firstRemaining < len(s.remaining) && s.remaining[s.firstRemaining] == 0 {
+		s.firstRemaining++
 	}
 	return &s.model.replies[i], nil
 }
@@ -101,7 +101,7 @@ func (s *script) take(req *model.Request) (*reply, *model.Error) {
 func (s *script) find(req *model.Request) (int, error) {
 	clear(s.env)
 	prepared, rendered := false, false
-	for i := s.firstLeft; i < len(s.remaining); i++ {
+	for i := s.firstRemaining; i < len(s.remaining); i++ {
 		r := &s.model.replies[i]
 		if s.remaining[i] == 0 || r.role != "" && r.role != req.Role {
 			continue
@@ -128,7 +128,7 @@ func (s *script) find(req *model.Request) (int, error) {
 	return -1, nil
 }
 
-// noReply returns the error for a missing reply.
+// noReply returns the error if no reply is left or matches.
 func (s *script) noReply(req *model.Request) *model.Error {
 	left, ofRole := 0, 0
 	for i, r := range s.model.replies {

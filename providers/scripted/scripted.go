@@ -114,7 +114,7 @@ func failure(f Failure) *model.Error {
 		e.Kind = httpclient.KindOf(f.Status)
 	}
 	if e.Message == "" {
-		e.Message = "the script lets this call fail"
+		e.Message = "error from the script"
 	}
 	return e
 }
@@ -124,9 +124,8 @@ var _ model.Embedder = (*script)(nil)
 // dimensions is the length of the vectors.
 const dimensions = 256
 
-// Embed implements model.Embedder for demos and tests: a vector counts the words of its
-// text, each at an index given by its hash. Texts with the same words are similar,
-// whatever they mean.
+// Embed implements model.Embedder for demos and tests. A vector counts the words of its text, each at an index given by
+// its hash, so texts with the same words are similar.
 func (s *script) Embed(ctx context.Context, texts []string) (vectors [][]float64, used model.Tokens, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, used, err

@@ -16,7 +16,7 @@ import (
 	"github.com/pexctl/pex/providers/scripted"
 )
 
-// when makes a compiled condition out of a Go function.
+// when returns a compiled condition that calls a Go function.
 func when(source string, f func(map[string]any) (bool, error)) component.GuardRef {
 	g := component.GuardRef{Source: source}
 	g.Bind(f)
@@ -32,7 +32,7 @@ func newModel(t testing.TB, s model.Settings, replies ...scripted.Reply) model.M
 	return m
 }
 
-// texts asks as often as there are requests and lists what came: text or kind of error.
+// texts makes the calls and returns the texts or error kinds.
 func texts(t *testing.T, m model.Model, reqs ...model.Request) []string {
 	t.Helper()
 	var out []string
@@ -51,7 +51,7 @@ func texts(t *testing.T, m model.Model, reqs ...model.Request) []string {
 	return out
 }
 
-func TestFirstReplyLeftThatMatchesIsTaken(t *testing.T) {
+func TestFirstRemainingMatchIsUsed(t *testing.T) {
 	planner, executor := model.Request{Role: "planner", Call: 1}, model.Request{Role: "executor", Call: 1, Step: "look"}
 	second := model.Request{Role: "executor", Call: 2, Step: "look"}
 	said := model.Request{Role: "planner", Messages: []model.Message{
@@ -111,7 +111,7 @@ func TestFirstReplyLeftThatMatchesIsTaken(t *testing.T) {
 	}
 }
 
-func TestPromptIsRenderedOnlyForConditionsThatReadIt(t *testing.T) {
+func TestPromptIsRenderedOnlyIfUsed(t *testing.T) {
 	m := newModel(t, model.Settings{}, scripted.Reply{
 		When: when("call == 1", func(e map[string]any) (bool, error) {
 			if e["prompt"] != "" {
@@ -123,7 +123,7 @@ func TestPromptIsRenderedOnlyForConditionsThatReadIt(t *testing.T) {
 	texts(t, m, model.Request{Call: 1, Messages: []model.Message{{Text: model.Text{"long"}}}})
 }
 
-func TestEachRunHasTheWholeScript(t *testing.T) {
+func TestEachRunStartsTheScript(t *testing.T) {
 	m := newModel(t, model.Settings{}, scripted.Reply{Text: "once"}).(model.RunScoped)
 	for _, run := range []string{"a", "b", "a"} {
 		got := texts(t, m.ForRun(run), model.Request{Role: "planner"}, model.Request{Role: "planner"})
@@ -133,7 +133,7 @@ func TestEachRunHasTheWholeScript(t *testing.T) {
 	}
 }
 
-func TestChoiceFollowsTheOrderOfIssueNotOfAnswers(t *testing.T) {
+func TestChoiceFollowsTheOrderOfRequests(t *testing.T) {
 	m := newModel(t, model.Settings{}, scripted.Reply{Text: "a", Delay: time.Second}, scripted.Reply{Text: "b"}).(model.RunScoped).ForRun("r")
 	req := &model.Request{Role: "executor"}
 	first, second := m.(model.Sequenced).Choose(req), m.(model.Sequenced).Choose(req)
@@ -210,7 +210,7 @@ func TestStopReasons(t *testing.T) {
 	}
 }
 
-func TestStreamIsTheText(t *testing.T) {
+func TestStreamContainsTheText(t *testing.T) {
 	for _, text := range []string{"", "a", "日本語を話す人", strings.Repeat("word ", 100)} {
 		m := newModel(t, model.Settings{}, scripted.Reply{Text: text})
 		var got []string
@@ -221,7 +221,7 @@ func TestStreamIsTheText(t *testing.T) {
 	}
 }
 
-func TestCancelledCallIsNotAnswered(t *testing.T) {
+func TestCanceledCallFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := newModel(t, model.Settings{}, scripted.Reply{}).Generate(ctx, &model.Request{}, nil); !errors.Is(err, context.Canceled) {
@@ -229,7 +229,7 @@ func TestCancelledCallIsNotAnswered(t *testing.T) {
 	}
 }
 
-func TestConcurrentCallsTakeEachReplyOnce(t *testing.T) {
+func TestConcurrentCallsUseEachReplyOnce(t *testing.T) {
 	var replies []scripted.Reply
 	for i := range 200 {
 		replies = append(replies, scripted.Reply{Text: fmt.Sprint(i)})
@@ -256,7 +256,7 @@ func TestConcurrentCallsTakeEachReplyOnce(t *testing.T) {
 	}
 }
 
-func TestFactoryBuildsFromItsDefaults(t *testing.T) {
+func TestFactoryDefaults(t *testing.T) {
 	c := scripted.Scripted.Config().(*scripted.Config)
 	c.Replies = []scripted.Reply{{Text: "hello"}}
 	m, err := scripted.Scripted.Build(c, model.Settings{Name: "main"})
@@ -268,9 +268,8 @@ func TestFactoryBuildsFromItsDefaults(t *testing.T) {
 	}
 }
 
-// No id is given twice, also when the calls before were taken out of the
-// conversation to make room.
-func TestCallIDsAreNotGivenAgain(t *testing.T) {
+// No id is used twice, even if earlier calls were removed from the conversation.
+func TestCallIDsAreUnique(t *testing.T) {
 	m := newModel(t, model.Settings{}, scripted.Reply{ToolCalls: []scripted.ToolCall{{Name: "find"}}})
 	r, err := m.Generate(t.Context(), &model.Request{Messages: []model.Message{
 		{Role: model.Assistant, Calls: []model.ToolCall{{ID: "call_7", Name: "find"}, {ID: "of another model", Name: "find"}}},

@@ -40,10 +40,9 @@ var argumentlessPragmas = []string{
 	"journal_mode", "collation_list", "function_list", "module_list", "pragma_list", "compile_options", "foreign_keys",
 }
 
-// authorizeReading is SQLite's authorizer for queries; it sets refused if it denies
-// something.
+// authorizeReading is SQLite's authorizer for queries. It sets refused if it denies an action.
 func authorizeReading(_ *libc.TLS, refused uintptr, action int32, first, second, _, _ uintptr) int32 {
-	return verdict(refused, slices.Contains(readActions, action) || allowedCall(action, first, second))
+	return authorizerResult(refused, slices.Contains(readActions, action) || allowedCall(action, first, second))
 }
 
 // authorizeWriting is the authorizer if the file may be changed.
@@ -51,10 +50,10 @@ func authorizeWriting(_ *libc.TLS, refused uintptr, action int32, first, second,
 	lasting := !strings.EqualFold(libc.GoString(place), "temp")
 	ok := slices.Contains(readActions, action) || slices.Contains(writeActions, action) && lasting || allowedCall(action, first, second) ||
 		action == sqlite3.SQLITE_CREATE_VTABLE && slices.Contains(virtualTables, strings.ToLower(libc.GoString(second)))
-	return verdict(refused, ok)
+	return authorizerResult(refused, ok)
 }
 
-func verdict(refused uintptr, ok bool) int32 {
+func authorizerResult(refused uintptr, ok bool) int32 {
 	if ok {
 		return sqlite3.SQLITE_OK
 	}

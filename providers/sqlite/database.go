@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	maxValue = 1 << 20  // bytes of one text or blob: with longer ones single functions can run for minutes
-	maxQuery = 64 << 10 // bytes of a statement
-	pause    = 50       // milliseconds SQLite itself waits for a lock; see retryBusy
+	maxValue  = 1 << 20  // bytes of one text or blob; on longer ones, single functions can run for minutes
+	maxQuery  = 64 << 10 // bytes of a statement
+	lockPause = 50       // milliseconds that SQLite itself waits for a lock; see retryBusy
 )
 
-// limits replace SQLite's limits, which are meant for trusted statements.
+// limits replace SQLite's limits, which are too high for untrusted statements.
 var limits = map[int32]int32{
 	sqlite3.SQLITE_LIMIT_LENGTH:              maxValue,
 	sqlite3.SQLITE_LIMIT_SQL_LENGTH:          maxQuery,
@@ -27,14 +27,13 @@ var limits = map[int32]int32{
 	sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH:       50,
 }
 
-// database is an open connection. Only one goroutine may use it, but interrupt may be
-// called by others at any time.
+// database is an open connection. Only one goroutine may use it, but others may call interrupt at any time.
 type database struct {
 	tls     *libc.TLS
-	out     uintptr // memory for the results of C functions: two pointers and a number
+	results uintptr // memory for the results of C functions: two pointers and a number
 	mu      sync.Mutex
 	handle  uintptr // 0 = closed
-	refused uintptr // set by the authorizer when it denies something
+	refused uintptr // set by the authorizer when it denies an action
 }
 
 // open opens an existing file.
@@ -43,11 +42,11 @@ func open(path string, readOnly bool) (*database, error) {
 		return nil, err
 	}
 	d := &database{tls: libc.NewTLS()}
-	if d.out = sqlite3.Xsqlite3_malloc(d.tls, 3*slot); d.out == 0 {
+	if d.results = sqlite3.Xsqlite3_malloc(d.tls, 3*valueSize); d.results == 0 {
 		d.tls.Close()
-		return nil, errors.New("there is no memory left")
+		return nil, errors.New("out of memory")
 	}
-	d.refused = d.out + 2*slot
+	d.refused = d.results + 2*valueSize
 	libc.AtomicStoreNInt32(d.refused, 0, 0)
 	name, err := libc.CString(path)
 	if err != nil {
@@ -59,8 +58,8 @@ func open(path string, readOnly bool) (*database, error) {
 	if readOnly {
 		flags = sqlite3.SQLITE_OPEN_READONLY
 	}
-	rc := sqlite3.Xsqlite3_open_v2(d.tls, name, d.out, flags|sqlite3.SQLITE_OPEN_NOFOLLOW|sqlite3.SQLITE_OPEN_EXRESCODE, 0)
-	d.handle = libc.AtomicLoadNUintptr(d.out, 0)
+	rc := sqlite3.Xsqlite3_open_v2(d.tls, name, d.results, flags|sqlite3.SQLITE_OPEN_NOFOLLOW|sqlite3.SQLITE_OPEN_EXRESCODE, 0)
+	d.handle = libc.AtomicLoadNUintptr(d.results, 0)
 	if rc != sqlite3.SQLITE_OK {
 		err := d.failure(rc)
 		d.close()
@@ -73,22 +72,22 @@ func open(path string, readOnly bool) (*database, error) {
 	return d, nil
 }
 
-// slot is the size of one value on any machine.
-const slot = 8
+// valueSize is the size of one value on any machine.
+const valueSize = 8
 
-// secure disables what statements do not need.
+// secure disables everything that statements do not need.
 func (d *database) secure(readOnly bool) error {
-	for id, most := range limits {
-		sqlite3.Xsqlite3_limit(d.tls, d.handle, id, most)
+	for id, limit := range limits {
+		sqlite3.Xsqlite3_limit(d.tls, d.handle, id, limit)
 	}
-	sqlite3.Xsqlite3_busy_timeout(d.tls, d.handle, pause)
+	sqlite3.Xsqlite3_busy_timeout(d.tls, d.handle, lockPause)
 	for option, on := range map[int32]int32{
 		sqlite3.SQLITE_DBCONFIG_DEFENSIVE:             1,
 		sqlite3.SQLITE_DBCONFIG_TRUSTED_SCHEMA:        0,
 		sqlite3.SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION: 0,
 	} {
 		// Two values of 8 bytes, the second a pointer that may be nil.
-		if rc := sqlite3.Xsqlite3_db_config(d.tls, d.handle, option, libc.VaList(d.out, on, uintptr(0))); rc != sqlite3.SQLITE_OK {
+		if rc := sqlite3.Xsqlite3_db_config(d.tls, d.handle, option, libc.VaList(d.results, on, uintptr(0))); rc != sqlite3.SQLITE_OK {
 			return d.failure(rc)
 		}
 	}
@@ -126,7 +125,7 @@ func (d *database) interrupt() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.handle != 0 {
-		tls := libc.NewTLS() // the working goroutine has its own
+		tls := libc.NewTLS() // the goroutine that runs the statement has its own
 		defer tls.Close()
 		sqlite3.Xsqlite3_interrupt(tls, d.handle)
 	}
@@ -139,7 +138,7 @@ func (d *database) close() {
 		sqlite3.Xsqlite3_close_v2(d.tls, d.handle)
 		d.handle = 0
 	}
-	sqlite3.Xsqlite3_free(d.tls, d.out)
+	sqlite3.Xsqlite3_free(d.tls, d.results)
 	d.tls.Close()
 }
 
@@ -171,13 +170,13 @@ const maxMemory = 256 << 20
 var limitMemory = sync.OnceValue(func() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
-	args := libc.Xmalloc(tls, slot)
+	args := libc.Xmalloc(tls, valueSize)
 	if args == 0 {
-		return errors.New("there is no memory left")
+		return errors.New("out of memory")
 	}
 	defer libc.Xfree(tls, args)
 	if rc := sqlite3.Xsqlite3_config(tls, sqlite3.SQLITE_CONFIG_MEMSTATUS, libc.VaList(args, int32(1))); rc != sqlite3.SQLITE_OK {
-		return errors.New("SQLite was used before its memory could be bounded")
+		return errors.New("SQLite was used before its memory limit was set")
 	}
 	sqlite3.Xsqlite3_hard_heap_limit64(tls, maxMemory)
 	return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/pexctl/pex/providers/sqlite"
 )
 
-// What a model may try to get at another file, or to change this one.
-func TestOnlyTheOneFileAndOnlyReading(t *testing.T) {
+// These statements try to access another file, or to change this one.
+func TestOnlyReadsOfThisFileAreAllowed(t *testing.T) {
 	dir := shop(t, "CREATE INDEX early ON orders (customer)")
 	before, err := os.ReadFile(filepath.Join(dir, "shop.db"))
 	if err != nil {
@@ -41,7 +41,7 @@ func TestOnlyTheOneFileAndOnlyReading(t *testing.T) {
 		"REPLACE INTO orders (id) VALUES (1)", "UPDATE orders SET total = 0", "CREATE TABLE t (x)", "DROP TABLE orders", "ALTER TABLE orders ADD COLUMN x",
 		"ANALYZE", "REINDEX", "CREATE INDEX i ON orders (total)", "EXPLAIN DELETE FROM orders",
 	}
-	read, write := made(t, dir, nil), made(t, dir, writable)
+	read, write := newTool(t, dir, nil), newTool(t, dir, writable)
 	for _, q := range append(anyMode, reading...) {
 		if out, err := call(t.Context(), read, q); err == nil {
 			t.Errorf("reading: %s gave %s", q, out.Text)
@@ -61,15 +61,15 @@ func TestOnlyTheOneFileAndOnlyReading(t *testing.T) {
 	}
 }
 
-// A trigger is compiled when it runs, and may do no more than a query then.
-func TestTriggersMayDoNoMore(t *testing.T) {
-	write := made(t, shop(t, "CREATE TRIGGER t AFTER INSERT ON orders BEGIN SELECT load_extension('x'); END"), writable)
+// A trigger is compiled when it runs, and must have no more rights than a query.
+func TestTriggersHaveNoMoreRights(t *testing.T) {
+	write := newTool(t, shop(t, "CREATE TRIGGER t AFTER INSERT ON orders BEGIN SELECT load_extension('x'); END"), writable)
 	if out, err := call(t.Context(), write, "INSERT INTO orders (id) VALUES (7)"); err == nil || !strings.Contains(err.Error(), "not authorized to use function: load_extension") {
 		t.Errorf("%+v, %v", out, err)
 	}
 }
 
-func TestFileStaysInItsFolder(t *testing.T) {
+func TestFileMustBeInItsFolder(t *testing.T) {
 	dir, outside := shop(t), shop(t)
 	for link, target := range map[string]string{"out.db": filepath.Join(outside, "shop.db"), "null.db": "/dev/null", "in.db": "shop.db", "dangling.db": filepath.Join(outside, "new.db")} {
 		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
@@ -77,7 +77,7 @@ func TestFileStaysInItsFolder(t *testing.T) {
 		}
 	}
 	for path, ok := range map[string]bool{"in.db": true, "out.db": false, "null.db": false, "dangling.db": false} {
-		_, err := call(t.Context(), made(t, dir, func(c *sqlite.Config) { c.Path = path; c.ReadOnly = false }), "SELECT count(*) FROM orders")
+		_, err := call(t.Context(), newTool(t, dir, func(c *sqlite.Config) { c.Path = path; c.ReadOnly = false }), "SELECT count(*) FROM orders")
 		if (err == nil) != ok {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -99,7 +99,7 @@ func TestDamagedFilesAreErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tool := made(t, dir, nil)
+	tool := newTool(t, dir, nil)
 	for at := 0; at < len(whole); at += 41 {
 		broken := append([]byte{}, whole...)
 		for i := at; i < min(at+7, len(broken)); i++ {
@@ -109,7 +109,7 @@ func TestDamagedFilesAreErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		_, _ = call(ctx, tool, "SELECT * FROM orders ORDER BY customer") // an error or rows, but the program lives
+		_, _ = call(ctx, tool, "SELECT * FROM orders ORDER BY customer") // an error or rows, but no crash
 		if ctx.Err() != nil {
 			t.Errorf("damage at %d: the call did not end", at)
 		}
@@ -122,7 +122,7 @@ func FuzzQuery(f *testing.F) {
 		f.Add(q)
 	}
 	dir := shop(f)
-	tool := made(f, dir, nil)
+	tool := newTool(f, dir, nil)
 	before, err := os.ReadFile(filepath.Join(dir, "shop.db"))
 	if err != nil {
 		f.Fatal(err)

@@ -12,8 +12,8 @@ import (
 
 const (
 	maxCell = 4 << 10 // bytes shown of a text
-	maxBlob = 1 << 10 // bytes of a blob shown at all
-	maxName = 128     // bytes shown of a column name; that of an expression is its text
+	maxBlob = 1 << 10 // bytes of a blob, above which only its size is shown
+	maxName = 128     // bytes shown of a column name; the name of an expression is its text
 )
 
 // rows is the limited result of a statement.
@@ -23,18 +23,18 @@ type rows struct {
 	Truncated bool                `json:"truncated"` // there are more rows
 	Changes   int                 `json:"changes,omitempty"`
 
-	mayWrite bool // the statement may have changed something
-	clipped  bool // a text or blob was shortened
-	maxRows  int  // maximum rows
-	room     int  // bytes left
-	readable [][]string
+	mayWrite  bool // the statement may have changed something
+	clipped   bool // a text or blob was shortened
+	maxRows   int  // maximum rows
+	remaining int  // bytes left for rows
+	readable  [][]string
 }
 
-func newRows(columns []string, most, room int) *rows {
-	return &rows{Columns: columns, Rows: [][]json.RawMessage{}, maxRows: most, room: room}
+func newRows(columns []string, maxRows, remaining int) *rows {
+	return &rows{Columns: columns, Rows: [][]json.RawMessage{}, maxRows: maxRows, remaining: remaining}
 }
 
-// add adds the current row of a statement; false = no room.
+// add adds the current row of a statement. It returns false if there is no space left.
 func (r *rows) add(s *statement) bool {
 	if r.Truncated {
 		return false
@@ -52,18 +52,18 @@ func (r *rows) add(s *statement) bool {
 		} else if text, ok := v.(string); ok {
 			words[i] = text
 		}
-		if size += len(row[i]) + 1; size > r.room {
+		if size += len(row[i]) + 1; size > r.remaining {
 			r.Truncated = true
 			return false
 		}
 	}
-	r.room -= size
+	r.remaining -= size
 	r.Rows, r.readable = append(r.Rows, row), append(r.readable, words)
 	return true
 }
 
-// cellValue converts a value to JSON: long text is shortened, a blob becomes base64 with
-// its size, and an infinite number a string.
+// cellValue converts a value to JSON. Long text is shortened, a blob becomes base64 with its size, and an infinite
+// number becomes a string.
 func (r *rows) cellValue(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -122,7 +122,7 @@ func (r *rows) text() string {
 	return b.String() + "[" + strings.Join(notes, "; ") + "]"
 }
 
-// escapes keep a value in its cell.
+// escapes replaces characters that would break a table cell.
 var escapes = strings.NewReplacer("|", `\|`, "\r\n", " ", "\n", " ", "\r", " ")
 
 func line(b *strings.Builder, cells []string) {

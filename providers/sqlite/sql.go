@@ -52,8 +52,8 @@ type sqlTool struct {
 	info   tool.Info
 	config Config
 	folder *sandboxfs.Folder
-	name   string        // of the file in its folder
-	slots  chan struct{} // one value per running statement
+	name   string        // of the file within its folder
+	slots  chan struct{} // holds a value per running statement
 }
 
 var _ tool.Tool = (*sqlTool)(nil)
@@ -98,7 +98,7 @@ func (t *sqlTool) Call(ctx context.Context, call *tool.Call) (*tool.Output, erro
 	select {
 	case t.slots <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("other statements are still being worked on: %w", ctx.Err())
+		return nil, fmt.Errorf("waiting for other statements of this tool: %w", ctx.Err())
 	}
 	found, err := t.work(ctx, file, q)
 	if err != nil {
@@ -144,8 +144,7 @@ func parse(raw json.RawMessage) (query, error) {
 	return q, nil
 }
 
-// file is the database as it was found. SQLite opens by path, so the file is compared
-// again after opening.
+// file is the database file as located. SQLite opens by path, so the file is compared again after opening.
 type file struct {
 	path string // absolute, without links
 	info fs.FileInfo

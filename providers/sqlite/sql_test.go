@@ -17,8 +17,8 @@ import (
 	"github.com/pexctl/pex/providers/sqlite"
 )
 
-// made builds the tool over dir/shop.db.
-func made(t testing.TB, dir string, edit func(*sqlite.Config)) tool.Tool {
+// newTool builds the tool for dir/shop.db.
+func newTool(t testing.TB, dir string, edit func(*sqlite.Config)) tool.Tool {
 	t.Helper()
 	c := sqlite.SQL.Config().(*sqlite.Config)
 	c.Path = "shop.db"
@@ -34,14 +34,14 @@ func made(t testing.TB, dir string, edit func(*sqlite.Config)) tool.Tool {
 
 func writable(c *sqlite.Config) { c.ReadOnly = false }
 
-// shop is a folder with a database of orders, made by the tool itself.
+// shop returns a folder with a database of orders, created by the tool itself.
 func shop(t testing.TB, more ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "shop.db"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	write := made(t, dir, writable)
+	write := newTool(t, dir, writable)
 	for _, q := range append([]string{
 		"CREATE TABLE orders (id INTEGER PRIMARY KEY, customer TEXT, total REAL, photo BLOB)",
 		"INSERT INTO orders VALUES (1, 'Ada', 12.5, NULL), (2, 'Bob|by', 7, x'00ff'), (9007199254740993, 'Cy', 1e999, NULL)",
@@ -67,12 +67,12 @@ func call(ctx context.Context, t tool.Tool, query string, args ...any) (*tool.Ou
 
 func TestConformance(t *testing.T) {
 	dir := shop(t)
-	enginetest.ToolSuite(t, made(t, dir, nil), `{"query":"SELECT * FROM orders"}`, `{"query":"SELECT ? + 1","args":[1]}`)
-	enginetest.ToolSuite(t, made(t, dir, writable), `{"query":"UPDATE orders SET total = total + 1"}`)
+	enginetest.ToolSuite(t, newTool(t, dir, nil), `{"query":"SELECT * FROM orders"}`, `{"query":"SELECT ? + 1","args":[1]}`)
+	enginetest.ToolSuite(t, newTool(t, dir, writable), `{"query":"UPDATE orders SET total = total + 1"}`)
 }
 
-func TestRowsKeepTheirValues(t *testing.T) {
-	tool := made(t, shop(t), nil)
+func TestRowValues(t *testing.T) {
+	tool := newTool(t, shop(t), nil)
 	out, err := call(t.Context(), tool, "SELECT id, customer, total, photo FROM orders ORDER BY id -- all\n;\n/* of them */")
 	if err != nil {
 		t.Fatal(err)
@@ -88,8 +88,8 @@ func TestRowsKeepTheirValues(t *testing.T) {
 	}
 }
 
-func TestValuesOfPlaceholders(t *testing.T) {
-	tool := made(t, shop(t), nil)
+func TestPlaceholderValues(t *testing.T) {
+	tool := newTool(t, shop(t), nil)
 	out, err := call(t.Context(), tool, "SELECT ?, ?, ?, ?, typeof(?)", "x'; DROP TABLE orders", int64(9007199254740993), true, nil, 0.5)
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func rowsOf(t *testing.T, out *tool.Output) string {
 	return string(r.Rows)
 }
 
-func TestLongResultsAreCutWhileTheyAreRead(t *testing.T) {
+func TestLongResultsAreTruncatedWhileReading(t *testing.T) {
 	dir := shop(t)
 	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, printf('%.*c', 100, 'x') AS x FROM n"
 	tests := []struct {
@@ -130,7 +130,7 @@ func TestLongResultsAreCutWhileTheyAreRead(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tool := made(t, dir, func(c *sqlite.Config) { c.MaxRows, c.MaxBytes = tt.rows, tt.bytes })
+			tool := newTool(t, dir, func(c *sqlite.Config) { c.MaxRows, c.MaxBytes = tt.rows, tt.bytes })
 			out, err := call(t.Context(), tool, tt.query)
 			if err != nil {
 				t.Fatal(err)
@@ -145,10 +145,10 @@ func TestLongResultsAreCutWhileTheyAreRead(t *testing.T) {
 	}
 }
 
-func TestWhatQueriesMayDo(t *testing.T) {
+func TestAllowedQueries(t *testing.T) {
 	dir := shop(t, "CREATE VIRTUAL TABLE notes USING fts5(body)", "INSERT INTO notes VALUES ('a red ship'), ('a blue car')",
 		"CREATE TRIGGER log AFTER INSERT ON orders BEGIN INSERT INTO notes VALUES ('order; of ' || new.customer); END", "INSERT INTO orders (id, customer) VALUES (3, 'Di')")
-	read := made(t, dir, nil)
+	read := newTool(t, dir, nil)
 	for q, want := range map[string]string{
 		"SELECT name FROM sqlite_schema WHERE name = 'orders'": `[["orders"]]`,
 		"WITH x(i) AS (VALUES (1), (2)) SELECT sum(i) FROM x":  `[[3]]`,
@@ -176,9 +176,9 @@ func TestWhatQueriesMayDo(t *testing.T) {
 	}
 }
 
-func TestWritesTellWhatTheyChanged(t *testing.T) {
+func TestWritesReportChanges(t *testing.T) {
 	dir := shop(t)
-	write := made(t, dir, writable)
+	write := newTool(t, dir, writable)
 	out, err := call(t.Context(), write, "UPDATE orders SET customer = 'Z' WHERE id < 10")
 	if err != nil || out.Text != "[2 rows changed]" || !strings.Contains(string(out.Data), `"changes":2`) {
 		t.Errorf("%+v, %v", out, err)
@@ -190,15 +190,15 @@ func TestWritesTellWhatTheyChanged(t *testing.T) {
 	if got := write.Info().Effect; got != tool.WriteEffect {
 		t.Errorf("effect %s", got)
 	}
-	if got := made(t, dir, nil).Info().Effect; got != tool.ReadEffect {
+	if got := newTool(t, dir, nil).Info().Effect; got != tool.ReadEffect {
 		t.Errorf("effect %s", got)
 	}
 }
 
-// A change whose rows are not all shown is still checked at its end.
-func TestChangeWithManyRowsIsMadeOrUndone(t *testing.T) {
+// A change with more rows than are shown is still completed and checked.
+func TestChangeWithManyRowsIsAtomic(t *testing.T) {
 	dir := shop(t, "CREATE TABLE parent (id INTEGER PRIMARY KEY)", "CREATE TABLE child (parent REFERENCES parent DEFERRABLE INITIALLY DEFERRED)")
-	write := made(t, dir, writable)
+	write := newTool(t, dir, writable)
 	const many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000) "
 	if out, err := call(t.Context(), write, many+"INSERT INTO child SELECT i FROM n RETURNING parent"); err == nil || !strings.Contains(err.Error(), "FOREIGN KEY") {
 		t.Errorf("%+v, %v", out, err)
@@ -213,7 +213,7 @@ func TestChangeWithManyRowsIsMadeOrUndone(t *testing.T) {
 	}
 }
 
-func TestErrorsTellTheWayOut(t *testing.T) {
+func TestErrorsSuggestAFix(t *testing.T) {
 	dir := shop(t)
 	for _, name := range []string{"text.db", "folder.db/x"} {
 		full := filepath.Join(dir, name)
@@ -234,11 +234,11 @@ func TestErrorsTellTheWayOut(t *testing.T) {
 		{"too large a value", "shop.db", "SELECT zeroblob(1000000000)", "is too large"},
 		{"too large a text", "shop.db", "SELECT printf('%.*c', 1000000000, 'x')", "is too large"},
 		{"many long names", "shop.db", "SELECT " + strings.Repeat("*,", 299) + `* FROM (SELECT 1 AS "` + strings.Repeat("n", 50_000) + `")`, "names of the 300 columns are too long"},
-		{"too much memory", "shop.db", "SELECT " + strings.Repeat("printf('%*c',1000000,'x') a,", 1500) + "1", "more memory than there is for queries (256 MB)"},
+		{"too much memory", "shop.db", "SELECT " + strings.Repeat("printf('%*c',1000000,'x') a,", 1500) + "1", "memory limit for queries (256 MB)"},
 		{"too large a statement", "shop.db", "SELECT '" + strings.Repeat("x", 70_000) + "'", "is too large"},
 		{"read only", "shop.db", "DELETE FROM orders", "not allowed: not authorized; this tool runs SELECT"},
 		{"missing file", "none.db", "SELECT 1", `there is no "none.db"`},
-		{"no database", "text.db", "SELECT * FROM x", "text.db is no SQLite database"},
+		{"no database", "text.db", "SELECT * FROM x", "text.db is not an SQLite database"},
 		{"a folder", "folder.db", "SELECT 1", `"folder.db" is not a regular file`},
 	}
 	for _, tt := range tests {
@@ -246,7 +246,7 @@ func TestErrorsTellTheWayOut(t *testing.T) {
 			if testing.Short() && len(tt.query) > 1000 {
 				t.Skip("long under the race detector, with one goroutine at work")
 			}
-			_, err := call(t.Context(), made(t, dir, func(c *sqlite.Config) { c.Path = tt.path }), tt.query)
+			_, err := call(t.Context(), newTool(t, dir, func(c *sqlite.Config) { c.Path = tt.path }), tt.query)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want %q", err, tt.want)
 			}
@@ -257,11 +257,11 @@ func TestErrorsTellTheWayOut(t *testing.T) {
 	}
 }
 
-// patience is far more than anything takes, also where others keep the machine busy.
+// patience is far longer than anything takes, even on a busy machine.
 const patience = 20 * time.Second
 
-func TestCancelEndsAQuery(t *testing.T) {
-	tool := made(t, shop(t), nil)
+func TestCancelStopsAQuery(t *testing.T) {
+	tool := newTool(t, shop(t), nil)
 	const n = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT "
 	for name, q := range map[string]string{
 		"before the first row": n + "count(*) FROM n",
@@ -287,11 +287,10 @@ func TestCancelEndsAQuery(t *testing.T) {
 	}
 }
 
-// A database that another program holds is waited for, but not forever, and
-// not longer than the call.
-func TestLockedDatabaseIsWaitedFor(t *testing.T) {
+// A call waits for a locked database, but not longer than the busy timeout or its context.
+func TestWaitForLockedDatabase(t *testing.T) {
 	dir := shop(t)
-	write := made(t, dir, writable)
+	write := newTool(t, dir, writable)
 	ctx, cancel := context.WithCancel(t.Context())
 	held := make(chan struct{})
 	go func() {
@@ -303,7 +302,7 @@ func TestLockedDatabaseIsWaitedFor(t *testing.T) {
 			break
 		}
 	}
-	short, end := context.WithTimeout(t.Context(), 500*time.Millisecond) // the first try comes in time
+	short, end := context.WithTimeout(t.Context(), 500*time.Millisecond) // long enough for the first attempt
 	defer end()
 	if out, err := call(short, write, "DELETE FROM orders WHERE id = 1"); err == nil || !strings.Contains(err.Error(), "locked") || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%+v, %v", out, err)
@@ -324,7 +323,7 @@ func BenchmarkCall(b *testing.B) {
 	for i := range 1000 {
 		values = append(values, fmt.Sprintf("(%d, 'customer %d', %d)", i+10, i%50, i))
 	}
-	tool := made(b, shop(b, "INSERT INTO orders (id, customer, total) VALUES "+strings.Join(values, ",")), nil)
+	tool := newTool(b, shop(b, "INSERT INTO orders (id, customer, total) VALUES "+strings.Join(values, ",")), nil)
 	for name, q := range map[string]string{"one row": "SELECT 1", "grouped": "SELECT customer, sum(total) FROM orders GROUP BY 1 ORDER BY 2 DESC LIMIT 10"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
@@ -336,18 +335,18 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// A database in WAL mode is read too; SQLite makes for it the two files beside
-// it that every reader needs, and only one who may write removes them.
+// A database in WAL mode can be read. SQLite creates the two files that every reader needs, and only a writer removes
+// them.
 func TestDatabaseInWALMode(t *testing.T) {
 	dir := shop(t)
 	wal(t, filepath.Join(dir, "shop.db"))
 	for range 2 {
-		out, err := call(t.Context(), made(t, dir, nil), "SELECT count(*) FROM orders")
+		out, err := call(t.Context(), newTool(t, dir, nil), "SELECT count(*) FROM orders")
 		if err != nil || rowsOf(t, out) != "[[3]]" {
 			t.Fatalf("%+v, %v", out, err)
 		}
 	}
-	if out, err := call(t.Context(), made(t, dir, writable), "DELETE FROM orders WHERE id = 1"); err != nil {
+	if out, err := call(t.Context(), newTool(t, dir, writable), "DELETE FROM orders WHERE id = 1"); err != nil {
 		t.Errorf("%+v, %v", out, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 {
@@ -355,7 +354,7 @@ func TestDatabaseInWALMode(t *testing.T) {
 	}
 }
 
-// wal marks a database as one in WAL mode: bytes 18 and 19 of its header
+// wal marks a database as being in WAL mode, in bytes 18 and 19 of its header
 // (https://www.sqlite.org/fileformat.html#file_format_version_numbers).
 func wal(t *testing.T, path string) {
 	t.Helper()

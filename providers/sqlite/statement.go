@@ -43,7 +43,7 @@ func (d *database) prepare(text string) (*statement, error) {
 		}
 		if second != 0 || err != nil {
 			s.finish()
-			return nil, errors.New("the query holds more than one statement; pass one in each call")
+			return nil, errors.New("the query contains more than one statement; pass one per call")
 		}
 		if end == rest {
 			break
@@ -55,11 +55,11 @@ func (d *database) prepare(text string) (*statement, error) {
 
 // compile compiles the first statement of a text and returns where the rest starts.
 func (d *database) compile(source uintptr) (handle, rest uintptr, err error) {
-	rc := sqlite3.Xsqlite3_prepare_v2(d.tls, d.handle, source, -1, d.out, d.out+slot)
+	rc := sqlite3.Xsqlite3_prepare_v2(d.tls, d.handle, source, -1, d.results, d.results+valueSize)
 	if rc != sqlite3.SQLITE_OK {
 		return 0, 0, d.failure(rc)
 	}
-	return libc.AtomicLoadNUintptr(d.out, 0), libc.AtomicLoadNUintptr(d.out+slot, 0), nil
+	return libc.AtomicLoadNUintptr(d.results, 0), libc.AtomicLoadNUintptr(d.results+valueSize, 0), nil
 }
 
 // bind sets the values of the placeholders.
@@ -94,7 +94,7 @@ func (s *statement) bindOne(at int32, v any) error {
 		}
 		f, err := v.Float64()
 		if err != nil {
-			return fmt.Errorf("args[%d]: %s is too large a number", at-1, v)
+			return fmt.Errorf("args[%d]: %s is out of range", at-1, v)
 		}
 		rc = sqlite3.Xsqlite3_bind_double(s.tls, s.handle, at, f)
 	case string:
@@ -134,8 +134,8 @@ func (s *statement) finish() {
 	}
 }
 
-// columns returns the names of the columns, up to most bytes.
-func (s *statement) columns(most int) ([]string, error) {
+// columns returns the names of the columns. Their total size is limited.
+func (s *statement) columns(limit int) ([]string, error) {
 	names := make([]string, sqlite3.Xsqlite3_column_count(s.tls, s.handle))
 	for i := range names {
 		name := libc.GoString(sqlite3.Xsqlite3_column_name(s.tls, s.handle, int32(i)))
@@ -143,8 +143,8 @@ func (s *statement) columns(most int) ([]string, error) {
 			name = strings.ToValidUTF8(name[:maxName], "") + "..."
 		}
 		names[i] = strings.ToValidUTF8(name, "\uFFFD")
-		if most -= len(names[i]); most < 0 {
-			return nil, fmt.Errorf("the names of the %d columns are too long together; ask for fewer columns, or give short names with AS", len(names))
+		if limit -= len(names[i]); limit < 0 {
+			return nil, fmt.Errorf("the names of the %d columns are too long in total; select fewer columns, or shorten the names with AS", len(names))
 		}
 	}
 	return names, nil

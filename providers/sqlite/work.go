@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	interruptWait  = 800 * time.Millisecond // for a statement to notice an interrupt
-	busyTimeout    = 5 * time.Second        // for other programs to release the file
+	interruptWait  = 800 * time.Millisecond // time for a statement to notice an interrupt
+	busyTimeout    = 5 * time.Second        // time for other programs to release the file
 	maxShownTables = 30                     // tables listed when one is not found
 )
 
-// work runs the query in the background, since it may outlast the call. It releases the
-// call's slot when it ends.
+// work runs the query in the background, since it may outlast the call. It releases the call's slot when the query
+// ends.
 func (t *sqlTool) work(ctx context.Context, f file, q query) (*rows, error) {
 	type outcome struct {
 		rows *rows
@@ -28,7 +28,7 @@ func (t *sqlTool) work(ctx context.Context, f file, q query) (*rows, error) {
 	go func() {
 		defer func() { <-t.slots }()
 		var o outcome
-		o.rows, o.err = t.ask(ctx, f, q, opened)
+		o.rows, o.err = t.runQuery(ctx, f, q, opened)
 		done <- o
 	}()
 	select {
@@ -50,11 +50,11 @@ func (t *sqlTool) work(ctx context.Context, f file, q query) (*rows, error) {
 			}
 		case o := <-done:
 			if o.err == nil {
-				return o.rows, nil // it finished just in time and made a change
+				return o.rows, nil // it finished just before the interrupt and made a change
 			}
 			return nil, contextError(ctx, o.err)
 		case <-timer.C:
-			return nil, fmt.Errorf("the query was stopped, though one of its functions over a large value still goes on in the background: %w", ctx.Err())
+			return nil, fmt.Errorf("the query was stopped, but one of its functions on a large value still runs in the background: %w", ctx.Err())
 		}
 	}
 }
@@ -62,19 +62,19 @@ func (t *sqlTool) work(ctx context.Context, f file, q query) (*rows, error) {
 // contextError converts an interrupt after the end of the context to the context's error.
 func contextError(ctx context.Context, err error) error {
 	if f, ok := errors.AsType[*sqliteError](err); ok && f.code&0xff == sqlite3.SQLITE_INTERRUPT && ctx.Err() != nil {
-		return fmt.Errorf("the query was stopped; ask for less, or make it cheaper (EXPLAIN QUERY PLAN shows what it scans): %w", ctx.Err())
+		return fmt.Errorf("the query was stopped; select less, or make it cheaper (EXPLAIN QUERY PLAN shows what it scans): %w", ctx.Err())
 	}
 	return err
 }
 
-// ask opens the file, runs the query and closes the file.
-func (t *sqlTool) ask(ctx context.Context, f file, q query, opened chan<- *database) (found *rows, err error) {
-	// A damaged file must not crash the program: an invalid memory access becomes a
-	// panic, which becomes an error. SQLite's resources are lost then.
+// runQuery opens the file, runs the query and closes the file.
+func (t *sqlTool) runQuery(ctx context.Context, f file, q query, opened chan<- *database) (found *rows, err error) {
+	// A damaged file must not crash the program. An invalid memory access becomes a panic, which becomes an error;
+	// SQLite's resources are then leaked.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			found, err = nil, fmt.Errorf("the database is damaged: SQLite broke off reading it (%v); check it with PRAGMA integrity_check", p)
+			found, err = nil, fmt.Errorf("the database is damaged: SQLite failed to read it (%v); check it with PRAGMA integrity_check", p)
 		}
 	}()
 	d, err := open(f.path, t.config.ReadOnly)
@@ -82,7 +82,7 @@ func (t *sqlTool) ask(ctx context.Context, f file, q query, opened chan<- *datab
 		return nil, t.explain(nil, q, err)
 	}
 	opened <- d
-	found, err = t.answer(ctx, d, f, q)
+	found, err = t.runStatement(ctx, d, f, q)
 	if err != nil {
 		err = t.explain(d, q, err)
 	}
@@ -90,7 +90,7 @@ func (t *sqlTool) ask(ctx context.Context, f file, q query, opened chan<- *datab
 	return found, err
 }
 
-func (t *sqlTool) answer(ctx context.Context, d *database, f file, q query) (*rows, error) {
+func (t *sqlTool) runStatement(ctx context.Context, d *database, f file, q query) (*rows, error) {
 	if err := f.checkUnmoved(); err != nil {
 		return nil, err
 	}
@@ -120,8 +120,8 @@ func (t *sqlTool) answer(ctx context.Context, d *database, f file, q query) (*ro
 		}
 		return err
 	})
-	// A change is committed or rolled back when its statement ends, so the rows of a
-	// writing statement (RETURNING) are read to the end even if they are dropped.
+	// A change is committed or rolled back when its statement ends. The rows of a writing statement (RETURNING) are
+	// therefore read to the end even if they are dropped.
 	for ; err == nil && more && (r.add(s) || r.mayWrite); more, err = s.next() {
 		if err := ctx.Err(); err != nil && !r.mayWrite {
 			return nil, err
@@ -133,8 +133,7 @@ func (t *sqlTool) answer(ctx context.Context, d *database, f file, q query) (*ro
 	return r, err
 }
 
-// retryBusy repeats a call while the file is locked, in which case SQLite has done
-// nothing.
+// retryBusy retries a call while the file is locked. SQLite has done nothing in that case.
 func retryBusy(ctx context.Context, do func() error) error {
 	for deadline := time.Now().Add(busyTimeout); ; {
 		err := do()
@@ -148,7 +147,7 @@ func retryBusy(ctx context.Context, do func() error) error {
 	}
 }
 
-// explain describes an error of SQLite: what it means, where it is, and how to fix it.
+// explain describes an error of SQLite with its cause, position and fix.
 func (t *sqlTool) explain(d *database, q query, err error) error {
 	f, ok := errors.AsType[*sqliteError](err)
 	if !ok {
@@ -159,23 +158,23 @@ func (t *sqlTool) explain(d *database, q query, err error) error {
 		return err
 	case sqlite3.SQLITE_AUTH:
 		if t.config.ReadOnly {
-			return fmt.Errorf("not allowed: %s; this tool runs SELECT, WITH, VALUES, EXPLAIN and PRAGMAs that only tell something, on this one file", f.text)
+			return fmt.Errorf("not allowed: %s; this tool runs SELECT, WITH, VALUES, EXPLAIN and read-only PRAGMAs on this file", f.text)
 		}
-		return fmt.Errorf("not allowed: %s; this tool reads and changes the tables of this one file, and nothing else (no ATTACH, no temporary tables, no transactions over several calls, no PRAGMA that sets something)", f.text)
+		return fmt.Errorf("not allowed: %s; this tool only reads and changes tables of this file (no ATTACH, no temporary tables, no transactions across calls, no PRAGMA that changes a setting)", f.text)
 	case sqlite3.SQLITE_READONLY:
-		return errors.New("the database cannot be changed here: it is opened for reading only")
+		return errors.New("the database is read-only")
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fmt.Errorf("another program has locked the database for %s; call again later", busyTimeout)
 	case sqlite3.SQLITE_NOMEM:
-		return fmt.Errorf("the statement needs more memory than there is for queries (%d MB); ask for fewer or smaller values at once", maxMemory>>20)
+		return fmt.Errorf("the statement exceeds the memory limit for queries (%d MB); select fewer or smaller values", maxMemory>>20)
 	case sqlite3.SQLITE_TOOBIG:
-		return fmt.Errorf("the statement (%d bytes are the most) or one of its values (%d bytes) is too large; ask for length(column), or other columns", maxQuery, maxValue)
+		return fmt.Errorf("the statement (maximum %d bytes) or one of its values (maximum %d bytes) is too large; select length(column), or other columns", maxQuery, maxValue)
 	case sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%s is no SQLite database, or an encrypted one", t.name)
+		return fmt.Errorf("%s is not an SQLite database, or is encrypted", t.name)
 	case sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("the database is damaged (%s); PRAGMA integrity_check says where", f.text)
+		return fmt.Errorf("the database is damaged (%s); PRAGMA integrity_check shows where", f.text)
 	case sqlite3.SQLITE_CANTOPEN:
-		return fmt.Errorf("the database cannot be opened (%s): it must be a readable file, and one in WAL mode needs a folder that can be written", f.text)
+		return fmt.Errorf("the database cannot be opened (%s): the file must be readable, and in WAL mode its folder must be writable", f.text)
 	}
 	text := f.text
 	if f.offset >= 0 && f.offset <= len(q.text) {
