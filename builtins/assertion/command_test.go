@@ -128,7 +128,7 @@ func TestInvalidCommands(t *testing.T) {
 	missing := newCheck(t, assertion.Command, trial.CheckSettings{Dir: t.TempDir(), Env: os.Getenv}, func(k *assertion.CommandConfig) {
 		k.Argv = templates(t, "no-such-program-here")
 	})
-	check(t, missing, withResponse("x"), expect{err: "was not found in PATH"})
+	check(t, missing, withResponse("x"), expect{err: "not found in PATH"})
 	column := newCheck(t, assertion.Command, trial.CheckSettings{Dir: t.TempDir(), Env: os.Getenv}, func(k *assertion.CommandConfig) {
 		k.Argv = templates(t, "true", "${case.x}")
 	})

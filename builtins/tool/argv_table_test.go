@@ -49,8 +49,8 @@ func TestEachValueIsOneArgument(t *testing.T) {
 			t.Errorf("%.40q:\n%s", value, diff)
 		}
 	}
-	fails(t, cmd, args{"a": "x\x00y", "b": ""}, "holds a NUL byte")
-	fails(t, cmd, args{"a": "", "b": "x\x00y"}, "holds a NUL byte")
+	fails(t, cmd, args{"a": "x\x00y", "b": ""}, "has a NUL byte")
+	fails(t, cmd, args{"a": "", "b": "x\x00y"}, "has a NUL byte")
 }
 
 // A long text is one argument too. Longer texts, and bytes that argv cannot contain, go

@@ -189,7 +189,7 @@ func TestFailureErrorsIncludeTheExitStatus(t *testing.T) {
 		}
 	}
 	cmd := newTool(t, builtintool.Command, tool.Settings{Dir: t.TempDir()}, func(c *builtintool.CommandConfig) { c.Argv = templates(t, "no-such-program") })
-	fails(t, cmd, args{}, "program no-such-program was not found in PATH")
+	fails(t, cmd, args{}, "program no-such-program not found in PATH")
 }
 
 func TestStoppedCommandErrorIncludesItsOutput(t *testing.T) {

@@ -20,7 +20,7 @@ func TestNoSecretOfAnAddressIsTold(t *testing.T) {
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(secure.Close)
 	tests := []struct{ name, base, want string }{
-		{"a host without a name", "http://${env.CANARY_HOST}.invalid/v1", "no host is named [redacted CANARY_HOST]"},
+		{"a host without a name", "http://${env.CANARY_HOST}.invalid/v1", "unknown host [redacted CANARY_HOST]"},
 		{"a certificate of nobody", "https://me:${env.CANARY_HOST}@" + strings.TrimPrefix(secure.URL, "https://") + "/v1", "certificate"},
 		{"nobody there", "http://me:${env.CANARY_HOST}@127.0.0.1:1/${env.CANARY_HOST}", "connection refused"},
 		{"no address", "http://me:${env.CANARY_HOST} @host/v1", "is no http or https address"},

@@ -7,8 +7,8 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// The guard does not rely on how net writes an address that it dials: a mapped
-// address is what it maps, and a zone makes no address public.
+// The guard does not depend on how net formats dialled addresses: a mapped address counts as its IPv4 address, and a
+// zone does not make an address public.
 func TestPublicAddresses(t *testing.T) {
 	tests := map[string]bool{
 		"8.8.8.8": true, "::ffff:8.8.8.8": true, "2606:4700::1111": true, "2606:4700::1111%lo": true,

@@ -9,48 +9,44 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// admission is an attempt that may be sent now.
-type admission struct {
+// permit is the permission to send an attempt now.
+type permit struct {
 	release func(used int)
-	ticket
+	trialResult
 }
 
-// admit waits until the breaker and the rate limit let an attempt through. An
-// attempt that finds the breaker open waits a while for the one that tries the
-// server, and fails when that one fails, or at once where it would be long until
-// there is one: it is then repeated as any other that failed, so that no call
-// ends sooner than it would have by its own attempts. A call that has somebody
-// else to ask does not wait.
-func (c *Client) admit(ctx context.Context, job Call) (admission, error) {
+// admit waits until the breaker and the rate limit allow an attempt. If the breaker is open, the attempt waits for
+// the trial call and fails if that fails, or immediately if the wait is too long. A failed attempt is repeated like
+// any other, so no call ends earlier than without a breaker. A call with a fallback does not wait.
+func (c *Client) admit(ctx context.Context, job Call) (permit, error) {
 	var waited time.Time
 	h, lost := c.s.Breaker.look(waited)
 	for {
 		for h != nil {
 			if err := c.await(ctx, job, h, lost); err != nil {
-				return admission{}, err
+				return permit{}, err
 			}
 			waited = h.until
 			h, _ = c.s.Breaker.look(waited)
 		}
 		release, err := c.s.Limiter.Acquire(ctx, job.Tokens)
 		if err != nil {
-			return admission{}, err
+			return permit{}, err
 		}
-		var t ticket
+		var t trialResult
 		if t, h = c.s.Breaker.pass(waited); h == nil {
-			return admission{release, t}, nil
+			return permit{release, t}, nil
 		}
 		release(unsentCall)
 	}
 }
 
-// await waits at an open breaker; lost is how many had failed in trying the
-// server when the attempt began.
-func (c *Client) await(ctx context.Context, job Call, h *hold, lost int) error {
+// await waits at an open breaker. lost is the number of failed trial calls when the attempt started.
+func (c *Client) await(ctx context.Context, job Call, h *block, lost int) error {
 	if job.HasFallback {
-		return h.elsewhere()
+		return h.failFast()
 	}
-	if h.lost > lost {
+	if h.failedTrials > lost {
 		return h.err
 	}
 	if h.changed != nil {
@@ -62,11 +58,11 @@ func (c *Client) await(ctx context.Context, job Call, h *hold, lost int) error {
 		}
 	}
 	if h.long {
-		h.err.RetryAfter = 0 // nobody asked for it
+		h.err.RetryAfter = 0 // not requested by the server
 		return h.err
 	}
 	wait := time.Until(h.until)
-	if h.asked && c.s.Retry.TooLong(wait) != "" {
+	if h.serverAsked && c.s.Retry.TooLong(wait) != "" {
 		h.err.Final = true
 		return h.err
 	}
@@ -79,13 +75,13 @@ func (c *Client) await(ctx context.Context, job Call, h *hold, lost int) error {
 	return nil
 }
 
-// says is what the end of an attempt says of the server.
-func (c *Client) says(ctx context.Context, job Call, err error) error {
+// outcome returns the outcome of an attempt for the breaker: nil, errAside or errFailed.
+func (c *Client) outcome(ctx context.Context, job Call, err error) error {
 	if err == nil {
 		return nil
 	}
 	if ctx.Err() != nil {
-		return errAside
+		return errIrrelevant
 	}
 	sent, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -98,15 +94,15 @@ func (c *Client) says(ctx context.Context, job Call, err error) error {
 		}
 	case model.CallTimeout:
 		if !sent.silent {
-			return errAside
+			return errIrrelevant
 		}
 	case model.AuthError:
-		return errAside // keys are checked before the model is asked, and others have other keys
+		return errIrrelevant // keys are checked before the model is called, and other calls may have other keys
 	case model.RateLimited, model.NotFound, model.BadRequest, model.ContextTooLong, model.BadReply, model.NoReply:
 		return nil
 	}
 	if sent.Final {
-		return errAside // wrong here, and told at once to whoever tries
+		return errIrrelevant // a local error, reported immediately to every caller
 	}
 	return errFailed
 }

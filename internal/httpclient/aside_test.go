@@ -11,10 +11,10 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// Keys are checked before the model is asked.
-func TestARefusedKeySaysNothingOfTheServer(t *testing.T) {
+// Keys are checked before the model is called.
+func TestRejectedKeyDoesNotAffectBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{answer: func(n int) (int, time.Duration) {
+		p := &fakeServer{answer: func(n int) (int, time.Duration) {
 			if n%3 == 0 {
 				return 401, 0
 			}
@@ -25,21 +25,21 @@ func TestARefusedKeySaysNothingOfTheServer(t *testing.T) {
 			_, _ = ask(t.Context(), c, true)
 		}
 		if _, err := ask(t.Context(), c, true); !errors.Is(err, httpclient.ErrOpen) {
-			t.Fatalf("a wrong key keeps it closed: %v", err)
+			t.Fatalf("a wrong key closed the breaker: %v", err)
 		}
 		p.answer = always(401)
 		_, _ = ask(t.Context(), c, false)
 		p.answer = always(503)
 		_, _ = ask(t.Context(), c, false)
-		if _, err := ask(t.Context(), c, true); !errors.Is(err, httpclient.ErrOpen) || !strings.Contains(err.Error(), "let through in 2s") {
-			t.Errorf("a wrong key has closed it: %v", err)
+		if _, err := ask(t.Context(), c, true); !errors.Is(err, httpclient.ErrOpen) || !strings.Contains(err.Error(), "the next trial call is in 2s") {
+			t.Errorf("a wrong key closed the breaker: %v", err)
 		}
 	})
 }
 
-func TestAnAttemptThatPanicsHoldsNobodyUp(t *testing.T) {
+func TestPanickingAttemptReleasesBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{answer: always(503)}
+		p := &fakeServer{answer: always(503)}
 		b := httpclient.NewBreaker()
 		for range 5 {
 			_, _ = ask(t.Context(), p.client(b, 1), true)

@@ -10,35 +10,35 @@ import (
 	"github.com/pexctl/pex/engine/retry"
 )
 
-// MaxRetryAfter is the longest wait that is read from a server's answer; a longer one is cut to it.
+// MaxRetryAfter is the maximum wait read from a response; longer ones are reduced to it.
 const MaxRetryAfter = 24 * time.Hour
 
-// LongWaitError is a failed attempt that is not repeated because the server asks
-// for a longer wait than the policy allows.
+// LongWaitError is a failed attempt that is not repeated because the server asks for a longer wait than the policy
+// allows.
 type LongWaitError struct {
 	Wait   time.Duration
 	Advice string // retry.Policy.TooLong
 	Err    error  // of the attempt
 }
 
-// Error is the failure and why the call is not repeated.
+// Error returns the failure and why the call is not repeated.
 func (e *LongWaitError) Error() string { return e.Err.Error() + "; " + e.Advice }
 
-// Unwrap gives the failure of the attempt.
+// Unwrap returns the failure of the attempt.
 func (e *LongWaitError) Unwrap() error { return e.Err }
 
-// impatient is the *LongWaitError of a failure whose server asks for too long a
-// wait, or nil. How long a breaker holds a call is not for the server to say.
-func impatient(p retry.Policy, err error) error {
-	after := wished(err)
-	if says := p.TooLong(after); says != "" && !errors.Is(err, ErrOpen) {
-		return &LongWaitError{after, says, err}
+// tooLongWait returns a *LongWaitError if the server asks for too long a wait, or nil. The waits of a breaker are not
+// limited by the policy.
+func tooLongWait(p retry.Policy, err error) error {
+	after := serverWait(err)
+	if advice := p.TooLong(after); advice != "" && !errors.Is(err, ErrOpen) {
+		return &LongWaitError{after, advice, err}
 	}
 	return nil
 }
 
-// retryAfter reads the server's wish to wait: milliseconds, seconds or a date.
-// What cannot be read, and what lies in the past, is 0.
+// retryAfter returns the wait that the server asks for, in milliseconds, seconds or as a date. Invalid and past
+// values are 0.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return capped(ms / 1000)
@@ -53,7 +53,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// capped turns seconds into a wait between 0 and MaxRetryAfter; NaN is 0.
+// capped converts seconds to a wait between 0 and MaxRetryAfter. NaN is 0.
 func capped(seconds float64) time.Duration {
 	if !(seconds > 0) {
 		return 0

@@ -11,14 +11,14 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// watcher ends an attempt that takes too long: first byte, idle body, total.
+// watcher ends an attempt that exceeds one of its time limits: first byte, idle body, total.
 type watcher struct {
 	parent context.Context // the caller's
 	ctx    context.Context // the attempt's
 	cancel context.CancelCauseFunc
 	first  *time.Timer
 	total  *time.Timer
-	quiet  *time.Timer // runs while a read waits
+	quiet  *time.Timer // active while a read waits
 	idle   time.Duration
 }
 
@@ -36,13 +36,13 @@ func (w *watcher) after(d time.Duration, k model.ErrorKind, format string) *time
 	})
 }
 
-// arrived says that the answer's header is there.
+// arrived stops the limit for the first byte.
 func (w *watcher) arrived() { w.first.Stop() }
 
-// reading starts the limit of one read; the returned func ends it.
+// reading starts the limit of one read. The returned function stops it.
 func (w *watcher) reading() (done func() bool) {
 	if w.quiet == nil {
-		w.quiet = w.after(w.idle, model.Truncated, "nothing more came for %s")
+		w.quiet = w.after(w.idle, model.Truncated, "no data for %s")
 	} else {
 		w.quiet.Reset(w.idle)
 	}
@@ -58,7 +58,7 @@ func (w *watcher) end() {
 	w.cancel(nil)
 }
 
-// body is the body of an answer under watch: it is capped, and its errors are typed.
+// body is a response body with time limits and a maximum size. Its errors are typed.
 type body struct {
 	cappedBody
 	watch  *watcher
@@ -73,7 +73,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if err == nil || errors.Is(err, io.EOF) {
 		return n, err
 	}
-	return n, b.client.failed(b.watch, &Error{Kind: model.Truncated, Message: "the answer broke off: " + err.Error(), Err: err})
+	return n, b.client.failed(b.watch, &Error{Kind: model.Truncated, Message: "the response ended early: " + err.Error(), Err: err})
 }
 
 // Close implements io.Closer.
@@ -83,13 +83,13 @@ func (b *body) Close() error {
 	return err
 }
 
-// cappedBody gives at most so many bytes, then ErrTooLarge.
+// cappedBody returns ErrTooLarge after a maximum number of bytes.
 type cappedBody struct {
 	io.ReadCloser
 	most int64
 	seen int64
 	text bool  // an event stream of lines
-	line int64 // bytes of the line that is being read
+	line int64 // bytes of the current line so far
 }
 
 // Read implements io.Reader.
@@ -114,7 +114,7 @@ func (b *cappedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// long counts the line that a piece ends in, and says whether there is no end to it.
+// long updates the length of the current line and reports whether it is too long.
 func (b *cappedBody) long(piece []byte) bool {
 	if i := bytes.LastIndexByte(piece, '\n'); i >= 0 {
 		piece, b.line = piece[i+1:], 0

@@ -12,40 +12,37 @@ import (
 
 // When a breaker opens, and for how long.
 const (
-	breakAfter = 5                // failed attempts in a row
-	breakFirst = time.Second      // until one is let through; doubled each time that one fails,
+	breakAfter = 5                // consecutive failed attempts
+	breakFirst = time.Second      // until the first trial call; doubled after each failed one,
 	breakMost  = 30 * time.Second // up to this
 	breakAsked = time.Minute      // or as long as the server asks, up to this
-	breakWait  = 5 * time.Second  // that a call waits for it, unless the server asked for more
+	breakWait  = 5 * time.Second  // maximum wait of a call, unless the server asked for more
 )
 
-// ErrOpen says that nothing was sent: the model's server has failed too often,
-// and the breaker is open.
+// ErrOpen is returned if nothing was sent because the breaker is open: the model's server failed too often.
 var ErrOpen = errors.New("breaker open")
 
-// Breaker keeps calls away from a model that does not work. After 5 failed
-// attempts in a row, by whichever calls, nothing is sent for a second, or for
-// as long as the server asked; then one attempt is let through, and how it ends
-// counts for all who wait. Each that fails doubles the time until the next, up
-// to 30 s. A nil Breaker lets everything pass. Safe for concurrent use.
+// Breaker is a circuit breaker for a model. After 5 consecutive failed attempts of any calls, nothing is sent for a
+// second, or for as long as the server asked. Then one trial call is allowed, whose result applies to all waiting
+// calls. Each failed one doubles the wait, up to 30 s. A nil Breaker allows all calls. It is safe for concurrent use.
 type Breaker struct {
-	mu      sync.Mutex
-	circuit breaker.Breaker
-	turns   int           // how often it opened and closed: an attempt counts for the state that it passed
-	changed chan struct{} // closed when an attempt that tried the server has ended
-	lost    int           // such attempts that failed, ever
-	asked   bool          // it stays open so long because the server asked for it
-	last    fault         // the newest failure
+	mu           sync.Mutex
+	circuit      breaker.Breaker
+	epoch        int           // number of changes between open and closed; an attempt counts only for the state in which it started
+	changed      chan struct{} // closed when a trial call ends
+	failedTrials int           // total number of failed trial calls
+	serverAsked  bool          // the server asked for the current wait
+	last         fault         // the most recent failure
 }
 
-// fault is a failure as a breaker notes it.
+// fault is a failure as stored by a breaker.
 type fault struct {
 	kind  model.ErrorKind
 	text  string
-	after time.Duration // the server's wish
+	after time.Duration // wait that the server asked for
 }
 
-// NewBreaker makes a closed breaker.
+// NewBreaker returns a closed breaker.
 func NewBreaker() *Breaker {
 	return &Breaker{circuit: breaker.Breaker{Trip: breakAfter, Pause: breakFirst, MaxPause: breakMost}, changed: make(chan struct{})}
 }
@@ -55,8 +52,7 @@ var breakers struct {
 	of map[string]*Breaker
 }
 
-// SharedBreaker is the process's one breaker of a model (its server and name):
-// everyone who asks for the same gets the same.
+// SharedBreaker returns the breaker of a model (its server and name), which the whole process shares.
 func SharedBreaker(model string) *Breaker {
 	breakers.Lock()
 	defer breakers.Unlock()
@@ -69,94 +65,92 @@ func SharedBreaker(model string) *Breaker {
 	return breakers.of[model]
 }
 
-// What an attempt says of its server.
+// Outcomes of attempts.
 var (
-	errAside  = errors.New("nothing")
-	errFailed = errors.New("it does not work")
+	errIrrelevant = errors.New("says nothing about the server")
+	errFailed     = errors.New("the server failed")
 )
 
-// failed counts a failure; mu is held.
+// failed records a failure. mu must be held.
 func (b *Breaker) failed(what fault) {
 	b.last = what
 	now, after := time.Now(), min(what.after, breakAsked)
 	if b.circuit.Fail(now, after); b.circuit.Open() {
-		b.turns++
-		b.asked = after >= b.circuit.Remaining(now)
+		b.epoch++
+		b.serverAsked = after >= b.circuit.Remaining(now)
 	}
 }
 
-// held says what keeps an attempt from passing, nil = nothing. Whoever has
-// waited until a time need not look at the clock again.
-func (b *Breaker) held(waited time.Time) *hold {
+// blockedBy returns why an attempt may not start, or nil. An attempt that has waited until waited may start without a look
+// at the clock.
+func (b *Breaker) blockedBy(waited time.Time) *block {
 	c := &b.circuit
 	switch left := time.Until(c.Until); {
 	case !c.Open():
 		return nil
 	case c.Probing:
-		return &hold{changed: b.changed, lost: b.lost, err: b.refusal("one call is trying it now", 0)}
+		return &block{changed: b.changed, failedTrials: b.failedTrials, err: b.refusal("a trial call is in progress", 0)}
 	case left <= 0, waited.Equal(c.Until):
 		return nil
 	default:
-		when := "the next one is let through in " + roundUp(left).String()
-		return &hold{until: c.Until, long: left > breakWait && !b.asked, asked: b.asked, lost: b.lost, err: b.refusal(when, left)}
+		when := "the next trial call is in " + roundUp(left).String()
+		return &block{until: c.Until, long: left > breakWait && !b.serverAsked, serverAsked: b.serverAsked, failedTrials: b.failedTrials, err: b.refusal(when, left)}
 	}
 }
 
-// hold is why an attempt may not pass now.
-type hold struct {
-	until   time.Time       // when one may; zero = when the one that tries has ended,
-	changed <-chan struct{} // which closes this
-	long    bool            // longer than a call waits
-	asked   bool            // the server asked for the wait
-	lost    int
-	err     *Error
+// block is why an attempt may not start now.
+type block struct {
+	until        time.Time       // when an attempt may start; zero = when the trial call ends,
+	changed      <-chan struct{} // which closes this channel
+	long         bool            // longer than calls wait
+	serverAsked  bool            // the server asked for the wait
+	failedTrials int
+	err          *Error
 }
 
-// elsewhere tells a call that need not wait to go on to somebody else.
-func (h *hold) elsewhere() error {
+// failFast returns the error for a call with a fallback, which need not wait.
+func (h *block) failFast() error {
 	h.err.Final = true
 	return h.err
 }
 
-// refusal is a failure for which nothing was sent. It is of the kind of the last
-// that was: what is said of that server holds for both.
+// refusal returns the error of an attempt that was not sent. Its kind is that of the last failure.
 func (b *Breaker) refusal(when string, left time.Duration) *Error {
 	return &Error{
 		Kind: b.last.kind, RetryAfter: left, NotSent: true, Err: ErrOpen,
-		Message: fmt.Sprintf("not asked: its server has failed %d times in a row, and %s; the last failure: %s", b.circuit.Failures, when, b.last.text),
+		Message: fmt.Sprintf("not called: its server failed %d times in a row, and %s; the last failure: %s", b.circuit.Failures, when, b.last.text),
 	}
 }
 
-// ticket is for an attempt that was let through.
-type ticket struct {
-	// end is to be called with what the attempt says of the server, whatever comes.
+// trialResult reports the result of an attempt to the breaker.
+type trialResult struct {
+	// end must be called once with the outcome of the attempt.
 	end func(says error, what fault)
-	// works may be called before, when the server has begun to answer: those who
-	// wait for a long reply of it need not.
-	works func()
+	// responding may be called earlier, when the server starts to respond, so that waiting calls need not wait for the end
+	// of a long response.
+	responding func()
 }
 
-// pass lets an attempt through where nothing holds it.
-func (b *Breaker) pass(waited time.Time) (ticket, *hold) {
+// pass allows an attempt, or returns why it may not start.
+func (b *Breaker) pass(waited time.Time) (trialResult, *block) {
 	if b == nil {
-		return ticket{func(error, fault) {}, func() {}}, nil
+		return trialResult{func(error, fault) {}, func() {}}, nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if h := b.held(waited); h != nil {
-		return ticket{}, h
+	if h := b.blockedBy(waited); h != nil {
+		return trialResult{}, h
 	}
 	if !b.circuit.Open() {
-		turn := b.turns
-		return ticket{func(says error, what fault) { b.ended(turn, says, what) }, func() {}}, nil
+		turn := b.epoch
+		return trialResult{func(says error, what fault) { b.ended(turn, says, what) }, func() {}}, nil
 	}
 	b.circuit.Probing = true
 	return b.trial(), nil
 }
 
-// trial is the ticket of the one attempt that tries the server. What it says
-// first counts.
-func (b *Breaker) trial() ticket {
+// trial returns the ticket of the trial call. Only the first result counts.
+func (b *Breaker) trial() trialResult {
 	var once sync.Once
 	end := func(says error, what fault) {
 		once.Do(func() {
@@ -165,9 +159,9 @@ func (b *Breaker) trial() ticket {
 			switch {
 			case says == nil:
 				b.circuit.Succeed()
-				b.turns++
+				b.epoch++
 			case errors.Is(says, errFailed):
-				b.lost++
+				b.failedTrials++
 				b.failed(what)
 			}
 			b.circuit.Probing = false
@@ -175,16 +169,15 @@ func (b *Breaker) trial() ticket {
 			b.changed = make(chan struct{})
 		})
 	}
-	return ticket{end, func() { end(nil, fault{}) }}
+	return trialResult{end, func() { end(nil, fault{}) }}
 }
 
-// ended counts how an attempt ended that passed a closed breaker, unless it has
-// opened since.
+// ended records the end of an attempt that started with a closed breaker, unless the breaker has changed since.
 func (b *Breaker) ended(turn int, says error, what fault) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case turn != b.turns:
+	case turn != b.epoch:
 	case says == nil:
 		b.circuit.Succeed()
 	case errors.Is(says, errFailed):
@@ -192,17 +185,17 @@ func (b *Breaker) ended(turn int, says error, what fault) {
 	}
 }
 
-// look says what would hold an attempt, and how many have failed in trying.
-func (b *Breaker) look(waited time.Time) (h *hold, lost int) {
+// look returns why an attempt may not start, and the number of failed trial calls.
+func (b *Breaker) look(waited time.Time) (h *block, lost int) {
 	if b == nil {
 		return nil, 0
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.held(waited), b.lost
+	return b.blockedBy(waited), b.failedTrials
 }
 
-// roundUp makes a wait whole seconds.
+// roundUp rounds up to whole seconds.
 func roundUp(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }

@@ -18,15 +18,15 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// plant is a server inside a bubble: it answers as it is told, and counts.
-type plant struct {
+// fakeServer is a fake server in a synctest bubble. It counts requests.
+type fakeServer struct {
 	mu     sync.Mutex
 	asked  atomic.Int32
 	header http.Header
 	answer func(n int) (status int, after time.Duration)
 }
 
-func (p *plant) RoundTrip(r *http.Request) (*http.Response, error) {
+func (p *fakeServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	p.mu.Lock()
 	n := p.asked.Add(1)
 	status, after := p.answer(int(n))
@@ -46,12 +46,12 @@ func always(status int) func(int) (int, time.Duration) {
 	return func(int) (int, time.Duration) { return status, 0 }
 }
 
-// client makes a client of the plant.
-func (p *plant) client(b *httpclient.Breaker, attempts int) *httpclient.Client {
+// client returns a client of the fake server.
+func (p *fakeServer) client(b *httpclient.Breaker, attempts int) *httpclient.Client {
 	return httpclient.New(httpclient.Settings{Base: p, Breaker: b, Retry: retry.Policy{MaxAttempts: attempts, InitialDelay: time.Second}})
 }
 
-// ask makes one call.
+// ask makes one call. elsewhere sets HasFallback.
 func ask(ctx context.Context, c *httpclient.Client, elsewhere bool) (attempts int, err error) {
 	var got string
 	job := fetch(c, "http://model.test/v1", &got)
@@ -59,7 +59,7 @@ func ask(ctx context.Context, c *httpclient.Client, elsewhere bool) (attempts in
 	return c.Call(ctx, job)
 }
 
-func TestBreakerOpensOnWhatSaysThatTheServerIsDown(t *testing.T) {
+func TestBreakerOpensIfServerIsDown(t *testing.T) {
 	tests := []struct {
 		name  string
 		serve func(int) (int, time.Duration)
@@ -86,7 +86,7 @@ func TestBreakerOpensOnWhatSaysThatTheServerIsDown(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &plant{answer: tt.serve}
+				p := &fakeServer{answer: tt.serve}
 				c := p.client(httpclient.NewBreaker(), 1)
 				var last error
 				for range 12 {
@@ -100,9 +100,9 @@ func TestBreakerOpensOnWhatSaysThatTheServerIsDown(t *testing.T) {
 	}
 }
 
-func TestOpenBreakerSaysWhyAndUntilWhen(t *testing.T) {
+func TestOpenBreakerErrorHasReasonAndWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{answer: always(503), header: http.Header{"Retry-After": {"30"}}}
+		p := &fakeServer{answer: always(503), header: http.Header{"Retry-After": {"30"}}}
 		c := p.client(httpclient.NewBreaker(), 1)
 		for range 5 {
 			_, _ = ask(t.Context(), c, true)
@@ -113,7 +113,7 @@ func TestOpenBreakerSaysWhyAndUntilWhen(t *testing.T) {
 		if !errors.As(err, &e) || n != 0 || e.Kind != model.Overloaded || e.RetryAfter != 18*time.Second || !e.NotSent || !e.Final {
 			t.Fatalf("attempts %d, %#v", n, err)
 		}
-		want := "not asked: its server has failed 5 times in a row, and the next one is let through in 18s; the last failure: HTTP 503: {}"
+		want := "not called: its server failed 5 times in a row, and the next trial call is in 18s; the last failure: HTTP 503: {}"
 		if e.Message != want {
 			t.Errorf("message %q\nwant    %q", e.Message, want)
 		}
@@ -133,14 +133,14 @@ func TestBreakerStaysOpenAsLongAsTheServerAsks(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.asks, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &plant{answer: always(503), header: http.Header{"Retry-After": {tt.asks}}}
+				p := &fakeServer{answer: always(503), header: http.Header{"Retry-After": {tt.asks}}}
 				c := p.client(httpclient.NewBreaker(), 1)
 				for range 5 {
 					_, _ = ask(t.Context(), c, true)
 				}
 				time.Sleep(tt.want - time.Nanosecond)
 				if _, err := ask(t.Context(), c, true); !errors.Is(err, httpclient.ErrOpen) {
-					t.Errorf("open no more: %v", err)
+					t.Errorf("no longer open: %v", err)
 				}
 				time.Sleep(2 * time.Nanosecond)
 				if _, err := ask(t.Context(), c, true); errors.Is(err, httpclient.ErrOpen) || int(p.asked.Load()) != 6 {
@@ -151,9 +151,9 @@ func TestBreakerStaysOpenAsLongAsTheServerAsks(t *testing.T) {
 	}
 }
 
-func TestManyCallsDoNotHammerADeadServer(t *testing.T) {
+func TestManyCallsSendFewRequestsToDeadServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{answer: func(int) (int, time.Duration) { return 503, time.Second }}
+		p := &fakeServer{answer: func(int) (int, time.Duration) { return 503, time.Second }}
 		b := httpclient.NewBreaker()
 		begin := time.Now()
 		var all sync.WaitGroup
@@ -161,12 +161,12 @@ func TestManyCallsDoNotHammerADeadServer(t *testing.T) {
 			all.Go(func() {
 				time.Sleep(time.Duration(i) * time.Second)
 				if _, err := ask(t.Context(), p.client(b, 3), false); err == nil {
-					t.Error("an answer of a dead server")
+					t.Error("a response from a dead server")
 				}
 			})
 		}
 		all.Wait()
-		// One after the other opens it; five double the pause; then one request in each 31 s.
+		// Sequential calls open the breaker; five failures double the wait; then one request every 31 s.
 		spent := time.Since(begin)
 		if most := 10 + 5 + int(spent/(31*time.Second)); int(p.asked.Load()) > most {
 			t.Errorf("%d requests in %v, want at most %d", int(p.asked.Load()), spent, most)
@@ -174,9 +174,9 @@ func TestManyCallsDoNotHammerADeadServer(t *testing.T) {
 	})
 }
 
-func TestNoCallEndsSoonerThroughTheBreaker(t *testing.T) {
+func TestBreakerDoesNotEndCallsEarlier(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{answer: always(500)}
+		p := &fakeServer{answer: always(500)}
 		b := httpclient.NewBreaker()
 		for range 5 {
 			_, _ = ask(t.Context(), p.client(nil, 1), true)
@@ -185,17 +185,17 @@ func TestNoCallEndsSoonerThroughTheBreaker(t *testing.T) {
 		asked := int(p.asked.Load())
 		begin := time.Now()
 		n, err := ask(t.Context(), p.client(b, 3), false)
-		// three attempts, each a request of its own: nobody else tries
+		// three attempts, each a trial call, since there are no other calls
 		if n != 3 || int(p.asked.Load()) != asked+3 || time.Since(begin) != (1+2+4)*time.Second {
 			t.Errorf("attempts %d, requests %d, after %v: %v", n, int(p.asked.Load())-asked, time.Since(begin), err)
 		}
-		// the next one is let through in 8 s, for which no call waits but by its own delays
+		// the next trial call is in 8 s, longer than calls wait beyond their own delays
 		asked, begin = int(p.asked.Load()), time.Now()
 		n, err = ask(t.Context(), p.client(b, 2), false)
 		if n != 0 || !errors.Is(err, httpclient.ErrOpen) || int(p.asked.Load()) != asked || time.Since(begin) != time.Second {
 			t.Errorf("attempts %d, requests %d, after %v: %v", n, int(p.asked.Load())-asked, time.Since(begin), err)
 		}
-		// a call with a single attempt waits what is left when that is not long
+		// a call with a single attempt waits if the rest is short
 		time.Sleep(3 * time.Second)
 		p.answer = always(200)
 		if n, err := ask(t.Context(), p.client(b, 1), false); n != 1 || err != nil || time.Since(begin) != 8*time.Second {
@@ -204,9 +204,9 @@ func TestNoCallEndsSoonerThroughTheBreaker(t *testing.T) {
 	})
 }
 
-func TestLongReplyOfOneThatTriesKeepsNobodyWaiting(t *testing.T) {
+func TestLongTrialCallDoesNotBlockOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{answer: always(500)}
+		p := &fakeServer{answer: always(500)}
 		b := httpclient.NewBreaker()
 		for range 5 {
 			_, _ = ask(t.Context(), p.client(b, 1), true)
@@ -219,7 +219,7 @@ func TestLongReplyOfOneThatTriesKeepsNobodyWaiting(t *testing.T) {
 			job := fetch(c, "http://model.test/v1", &got)
 			do := job.Do
 			job.Do = func(ctx context.Context) (int, error) {
-				defer time.Sleep(time.Hour) // its header has come
+				defer time.Sleep(time.Hour) // the response header has been sent
 				return do(ctx)
 			}
 			if _, err := c.Call(t.Context(), job); err != nil {
@@ -235,14 +235,14 @@ func TestLongReplyOfOneThatTriesKeepsNobodyWaiting(t *testing.T) {
 	})
 }
 
-func TestEachTrialThatFailsDoublesThePause(t *testing.T) {
+func TestFailedTrialDoublesPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{answer: always(500)}
+		p := &fakeServer{answer: always(500)}
 		c := p.client(httpclient.NewBreaker(), 1)
 		for range 5 {
 			_, _ = ask(t.Context(), c, true)
 		}
-		pauses := func(want ...time.Duration) { // until a request is let through
+		pauses := func(want ...time.Duration) { // until a request is sent
 			t.Helper()
 			for _, d := range want {
 				begin, asked := time.Now(), p.asked.Load()
@@ -262,11 +262,11 @@ func TestEachTrialThatFailsDoublesThePause(t *testing.T) {
 	})
 }
 
-func TestOneTriesAndItsEndCountsForAll(t *testing.T) {
+func TestResultOfTrialAppliesToAll(t *testing.T) {
 	for _, status := range []int{200, 500} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &plant{answer: always(500)}
+				p := &fakeServer{answer: always(500)}
 				b := httpclient.NewBreaker()
 				for range 5 {
 					_, _ = ask(t.Context(), p.client(b, 1), true)
@@ -292,7 +292,7 @@ func TestOneTriesAndItsEndCountsForAll(t *testing.T) {
 				time.Sleep(6 * time.Second)
 				synctest.Wait()
 				if int(p.asked.Load()) != 6 {
-					t.Errorf("%d requests while one tries", int(p.asked.Load())-5)
+					t.Errorf("%d requests during the trial", int(p.asked.Load())-5)
 				}
 				all.Wait()
 				switch {
@@ -306,9 +306,9 @@ func TestOneTriesAndItsEndCountsForAll(t *testing.T) {
 	}
 }
 
-func TestCancelledTrialLetsTheNextOneTry(t *testing.T) {
+func TestCancelledTrialIsFollowedByAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{answer: always(500)}
+		p := &fakeServer{answer: always(500)}
 		b := httpclient.NewBreaker()
 		for range 5 {
 			_, _ = ask(t.Context(), p.client(b, 1), true)
@@ -328,8 +328,8 @@ func TestCancelledTrialLetsTheNextOneTry(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		if _, err := ask(t.Context(), p.client(b, 1), true); !errors.Is(err, httpclient.ErrOpen) || !strings.Contains(err.Error(), "one call is trying it now") {
-			t.Errorf("beside the one that tries: %v", err)
+		if _, err := ask(t.Context(), p.client(b, 1), true); !errors.Is(err, httpclient.ErrOpen) || !strings.Contains(err.Error(), "a trial call is in progress") {
+			t.Errorf("during the trial: %v", err)
 		}
 		all.Go(func() {
 			if _, err := ask(t.Context(), p.client(b, 1), false); err != nil {
@@ -342,9 +342,9 @@ func TestCancelledTrialLetsTheNextOneTry(t *testing.T) {
 	})
 }
 
-func TestWaitAtTheBreakerEndsWithTheCall(t *testing.T) {
+func TestWaitAtBreakerEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{answer: always(503), header: http.Header{"Retry-After": {"30"}}}
+		p := &fakeServer{answer: always(503), header: http.Header{"Retry-After": {"30"}}}
 		b := httpclient.NewBreaker()
 		for range 5 {
 			_, _ = ask(t.Context(), p.client(b, 1), true)
@@ -363,9 +363,9 @@ func TestWaitAtTheBreakerEndsWithTheCall(t *testing.T) {
 	})
 }
 
-func TestCallThatWaitedForTheRateLimitLooksAgain(t *testing.T) {
+func TestBreakerIsCheckedAfterRateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{answer: func(int) (int, time.Duration) { return 500, time.Second }}
+		p := &fakeServer{answer: func(int) (int, time.Duration) { return 500, time.Second }}
 		b := httpclient.NewBreaker()
 		one := httpclient.NewLimiter(httpclient.Limits{MaxConcurrent: 1, RequestsPerMinute: 20})
 		var all sync.WaitGroup
@@ -385,6 +385,6 @@ func TestCallThatWaitedForTheRateLimitLooksAgain(t *testing.T) {
 func TestBreakerIsSharedByServerAndModel(t *testing.T) {
 	a, b := httpclient.SharedBreaker("http://breaker.test m"), httpclient.SharedBreaker("http://breaker.test n")
 	if a != httpclient.SharedBreaker("http://breaker.test m") || a == b {
-		t.Error("one breaker a model")
+		t.Error("breakers must be shared by model")
 	}
 }

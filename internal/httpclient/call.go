@@ -10,36 +10,33 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// Call is one logical call: what its attempts do and when they are repeated.
+// Call is one logical call: its attempts, and when they are repeated.
 type Call struct {
-	// Tokens is what the call is expected to take from the rate limit.
+	// Tokens is the expected use of the rate limit.
 	Tokens int
-	// Do makes one attempt, from building the request to reading the last byte
-	// of the answer, with ctx on its requests. It returns the tokens really
-	// used, 0 where that is not known.
+	// Do makes one attempt, from building the request to reading the last byte of the response, using ctx for its
+	// requests. It returns the tokens used, or 0 if unknown.
 	Do func(ctx context.Context) (tokens int, err error)
-	// Retryable says whether an error may pass, and is asked before each repeat;
-	// nil = a retryable *Error.
+	// Retryable reports whether the same call may succeed after an error. It is called before each repeat; nil =
+	// errors are retryable if they are a retryable *Error.
 	Retryable func(error) bool
-	// Grant is asked last before each repeat and may refuse it; nil = all are granted.
+	// Grant is called last before each repeat and may refuse it; nil = always granted.
 	Grant func(error) bool
-	// Waits is called before each wait that precedes an attempt: n is the number
-	// of that attempt, of at most most, err why it has to wait; nil = waits are not reported.
+	// Waits is called before each wait: n is the number of the next attempt, of at most most, and err the reason. It
+	// may be nil.
 	Waits func(n, most int, wait time.Duration, err error)
-	// Kind is the kind of a failure; nil = an *Error's, BadReply of any other.
+	// Kind returns the kind of a failure; nil = the kind of an *Error, otherwise BadReply.
 	Kind func(error) model.ErrorKind
-	// PriorAttempts is how many attempts of the call the caller made before: they count
-	// as attempts of the client's Retry.
+	// PriorAttempts is the number of attempts made earlier. They count as attempts of the client's Retry.
 	PriorAttempts int
-	// HasFallback says that the caller has somebody else to ask: an open breaker
-	// ends the call at once instead of keeping it waiting.
+	// HasFallback makes the call fail immediately if the breaker is open, since the caller has another model.
 	HasFallback bool
-	// NoResend says that a budget pays for one request: it is not sent anew on
-	// another connection where the server may have read it.
+	// NoResend prevents resending the request on another connection if the server may have read it, because a budget
+	// covers only one request.
 	NoResend bool
 }
 
-// kind is the kind of a failure of the job.
+// kind returns the kind of a failure.
 func (j *Call) kind(err error) model.ErrorKind {
 	if j.Kind != nil {
 		return j.Kind(err)
@@ -50,11 +47,9 @@ func (j *Call) kind(err error) model.ErrorKind {
 	return model.BadReply
 }
 
-// Call performs a job: it waits for the breaker and the rate limit, makes an
-// attempt, and repeats it after a wait as the client's Retry says. attempts
-// counts those for which something could be sent. Where Do lost the type of a
-// failed request, the error is that request's *Error. When ctx ends the call,
-// the error wraps ctx.Err().
+// Call makes a call: it waits for the breaker and the rate limit, makes an attempt, and repeats it after a wait
+// according to the client's Retry. attempts counts those that could send something. If Do lost the type of a failed
+// request, the error is the *Error of that request. If ctx ends the call, the error wraps ctx.Err().
 func (c *Client) Call(ctx context.Context, job Call) (attempts int, err error) {
 	again := job.Retryable
 	if again == nil {
@@ -70,15 +65,15 @@ func (c *Client) Call(ctx context.Context, job Call) (attempts int, err error) {
 			return attempts, err
 		}
 		if h, _ := c.s.Breaker.look(time.Time{}); h != nil && job.HasFallback {
-			return attempts, h.elsewhere()
+			return attempts, h.failFast()
 		}
-		if long := impatient(c.s.Retry, err); long != nil {
+		if long := tooLongWait(c.s.Retry, err); long != nil {
 			return attempts, long
 		}
 		if job.Grant != nil && !job.Grant(err) {
 			return attempts, err
 		}
-		wait := c.s.Retry.Delay(n, wished(err), c.s.Random)
+		wait := c.s.Retry.Delay(n, serverWait(err), c.s.Random)
 		if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {
 			return attempts, err
 		}
@@ -88,7 +83,7 @@ func (c *Client) Call(ctx context.Context, job Call) (attempts int, err error) {
 	}
 }
 
-// wait waits before attempt n, because of err.
+// wait waits before attempt n because of err.
 func (c *Client) wait(ctx context.Context, job *Call, n int, wait time.Duration, err error) error {
 	if job.Waits != nil {
 		job.Waits(n, max(c.s.Retry.MaxAttempts, 1), wait, err)
@@ -96,33 +91,32 @@ func (c *Client) wait(ctx context.Context, job *Call, n int, wait time.Duration,
 	return c.s.Sleep(ctx, wait)
 }
 
-// ended is a call that ctx ended while it waited to repeat what had failed.
+// ended returns the error of a call whose ctx ended while it waited to repeat an attempt.
 func ended(stop, after error) error {
 	return fmt.Errorf("%w while waiting to repeat after: %w", stop, after)
 }
 
-// attempt makes one attempt, once the breaker and the rate limit let it through.
+// attempt makes one attempt when the breaker and the rate limit allow it.
 func (c *Client) attempt(ctx context.Context, job Call) error {
 	a, err := c.admit(ctx, job)
 	if err != nil {
 		return err
 	}
-	used, says, what := 0, errAside, fault{} // if Do does not return
+	used, says, what := 0, errIrrelevant, fault{} // if Do panics
 	defer func() {
-		a.end(says, what) // first: whoever gets its place looks at the breaker
+		a.end(says, what) // before release, because the next call checks the breaker
 		a.release(used)
 	}()
-	last := record{once: job.NoResend, works: a.works}
-	used, err = job.Do(context.WithValue(ctx, recordKey{}, &last))
+	last := attemptState{noResend: job.NoResend, responding: a.responding}
+	used, err = job.Do(context.WithValue(ctx, attemptKey{}, &last))
 	err = c.found(ctx, err, &last)
-	if says = c.says(ctx, job, err); says != nil {
+	if says = c.outcome(ctx, job, err); says != nil {
 		what = c.fault(job, err)
 	}
 	return err
 }
 
-// fault is a failure as the breaker tells it to others. Who was not asked may
-// ask again, also where the one who was may not.
+// fault returns a failure for the breaker. Other calls may retry after a timeout even if this one may not.
 func (c *Client) fault(job Call, err error) fault {
 	kind := job.kind(err)
 	if kind == model.CallTimeout {
@@ -130,13 +124,13 @@ func (c *Client) fault(job Call, err error) fault {
 	}
 	text := err.Error()
 	if sent, ok := errors.AsType[*Error](err); ok {
-		text = sent.Error() // without what was said around it
+		text = sent.Error() // without the context added by callers
 	}
-	return fault{kind, excerpt(c.Redact(text), 300), wished(err)}
+	return fault{kind, excerpt(c.Redact(text), 300), serverWait(err)}
 }
 
-// found is the typed failure behind the error of an attempt.
-func (c *Client) found(ctx context.Context, err error, last *record) error {
+// found returns the typed failure behind the error of an attempt.
+func (c *Client) found(ctx context.Context, err error, last *attemptState) error {
 	if err == nil {
 		return nil
 	}
@@ -159,47 +153,46 @@ func retryable(err error) bool {
 	return errors.As(err, &e) && e.Retryable()
 }
 
-// wished is how long the server asked to wait.
-func wished(err error) time.Duration {
+// serverWait returns how long the server asked to wait.
+func serverWait(err error) time.Duration {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.RetryAfter
 	}
 	return 0
 }
 
-type recordKey struct{}
+type attemptKey struct{}
 
-// record is what an attempt and its requests tell each other, through libraries
-// that know of neither. It keeps the last typed failure: some of them turn it
-// into text on its way up.
-type record struct {
-	once  bool   // as the job has it
-	works func() // to be called when the server begins to answer
+// attemptState passes data between an attempt and its requests, through libraries that know neither. It has the last typed
+// failure, because some libraries convert errors to text.
+type attemptState struct {
+	noResend   bool   // Call.NoResend
+	responding func() // called when the server starts to respond
 
 	mu  sync.Mutex
 	err *Error
 }
 
-func (r *record) get() *Error {
+func (r *attemptState) get() *Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
 }
 
-func isOnce(ctx context.Context) bool {
-	r, ok := ctx.Value(recordKey{}).(*record)
-	return ok && r.once
+func isNoResend(ctx context.Context) bool {
+	r, ok := ctx.Value(attemptKey{}).(*attemptState)
+	return ok && r.noResend
 }
 
-// works tells the breaker that the server begins to answer.
-func works(ctx context.Context) {
-	if r, ok := ctx.Value(recordKey{}).(*record); ok {
-		r.works()
+// responding tells the breaker that the server starts to respond.
+func responding(ctx context.Context) {
+	if r, ok := ctx.Value(attemptKey{}).(*attemptState); ok {
+		r.responding()
 	}
 }
 
-func remember(ctx context.Context, err *Error) {
-	if r, ok := ctx.Value(recordKey{}).(*record); ok {
+func recordError(ctx context.Context, err *Error) {
+	if r, ok := ctx.Value(attemptKey{}).(*attemptState); ok {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.err = err

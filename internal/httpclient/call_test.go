@@ -17,20 +17,20 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// naps records the waits between attempts and takes none of them.
-type naps []time.Duration
+// recordedWaits records the waits between attempts without waiting.
+type recordedWaits []time.Duration
 
-func (n *naps) sleep(_ context.Context, d time.Duration) error {
+func (n *recordedWaits) sleep(_ context.Context, d time.Duration) error {
 	*n = append(*n, d)
 	return nil
 }
 
-// fetch is a job that reads one address.
+// fetch returns a call that reads one address.
 func fetch(c *httpclient.Client, url string, into *string) httpclient.Call {
 	return send(c, url, "{}", into)
 }
 
-// send is a job that posts a text to an address.
+// send returns a call that posts a text to an address.
 func send(c *httpclient.Client, url, text string, into *string) httpclient.Call {
 	return httpclient.Call{Do: func(ctx context.Context) (int, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(text))
@@ -55,7 +55,7 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return s.URL
 }
 
-func TestCallRepeatsWhatMayPass(t *testing.T) {
+func TestCallRepeatsTemporaryFailures(t *testing.T) {
 	tests := []struct {
 		status   int
 		attempts int
@@ -92,7 +92,7 @@ func TestCallRepeatsWhatMayPass(t *testing.T) {
 					}
 					fmt.Fprint(w, "here")
 				})
-				var slept naps
+				var slept recordedWaits
 				var got string
 				c := httpclient.New(httpclient.Settings{Retry: retry.Policy{MaxAttempts: 3}, Sleep: slept.sleep})
 				attempts, err := c.Call(t.Context(), fetch(c, url, &got))
@@ -115,7 +115,7 @@ func TestCallRepeatsWhatMayPass(t *testing.T) {
 	}
 }
 
-func TestCallWaitsAsTheServerAsks(t *testing.T) {
+func TestCallHonorsRetryAfter(t *testing.T) {
 	tests := []struct {
 		name, header, value string
 		want                time.Duration
@@ -125,7 +125,7 @@ func TestCallWaitsAsTheServerAsks(t *testing.T) {
 		{"the longest of the policy", "Retry-After", "30", 30 * time.Second},
 		{"not a number", "Retry-After", "NaN", time.Second},
 		{"negative", "Retry-After", "-5", time.Second},
-		{"a date long gone", "Retry-After", "Fri, 31 Dec 1999 23:59:59 GMT", time.Second},
+		{"a date in the past", "Retry-After", "Fri, 31 Dec 1999 23:59:59 GMT", time.Second},
 		{"garbage", "Retry-After", "soon", time.Second},
 		{"less than the policy", "Retry-After", "0.1", time.Second},
 	}
@@ -135,7 +135,7 @@ func TestCallWaitsAsTheServerAsks(t *testing.T) {
 				w.Header().Set(tt.header, tt.value)
 				w.WriteHeader(http.StatusTooManyRequests)
 			})
-			var slept naps
+			var slept recordedWaits
 			var got string
 			c := httpclient.New(httpclient.Settings{Retry: retry.Policy{MaxAttempts: 2, InitialDelay: time.Second}, Sleep: slept.sleep})
 			_, err := c.Call(t.Context(), fetch(c, url, &got))
@@ -146,7 +146,7 @@ func TestCallWaitsAsTheServerAsks(t *testing.T) {
 	}
 }
 
-func TestCallEndsWhereTheServerAsksForMoreThanTheLongestWait(t *testing.T) {
+func TestCallFailsIfRetryAfterIsTooLong(t *testing.T) {
 	tests := []struct {
 		name, value string
 		most, asked time.Duration
@@ -165,7 +165,7 @@ func TestCallEndsWhereTheServerAsksForMoreThanTheLongestWait(t *testing.T) {
 				w.Header().Set("Retry-After", tt.value)
 				w.WriteHeader(http.StatusTooManyRequests)
 			})
-			var slept naps
+			var slept recordedWaits
 			var got string
 			c := httpclient.New(httpclient.Settings{Retry: retry.Policy{MaxAttempts: 3, MaxDelay: tt.most}, Sleep: slept.sleep})
 			_, err := c.Call(t.Context(), fetch(c, url, &got))
@@ -181,7 +181,7 @@ func TestCallEndsWhereTheServerAsksForMoreThanTheLongestWait(t *testing.T) {
 	}
 }
 
-func TestCallEndsAtABreakerThatIsHeldLongerThanTheLongestWait(t *testing.T) {
+func TestCallFailsIfBreakerIsOpenTooLong(t *testing.T) {
 	requests := 0
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		requests++
@@ -190,18 +190,18 @@ func TestCallEndsAtABreakerThatIsHeldLongerThanTheLongestWait(t *testing.T) {
 	})
 	b := httpclient.NewBreaker()
 	var got string
-	patient := httpclient.New(httpclient.Settings{Retry: retry.Policy{MaxAttempts: 5}, Breaker: b, Sleep: new(naps).sleep})
+	patient := httpclient.New(httpclient.Settings{Retry: retry.Policy{MaxAttempts: 5}, Breaker: b, Sleep: new(recordedWaits).sleep})
 	if _, err := patient.Call(t.Context(), fetch(patient, url, &got)); err == nil || requests != 5 {
 		t.Fatalf("%d requests, %v", requests, err)
 	}
-	var slept naps
+	var slept recordedWaits
 	c := httpclient.New(httpclient.Settings{Retry: retry.Policy{MaxAttempts: 3, MaxDelay: 5 * time.Second}, Breaker: b, Sleep: slept.sleep})
 	if _, err := c.Call(t.Context(), fetch(c, url, &got)); !errors.Is(err, httpclient.ErrOpen) || requests != 5 || len(slept) != 0 {
 		t.Errorf("%d requests, waits %v, %v", requests, slept, err)
 	}
 }
 
-func TestDelayDoublesUpToItsMost(t *testing.T) {
+func TestDelayDoublesUpToMaximum(t *testing.T) {
 	r := retry.Policy{InitialDelay: time.Second, MaxDelay: 5 * time.Second}
 	var got []time.Duration
 	for n := 1; n <= 5; n++ {
@@ -219,7 +219,7 @@ func TestDelayDoublesUpToItsMost(t *testing.T) {
 	}
 }
 
-func TestCallObeysTheServerThatForbidsARepeat(t *testing.T) {
+func TestCallHonorsShouldRetryHeader(t *testing.T) {
 	var asked atomic.Int32
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
@@ -227,13 +227,13 @@ func TestCallObeysTheServerThatForbidsARepeat(t *testing.T) {
 		w.WriteHeader(http.StatusInternalServerError)
 	})
 	var got string
-	c := httpclient.New(httpclient.Settings{Retry: retry.Policy{MaxAttempts: 3}, Sleep: new(naps).sleep})
+	c := httpclient.New(httpclient.Settings{Retry: retry.Policy{MaxAttempts: 3}, Sleep: new(recordedWaits).sleep})
 	if _, err := c.Call(t.Context(), fetch(c, url, &got)); err == nil || asked.Load() != 1 {
 		t.Errorf("asked %d times, %v", asked.Load(), err)
 	}
 }
 
-func TestCallGivesUpWhenTheWaitIsLongerThanTheDeadline(t *testing.T) {
+func TestCallFailsIfWaitExceedsDeadline(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "50")
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -249,7 +249,7 @@ func TestCallGivesUpWhenTheWaitIsLongerThanTheDeadline(t *testing.T) {
 	}
 }
 
-func TestCallKeepsTheTypeThatALibraryLoses(t *testing.T) {
+func TestCallRestoresLostErrorType(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) })
 	c := httpclient.New(httpclient.Settings{})
 	var got string
@@ -266,7 +266,7 @@ func TestCallKeepsTheTypeThatALibraryLoses(t *testing.T) {
 	}
 }
 
-func TestCancelledCallSaysSo(t *testing.T) {
+func TestCancelledCallReturnsContextError(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	in := make(chan struct{})
 	url := serve(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -283,7 +283,7 @@ func TestCancelledCallSaysSo(t *testing.T) {
 	}
 }
 
-func TestCancelDuringTheWaitEndsTheCall(t *testing.T) {
+func TestCancelDuringWaitEndsCall(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
 	ctx, cancel := context.WithCancel(t.Context())
 	c := httpclient.New(httpclient.Settings{

@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/retry"
 )
 
-// Bounds of every client.
+// Limits of every client.
 const (
 	connectTimeout = 10 * time.Second
 	maxHeader      = 256 << 10
@@ -24,30 +24,30 @@ const (
 // Settings of a Client. The zero value is usable.
 type Settings struct {
 	UserAgent string   // "" = "pex"
-	Secrets   []string // replaced by value in every error; shorter than 4 bytes are left
+	Secrets   []string // replaced in every error; values shorter than 4 bytes are not
 	Retry     retry.Policy
 	Limiter   *Limiter // nil = no limit; see Shared
 	Breaker   *Breaker // nil = every attempt is sent; see SharedBreaker
 
-	FirstByte time.Duration // until the answer's header is there; 0 = 5 min
+	FirstByte time.Duration // until the response header; 0 = 5 min
 	Idle      time.Duration // between two reads of a body; 0 = 2 min
-	Total     time.Duration // for one attempt with its body; 0 = 10 min
-	MaxBody   int64         // bytes after decompression; 0 = 16 MiB
-	MaxStream int64         // the same for an event stream; 0 = 64 MiB
+	Total     time.Duration // one attempt including its body; 0 = 10 min
+	MaxBody   int64         // after decompression; 0 = 16 MiB
+	MaxStream int64         // like MaxBody, for event streams; 0 = 64 MiB
 
-	Base   http.RoundTripper                          // nil = the process's Pool of no Certificates
-	Sleep  func(context.Context, time.Duration) error // nil = a timer; between attempts
-	Random func() float64                             // nil = math/rand; for jitter
+	Base   http.RoundTripper                          // nil = the process's Pool without Certificates
+	Sleep  func(context.Context, time.Duration) error // between attempts; nil = a timer
+	Random func() float64                             // for jitter; nil = math/rand
 }
 
-// Client sends requests to one model server. Safe for concurrent use.
+// Client sends requests to one model server. It is safe for concurrent use.
 type Client struct {
 	s      Settings
 	redact redactor
 	http   *http.Client
 }
 
-// New makes a client. It opens nothing.
+// New returns a client. It opens no connection.
 func New(s Settings) *Client {
 	s.FirstByte = orDefault(s.FirstByte, 5*time.Minute)
 	s.Idle = orDefault(s.Idle, 2*time.Minute)
@@ -55,7 +55,7 @@ func New(s Settings) *Client {
 	s.MaxBody = orDefault(s.MaxBody, 16<<20)
 	s.MaxStream = orDefault(s.MaxStream, 64<<20)
 	if s.Base == nil {
-		s.Base, _ = Pool(Certificates{}) // which reads no file
+		s.Base, _ = Pool(Certificates{}) // cannot fail: no files to read
 	}
 	if s.Sleep == nil {
 		s.Sleep = sleep
@@ -64,13 +64,12 @@ func New(s Settings) *Client {
 		s.Random = rand.Float64
 	}
 	c := &Client{s: s, redact: newRedactor(slices.Concat(s.Secrets, proxySecrets()))}
-	c.http = &http.Client{Transport: (*transport)(c), CheckRedirect: c.checkRedirect}
+	c.http = &http.Client{Transport: (*roundTripper)(c), CheckRedirect: c.checkRedirect}
 	return c
 }
 
-// HTTP is the client to give to a provider's library: each request is one
-// attempt, refusals (status 400 and above) are errors around an *Error. The
-// library's own retries and timeouts must be off.
+// HTTP returns the client for a provider's library. Each request is one attempt. Responses with status 400 and above
+// are returned as errors that wrap an *Error. The library's own retries and timeouts must be off.
 func (c *Client) HTTP() *http.Client { return c.http }
 
 // Redact replaces the client's secrets in a text.
@@ -83,8 +82,7 @@ func (c *Client) CloseIdle() {
 	}
 }
 
-// checkRedirect follows few redirects, none to another host (which would be
-// given the key) and none that turns a call into a GET.
+// checkRedirect follows few redirects, and none to another host, which would receive the key, or to another method.
 func (c *Client) checkRedirect(req *http.Request, via []*http.Request) error {
 	why := ""
 	switch {
@@ -99,15 +97,15 @@ func (c *Client) checkRedirect(req *http.Request, via []*http.Request) error {
 	}
 	err := &Error{
 		Kind: model.BadRequest, Final: true, Err: ErrRedirect,
-		Message: c.Redact(fmt.Sprintf("%s: set the base URL to where %s leads", why, req.URL.Redacted())),
+		Message: c.Redact(fmt.Sprintf("%s: set the base URL to the target of %s", why, req.URL.Redacted())),
 	}
-	remember(req.Context(), err)
+	recordError(req.Context(), err)
 	return err
 }
 
 func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
 
-// sleep waits, or returns ctx's error when that ends first.
+// sleep waits for d, or returns the error of ctx if that ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -1,16 +1,15 @@
-// Package httpclient is the one HTTP transport of the house.
+// Package httpclient is the only HTTP transport of pex.
 //
-//	New(Settings) *Client          for model providers: typed failures, limits, repeats
-//	   Client.HTTP() *http.Client     what a provider's library is given
-//	   Client.Call(ctx, Job)          one logical call: breaker, rate limit, attempts, waits between them
-//	Pool(Certificates)             its connections; Shared, SharedBreaker: what calls of a model share
-//	NewGuarded(GuardSettings)      for tools that fetch what a model names: guarded dials, caps
-//	NewTrace(writer)               shows the exchanges of all clients, for --verbose and --debug
+//	New(Settings) *Client          for model providers: typed failures, limits, retries
+//	   Client.HTTP() *http.Client     the client for a provider's library
+//	   Client.Call(ctx, Call)         one logical call: breaker, rate limit, attempts, waits between them
+//	Pool(Certificates)             its connections; Shared, SharedBreaker: state shared by the calls of a model
+//	NewGuarded(GuardSettings)      for tools that fetch addresses from a model: guarded dials, size limits
+//	NewTrace(writer)               logs the exchanges of all clients, for --verbose and --debug
 //
-// A request that the server refuses, that cannot be sent, or whose body ends
-// early is an *Error whose Kind is one of the engine's words for a failed
-// model call; secrets are replaced in every message by value. Libraries that
-// turn errors into text lose nothing: Call remembers the typed failure.
+// A request that the server rejects, that cannot be sent, or whose body ends early is an *Error whose Kind is a
+// model.ErrorKind. Secrets are redacted in every message. Libraries that convert errors to text lose nothing, because
+// Call keeps the typed failure.
 //
-// It must not know the engine (engine/secret aside), any provider's protocol, or its library.
+// The package must not know the engine (except engine/secret), any provider's protocol, or its library.
 package httpclient

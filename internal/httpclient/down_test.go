@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-func TestWhatSaysThatAServerIsDown(t *testing.T) {
+func TestIsUnavailable(t *testing.T) {
 	for status, want := range map[int]bool{200: false, 404: false, 429: false, 500: false, 501: false, 502: true, 503: true, 504: true} {
 		if got := httpclient.IsUnavailableStatus(status); got != want {
 			t.Errorf("status %d: %t", status, got)
@@ -40,7 +40,7 @@ func TestWhatSaysThatAServerIsDown(t *testing.T) {
 		resp.Body.Close()
 	}
 	if httpclient.IsUnavailable(err) || !errors.Is(err, httpclient.ErrBlocked) {
-		t.Errorf("an address that the guard refused was never asked: %v", err)
+		t.Errorf("a rejected address does not mean that the server is unavailable: %v", err)
 	}
 }
 

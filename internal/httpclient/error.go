@@ -13,34 +13,33 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// Causes that a caller may ask for with errors.Is.
+// Causes for errors.Is.
 var (
-	// ErrTooLarge says that a body went past its cap, counted after decompression.
+	// ErrTooLarge means that a body exceeded its maximum size after decompression.
 	ErrTooLarge = errors.New("body too large")
-	// ErrBlocked says that the guard refused the host or the address.
+	// ErrBlocked means that the guard rejected the host or the address.
 	ErrBlocked = errors.New("address not allowed")
-	// ErrRedirect says that a redirect was not followed.
+	// ErrRedirect means that a redirect was not followed.
 	ErrRedirect = errors.New("redirect refused")
 )
 
-// Error is a failed request. Message and Body are safe to show: the secrets
-// of the client's settings are replaced in them.
+// Error is a failed request. Message and Body are safe to show: the secrets of the client's settings are redacted.
 type Error struct {
 	Kind       model.ErrorKind
-	Status     int           // HTTP status, 0 = there was no answer
-	RetryAfter time.Duration // what the server asked for, at most MaxRetryAfter
-	RequestID  string        // the server's name of the request
-	Code       string        // the server's name of the failure, where a header says it
+	Status     int           // HTTP status; 0 = no response
+	RetryAfter time.Duration // wait that the server asked for, at most MaxRetryAfter
+	RequestID  string        // the server's id of the request
+	Code       string        // the server's error code, if a header has it
 	Message    string
-	Body       []byte // of a refusal, at most 64 KiB
-	Final      bool   // the same request would fail again, whatever the kind says
-	NotSent    bool   // nothing of the request has left
+	Body       []byte // of an error response, at most 64 KiB
+	Final      bool   // the same request would fail again, whatever the kind
+	NotSent    bool   // nothing of the request was sent
 	Err        error
 
-	silent bool // the server had not begun to answer
+	silent bool // the server had not started to respond
 }
 
-// Error is the message, with the status where there was one.
+// Error returns the message, with the status if there is one.
 func (e *Error) Error() string {
 	if e.Status == 0 {
 		return e.Message
@@ -48,10 +47,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("HTTP %d: %s", e.Status, e.Message)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Retryable says whether the same request may succeed a moment later.
+// Retryable reports whether the same request may succeed later.
 func (e *Error) Retryable() bool {
 	return !e.Final && e.Kind.Retryable()
 }
@@ -80,26 +79,26 @@ func KindOf(status int) model.ErrorKind {
 	return model.BadRequest
 }
 
-// unanswered types a request that got no answer.
+// unanswered converts the error of a request without a response.
 func unanswered(host string, err error) *Error {
-	e := &Error{Kind: model.NetworkError, Message: "no answer from " + host + ": " + err.Error(), Err: err}
+	e := &Error{Kind: model.NetworkError, Message: "no response from " + host + ": " + err.Error(), Err: err}
 	var name *net.DNSError
 	if errors.As(err, &name) && name.IsNotFound {
 		e.Final = true
-		e.Message = "no host is named " + name.Name
+		e.Message = "unknown host " + name.Name
 	}
-	if hint, final := mend(err); hint != "" {
+	if hint, final := tlsHint(err); hint != "" {
 		e.Final = e.Final || final
 		e.Message += ": " + hint
 	}
 	return e
 }
 
-const present = "name one by PEX_CLIENT_CERT=file.pem and its key by PEX_CLIENT_KEY=file.pem"
+const clientCertHint = "set PEX_CLIENT_CERT=file.pem, and PEX_CLIENT_KEY=file.pem to its key"
 
-// mend is the way out of a connection that TLS refused, or a proxy did not take,
-// "" for any other; final says that it would be refused again.
-func mend(err error) (hint string, final bool) {
+// tlsHint returns how to fix a failed TLS handshake or proxy connection, or "" for other errors. final reports that
+// it would fail again.
+func tlsHint(err error) (hint string, final bool) {
 	var unknown x509.UnknownAuthorityError
 	var cert *tls.CertificateVerificationError
 	var plain tls.RecordHeaderError
@@ -107,28 +106,27 @@ func mend(err error) (hint string, final bool) {
 	proxied := errors.As(err, &remote) && remote.Op == "proxyconnect"
 	switch {
 	case errors.As(err, &unknown):
-		return "if it is right that your own CA signs it, name the CA's certificate by PEX_CA_FILE=file.pem", true
+		return "if your own CA signed it, set PEX_CA_FILE=file.pem to the CA's certificate", true
 	case errors.As(err, &cert):
-		return "its certificate is not one for this address and this day: mend it there, or check base_url and this machine's clock", true
+		return "its certificate is not valid for this address or date: fix the certificate, or check base_url and this machine's clock", true
 	case proxied && errors.As(err, &plain):
-		return "the proxy speaks no TLS there: is HTTPS_PROXY or HTTP_PROXY to begin with http://?", true
+		return "the proxy does not use TLS: should HTTPS_PROXY or HTTP_PROXY begin with http://?", true
 	case errors.As(err, &plain):
-		return "it speaks no TLS there: is base_url to begin with http://?", true
+		return "the server does not use TLS: should base_url begin with http://?", true
 	case errors.As(err, &remote) && remote.Op == "remote error" && strings.Contains(err.Error(), "certificate"):
-		return "it wants a certificate that it knows: " + present, true
+		return "the server requires a client certificate: " + clientCertHint, true
 	case errors.As(err, &remote) && remote.Op == "remote error" && strings.Contains(err.Error(), "handshake failure"):
-		return "it may want a certificate that it knows: " + present, true
-	case strings.Contains(err.Error(), "http2: client conn could not be established"): // which hides why
-		return "it may want a certificate that it knows: " + present, false
+		return "the server may require a client certificate: " + clientCertHint, true
+	case strings.Contains(err.Error(), "http2: client conn could not be established"): // which hides the reason
+		return "the server may require a client certificate: " + clientCertHint, false
 	case proxied:
-		return "is that the proxy that HTTPS_PROXY or HTTP_PROXY is to name?", false
+		return "check HTTPS_PROXY and HTTP_PROXY", false
 	}
 	return "", false
 }
 
-// IsUnavailable says that an error tells of a server that is not there, and not of what
-// it was asked: no address, no connection, no answer in time. What the guard
-// refused was never asked.
+// IsUnavailable reports whether an error means that the server is unavailable, whatever the request was: no address,
+// no connection, or a timeout. Requests rejected by the guard do not count.
 func IsUnavailable(err error) bool {
 	for _, own := range []error{ErrBlocked, ErrRedirect, ErrTooLarge} {
 		if errors.Is(err, own) {
@@ -139,8 +137,7 @@ func IsUnavailable(err error) bool {
 	return network
 }
 
-// IsUnavailableStatus says the same of a status: 502, 503 and 504, by which a gateway
-// speaks for a server behind it.
+// IsUnavailableStatus reports whether a gateway reports that its server is unavailable: 502, 503 and 504.
 func IsUnavailableStatus(status int) bool {
 	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
 }

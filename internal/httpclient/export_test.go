@@ -1,4 +1,4 @@
 package httpclient
 
-// Public is what the guard asks about an address that is dialled.
+// Public exports public.
 var Public = public

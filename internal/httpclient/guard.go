@@ -19,37 +19,32 @@ import (
 const (
 	guardedMaxBody   = 4 << 20
 	guardedTimeout   = 30 * time.Second
-	guardedIdle      = 16 // connections to one host that are kept, for Stream
+	guardedIdle      = 16 // idle connections per host, for Stream
 	defaultRedirects = 3
 )
 
-// GuardSettings says where a guarded client may go and how much it may read.
+// GuardSettings are the restrictions of a guarded client.
 type GuardSettings struct {
-	// AllowHosts are the hosts that may be asked: "host", "host:port", with *
-	// as in path.Match. Empty = every host at a public address. An entry that
-	// is itself an address, or localhost, may also lie in a private network:
-	// its author named the address.
+	// AllowHosts lists the allowed hosts: "host", "host:port", with * as in path.Match. Empty = every host with a
+	// public address. An entry that is an address, or localhost, may be in a private network, since the user named it
+	// explicitly.
 	AllowHosts   []string
-	AllowPrivate bool          // addresses of private networks are allowed too
-	MaxBody      int64         // bytes after decompression; 0 = 4 MiB
+	AllowPrivate bool          // allow addresses of private networks
+	MaxBody      int64         // after decompression; 0 = 4 MiB
 	MaxRedirects int           // 0 = 3, negative = none
-	Timeout      time.Duration // for a request with all its redirects and its body; 0 = 30 s
+	Timeout      time.Duration // for a request including redirects and body; 0 = 30 s
 	UserAgent    string        // "" = "pex"
-	// Stream is for servers that are talked to for long: Timeout is not used,
-	// connections are kept open, and MaxBody is not for event streams, whose
-	// events the reader bounds.
+	// Stream is for long-lived connections: Timeout is ignored, connections are kept open, and MaxBody does not apply
+	// to event streams, whose reader limits the events.
 	Stream bool
-	TLS    *tls.Config // see Certificates; nil = the machine's own certificates
+	TLS    *tls.Config // see Certificates; nil = the system's certificates
 }
 
-// NewGuarded makes a client for addresses that a model may name. The address
-// is checked when it is dialled, after the name was resolved, so a name cannot
-// change its mind between check and use; each redirect is checked again and
-// takes no credentials to another host. It uses no proxy, keeps no connection
-// open unless Stream says so, and answers of every status come back as they are. What the guard
-// refuses is an *Error inside the client's *url.Error; ask errors.Is for
-// ErrBlocked, ErrRedirect and ErrTooLarge (which reading a body past MaxBody
-// gives).
+// NewGuarded returns a client for addresses that a model may choose. It checks an address when it is dialled, after
+// name resolution, so that a name cannot resolve differently between check and use. Each redirect is checked again
+// and carries no credentials to another host. The client uses no proxy and keeps no connections open unless Stream is
+// set. Responses of every status are returned. A rejected request returns an *Error inside the client's *url.Error;
+// test it with errors.Is for ErrBlocked, ErrRedirect and ErrTooLarge (from reading the body).
 func NewGuarded(g GuardSettings) *http.Client {
 	t := &http.Transport{
 		DialContext:            guardedDial(g),
@@ -80,13 +75,13 @@ func NewGuarded(g GuardSettings) *http.Client {
 	}
 }
 
-// guarded checks a request before it is sent and caps what comes back.
+// guarded checks requests before they are sent, and limits the size of responses.
 type guarded struct {
 	settings GuardSettings
 	base     http.RoundTripper
 }
 
-// CloseIdleConnections lets http.Client pass the wish on.
+// CloseIdleConnections closes idle connections of the underlying transport.
 func (g *guarded) CloseIdleConnections() {
 	if b, ok := g.base.(interface{ CloseIdleConnections() }); ok {
 		b.CloseIdleConnections()
@@ -103,7 +98,7 @@ func (g *guarded) RoundTrip(req *http.Request) (*http.Response, error) {
 	setUserAgent(req, g.settings.UserAgent)
 	x := traced(req, redactor{})
 	resp, err := g.base.RoundTrip(req)
-	x.answered(resp, err)
+	x.response(resp, err)
 	if err != nil {
 		return nil, err
 	}
@@ -115,10 +110,10 @@ func (g *guarded) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func (g GuardSettings) check(req *http.Request) error {
 	if s := req.URL.Scheme; s != "http" && s != "https" {
-		return blocked("%q addresses are not fetched; use http or https", s)
+		return blocked("unsupported scheme %q; use http or https", s)
 	}
 	if req.URL.User != nil {
-		return blocked("an address with a user name in it is not fetched")
+		return blocked("addresses with a user name are not allowed")
 	}
 	host, port := req.URL.Hostname(), req.URL.Port()
 	if port == "" {
@@ -130,8 +125,7 @@ func (g GuardSettings) check(req *http.Request) error {
 	return nil
 }
 
-// allows says whether a host may be asked, and which entry says so ("" when
-// none needs to).
+// allows reports whether a host is allowed, and by which entry ("" if no entry is needed).
 func (g GuardSettings) allows(host, port string) (entry string, ok bool) {
 	if len(g.AllowHosts) == 0 {
 		return "", true
@@ -149,7 +143,7 @@ func (g GuardSettings) allows(host, port string) (entry string, ok bool) {
 	return "", false
 }
 
-// splitEntry parts an entry of AllowHosts; a bare IPv6 address has no port.
+// splitEntry splits an entry of AllowHosts. A bare IPv6 address has no port.
 func splitEntry(s string) (host, port string) {
 	if _, err := netip.ParseAddr(s); err == nil {
 		return s, ""
@@ -160,7 +154,7 @@ func splitEntry(s string) (host, port string) {
 	return strings.Trim(s, "[]"), ""
 }
 
-// guardedDial dials addresses that the guard allows, once the name is resolved.
+// guardedDial returns a function that dials allowed addresses after name resolution.
 func guardedDial(g GuardSettings) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		host, port, err := net.SplitHostPort(addr)
@@ -174,7 +168,7 @@ func guardedDial(g GuardSettings) func(context.Context, string, string) (net.Con
 		d := net.Dialer{Timeout: connectTimeout, Control: func(_, dialled string, _ syscall.RawConn) error {
 			at, err := netip.ParseAddrPort(dialled)
 			if err != nil {
-				return blocked("%s is no address", dialled)
+				return blocked("%s is not an address", dialled)
 			}
 			if g.AllowPrivate || public(at.Addr()) || named(entry, at.Addr()) {
 				return nil
@@ -185,7 +179,7 @@ func guardedDial(g GuardSettings) func(context.Context, string, string) (net.Con
 	}
 }
 
-// named says whether an allow-list entry names this very address.
+// named reports whether an allow-list entry is this address.
 func named(entry string, a netip.Addr) bool {
 	a = a.Unmap()
 	if entry == "localhost" {
@@ -195,8 +189,7 @@ func named(entry string, a netip.Addr) bool {
 	return err == nil && want.Unmap() == a
 }
 
-// guardedRedirect bounds the redirects and lets no header of the author's go
-// to another host.
+// guardedRedirect limits the redirects, and removes the request's headers on a redirect to another host.
 func guardedRedirect(most int) func(*http.Request, []*http.Request) error {
 	return func(req *http.Request, via []*http.Request) error {
 		if len(via) > most {
@@ -222,9 +215,8 @@ func blocked(format string, args ...any) *Error {
 	return &Error{Kind: model.BadRequest, Final: true, Err: ErrBlocked, Message: fmt.Sprintf(format, args...)}
 }
 
-// reserved are the ranges that are not public internet, beyond what netip
-// tells by itself. Addresses that carry another address inside (mapped, NAT64,
-// 6to4, Teredo) are refused whole: they are ways around this table.
+// reserved lists the ranges outside of the public internet that netip does not classify. Addresses that embed another
+// address (mapped, NAT64, 6to4, Teredo) are rejected completely, because they would bypass this table.
 var reserved = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),       // this network
 	netip.MustParsePrefix("100.64.0.0/10"),   // carrier NAT
@@ -248,8 +240,7 @@ var reserved = []netip.Prefix{
 	netip.MustParsePrefix("fec0::/10"),       // site-local
 }
 
-// public says whether an address is one of the public internet. A mapped IPv4
-// address counts as the address it maps.
+// public reports whether an address is on the public internet. A mapped IPv4 address counts as the IPv4 address.
 func public(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if !a.IsValid() || !a.IsGlobalUnicast() || a.IsPrivate() {

@@ -19,7 +19,7 @@ func TestGuardRefusesPrivateAddresses(t *testing.T) {
 			resp, err := client.Get(at)
 			if err == nil {
 				resp.Body.Close()
-				t.Fatal("was fetched")
+				t.Fatal("the address was fetched")
 			}
 			if !errors.Is(err, httpclient.ErrBlocked) {
 				t.Errorf("not blocked: %v", err)
@@ -28,9 +28,9 @@ func TestGuardRefusesPrivateAddresses(t *testing.T) {
 	}
 }
 
-// Whatever a name resolves to, and when: what counts is the address that is
-// dialled. An entry of the allow-list that is a name changes nothing.
-func TestGuardLooksAtTheAddressThatIsDialled(t *testing.T) {
+// The guard checks the address that is dialled, whatever a name resolves to and when. A host name in the allow list
+// does not change that.
+func TestGuardChecksDialledAddress(t *testing.T) {
 	asked := wiretest.ResolveInside(t)
 	for _, hosts := range [][]string{nil, {"*"}, {"rebind.example.com", "*.nip.io", "localhost.", "0x*", "[::1]:80"}} {
 		client := httpclient.NewGuarded(httpclient.GuardSettings{AllowHosts: hosts})
@@ -50,7 +50,7 @@ func TestGuardLooksAtTheAddressThatIsDialled(t *testing.T) {
 	}
 }
 
-func TestGuardAllowsWhatTheAuthorNames(t *testing.T) {
+func TestGuardAllowsListedHosts(t *testing.T) {
 	at := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
 	port := at[strings.LastIndex(at, ":")+1:]
 	tests := []struct {
@@ -94,7 +94,7 @@ func TestGuardKnowsLocalhost(t *testing.T) {
 }
 
 func TestGuardChecksEachRedirect(t *testing.T) {
-	inner := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the inner host was asked") })
+	inner := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the inner host was called") })
 	outer := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, inner, http.StatusFound) })
 	u, err := url.Parse(outer)
 	if err != nil {
@@ -106,7 +106,7 @@ func TestGuardChecksEachRedirect(t *testing.T) {
 	}
 }
 
-func TestGuardBoundsRedirects(t *testing.T) {
+func TestGuardLimitsRedirects(t *testing.T) {
 	for most, want := range map[int]int{0: 4, 1: 2, -1: 1} {
 		asked := 0
 		at := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +120,7 @@ func TestGuardBoundsRedirects(t *testing.T) {
 	}
 }
 
-func TestGuardTakesNoSecretsToAnotherHost(t *testing.T) {
+func TestGuardSendsNoSecretsToAnotherHost(t *testing.T) {
 	var got http.Header
 	other := serve(t, func(_ http.ResponseWriter, r *http.Request) { got = r.Header })
 	first := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other, http.StatusFound) })
@@ -141,7 +141,7 @@ func TestGuardTakesNoSecretsToAnotherHost(t *testing.T) {
 	}
 }
 
-func TestGuardCapsTheBody(t *testing.T) {
+func TestGuardLimitsBody(t *testing.T) {
 	at := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1001)) })
 	resp, err := httpclient.NewGuarded(httpclient.GuardSettings{AllowPrivate: true, MaxBody: 1000}).Get(at)
 	if err != nil {

@@ -8,28 +8,27 @@ import (
 	"time"
 )
 
-// Limits bound the calls to one model; zero = unbounded.
+// Limits limit the calls to one model; zero = unlimited.
 type Limits struct {
 	RequestsPerMinute int
 	TokensPerMinute   int
 	MaxConcurrent     int
 }
 
-// Limiter keeps calls within Limits: no more requests and tokens than allowed
-// in any 60 seconds, no more calls at once. Waiters go in the order in which
-// they came. A nil Limiter lets everything pass. Safe for concurrent use.
+// Limiter enforces Limits: the maximum of requests and tokens in any 60 seconds, and of concurrent calls. Calls wait
+// in order of arrival. A nil Limiter allows everything. It is safe for concurrent use.
 type Limiter struct {
 	limits Limits
-	slots  chan struct{} // nil = any number at once
-	turn   chan struct{} // held by the first in the queue for the window
+	slots  chan struct{} // nil = unlimited concurrency
+	turn   chan struct{} // held by the first call that waits for the window
 
 	mu     sync.Mutex
-	window []spent // the last minute, oldest first
-	last   uint64  // serial of the newest request ever
+	window []reservation // the last minute, oldest first
+	last   uint64        // serial of the newest request
 }
 
-// spent is one request in the window.
-type spent struct {
+// reservation is one request in the window.
+type reservation struct {
 	at     time.Time
 	tokens int
 	serial uint64
@@ -37,7 +36,7 @@ type spent struct {
 
 const minute = time.Minute
 
-// NewLimiter makes a limiter, nil when nothing is limited.
+// NewLimiter returns a limiter, or nil if there are no limits.
 func NewLimiter(l Limits) *Limiter {
 	if l == (Limits{}) {
 		return nil
@@ -59,8 +58,7 @@ type sharedKey struct {
 	limits Limits
 }
 
-// Shared is the process's one limiter of a model (its server and name) with
-// these limits: everyone who asks for the same gets the same.
+// Shared returns the limiter of a model (its server and name) with these limits, which the whole process shares.
 func Shared(model string, l Limits) *Limiter {
 	if l == (Limits{}) {
 		return nil
@@ -77,11 +75,11 @@ func Shared(model string, l Limits) *Limiter {
 	return shared.limiters[key]
 }
 
-// unsentCall, for the tokens of a call, says that it was not made.
+// unsentCall is the token count of a call that was not sent.
 const unsentCall = -1
 
-// Acquire waits until a call that will take about so many tokens fits. release
-// ends the call and says what it really used, 0 where that is not known.
+// Acquire waits until a call with about this many tokens is allowed. release ends the call; used is its actual number
+// of tokens, or 0 if unknown.
 func (l *Limiter) Acquire(ctx context.Context, tokens int) (release func(used int), err error) {
 	if l == nil {
 		return func(int) {}, nil
@@ -95,16 +93,16 @@ func (l *Limiter) Acquire(ctx context.Context, tokens int) (release func(used in
 	}
 	at, err := l.enter(ctx, tokens)
 	if err != nil {
-		l.free()
+		l.releaseSlot()
 		return nil, fmt.Errorf("wait for the rate limit: %w", err)
 	}
 	return func(used int) {
 		l.settle(at, used)
-		l.free()
+		l.releaseSlot()
 	}, nil
 }
 
-// enter waits for room in the window and takes it.
+// enter waits for capacity in the window and reserves it.
 func (l *Limiter) enter(ctx context.Context, tokens int) (serial uint64, err error) {
 	if l.limits.RequestsPerMinute == 0 && l.limits.TokensPerMinute == 0 {
 		return 0, ctx.Err()
@@ -116,7 +114,7 @@ func (l *Limiter) enter(ctx context.Context, tokens int) (serial uint64, err err
 	}
 	defer func() { <-l.turn }()
 	for {
-		wait, serial := l.take(time.Now(), tokens)
+		wait, serial := l.reserve(time.Now(), tokens)
 		if wait <= 0 {
 			return serial, nil
 		}
@@ -126,8 +124,8 @@ func (l *Limiter) enter(ctx context.Context, tokens int) (serial uint64, err err
 	}
 }
 
-// take books a request in the window, or says how long until it may fit.
-func (l *Limiter) take(now time.Time, tokens int) (wait time.Duration, serial uint64) {
+// reserve reserves a request in the window, or returns how long to wait.
+func (l *Limiter) reserve(now time.Time, tokens int) (wait time.Duration, serial uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	old := 0
@@ -139,12 +137,12 @@ func (l *Limiter) take(now time.Time, tokens int) (wait time.Duration, serial ui
 		return minute - now.Sub(l.window[0].at), 0
 	}
 	l.last++
-	l.window = append(l.window, spent{now, tokens, l.last})
+	l.window = append(l.window, reservation{now, tokens, l.last})
 	return 0, l.last
 }
 
-// fits says whether the window has room. An empty window has, even for a call
-// that is larger than the whole limit: it could never run else.
+// fits reports whether the window has capacity. An empty window always has, because a call larger than the whole
+// limit could never run otherwise.
 func (l *Limiter) fits(tokens int) bool {
 	if len(l.window) == 0 {
 		return true
@@ -161,15 +159,14 @@ func (l *Limiter) fits(tokens int) bool {
 	return true
 }
 
-// settle replaces the expected tokens of a request by those it used, and
-// forgets a request that was not made.
+// settle replaces the expected tokens of a request by the actual ones, or removes a request that was not sent.
 func (l *Limiter) settle(serial uint64, used int) {
 	if serial == 0 || used == 0 {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.window, func(s spent) bool { return s.serial == serial })
+	i := slices.IndexFunc(l.window, func(s reservation) bool { return s.serial == serial })
 	switch {
 	case i < 0:
 	case used < 0:
@@ -179,7 +176,7 @@ func (l *Limiter) settle(serial uint64, used int) {
 	}
 }
 
-func (l *Limiter) free() {
+func (l *Limiter) releaseSlot() {
 	if l.slots != nil {
 		<-l.slots
 	}

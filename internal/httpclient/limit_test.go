@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-func TestLimiterKeepsTheMinute(t *testing.T) {
+func TestLimiterWaitsForWindow(t *testing.T) {
 	tests := []struct {
 		name   string
 		limits httpclient.Limits
@@ -47,7 +47,7 @@ func TestLimiterKeepsTheMinute(t *testing.T) {
 	}
 }
 
-func TestLimiterNeverGoesOverInAnyMinute(t *testing.T) {
+func TestLimiterHoldsInAnyMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := httpclient.NewLimiter(httpclient.Limits{RequestsPerMinute: 5})
 		var mu sync.Mutex
@@ -76,7 +76,7 @@ func TestLimiterNeverGoesOverInAnyMinute(t *testing.T) {
 	})
 }
 
-func TestLimiterBoundsConcurrency(t *testing.T) {
+func TestLimiterLimitsConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := httpclient.NewLimiter(httpclient.Limits{MaxConcurrent: 3})
 		var now, most atomic.Int32
@@ -101,7 +101,7 @@ func TestLimiterBoundsConcurrency(t *testing.T) {
 	})
 }
 
-func TestLimiterWaitsEndWithTheContext(t *testing.T) {
+func TestLimiterWaitEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, limits := range []httpclient.Limits{{RequestsPerMinute: 1}, {MaxConcurrent: 1}} {
 			l := httpclient.NewLimiter(limits)
@@ -116,7 +116,7 @@ func TestLimiterWaitsEndWithTheContext(t *testing.T) {
 			cancel()
 			release(0)
 			if _, err := l.Acquire(t.Context(), 0); err != nil {
-				t.Errorf("%+v: a wait that ended kept its slot: %v", limits, err)
+				t.Errorf("%+v: a cancelled wait did not release its slot: %v", limits, err)
 			}
 		}
 	})

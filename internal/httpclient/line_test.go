@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-func TestALineOfAStreamIsBounded(t *testing.T) {
+func TestStreamLineIsLimited(t *testing.T) {
 	for _, tt := range []struct {
 		name, kind string
 		line       int

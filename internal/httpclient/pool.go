@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// Certificates are those that a process needs in the network that it is in.
+// Certificates are the TLS certificates of a process.
 type Certificates struct {
-	CAFile     string // PEM certificates, trusted besides the machine's own; "" = none
-	ClientCert string // PEM certificate that servers are shown; "" = none
-	ClientKey  string // PEM key of ClientCert; "" = it stands in the same file
+	CAFile     string // PEM certificates trusted in addition to the system's; "" = none
+	ClientCert string // PEM client certificate; "" = none
+	ClientKey  string // PEM key of ClientCert; "" = in the same file
 }
 
-// CertificatesOf are those that an environment names.
+// CertificatesOf returns the certificates set in an environment.
 func CertificatesOf(env func(string) string) Certificates {
 	return Certificates{CAFile: env("PEX_CA_FILE"), ClientCert: env("PEX_CLIENT_CERT"), ClientKey: env("PEX_CLIENT_KEY")}
 }
@@ -32,9 +32,9 @@ var pools struct {
 	of map[Certificates]*http.Transport
 }
 
-// Pool is the process's one set of connections to model servers with these
-// certificates, through the proxies of the environment: HTTP_PROXY, HTTPS_PROXY
-// and NO_PROXY. Files are read once; an error names the one that cannot be used.
+// Pool returns the connection pool to model servers with these certificates, which the whole process shares. It uses
+// the proxies of the environment: HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Files are read once; the error names an
+// invalid one.
 func Pool(c Certificates) (http.RoundTripper, error) {
 	pools.Lock()
 	defer pools.Unlock()
@@ -69,8 +69,8 @@ func (c Certificates) transport() (*http.Transport, error) {
 	return t, err
 }
 
-// TLS is how a client with these certificates takes part in TLS, nil without
-// any. It reads their files; an error names the one that cannot be used.
+// TLS returns the TLS configuration with these certificates, or nil if there are none. It reads their files; the
+// error names an invalid one.
 func (c Certificates) TLS() (*tls.Config, error) {
 	if c == (Certificates{}) {
 		return nil, nil
@@ -82,7 +82,7 @@ func (c Certificates) TLS() (*tls.Config, error) {
 	return t, c.present(t)
 }
 
-// trust adds the network's own authorities to the machine's.
+// trust adds the CA file to the system's authorities.
 func (c Certificates) trust(in *tls.Config) error {
 	if c.CAFile == "" {
 		return nil
@@ -92,25 +92,25 @@ func (c Certificates) trust(in *tls.Config) error {
 		return fmt.Errorf("PEX_CA_FILE: %w", err)
 	}
 	if in.RootCAs, err = x509.SystemCertPool(); err != nil {
-		in.RootCAs = x509.NewCertPool() // a machine without any
+		in.RootCAs = x509.NewCertPool() // no system pool
 	}
 	if !in.RootCAs.AppendCertsFromPEM(text) {
-		return fmt.Errorf("PEX_CA_FILE: %s holds no PEM certificate (-----BEGIN CERTIFICATE-----)", c.CAFile)
+		return fmt.Errorf("PEX_CA_FILE: %s has no PEM certificate (-----BEGIN CERTIFICATE-----)", c.CAFile)
 	}
 	return nil
 }
 
-// present makes the client's certificate the one that servers are shown.
+// present sets the client certificate.
 func (c Certificates) present(in *tls.Config) error {
 	if c.ClientCert == "" && c.ClientKey == "" {
 		return nil
 	}
 	if c.ClientCert == "" {
-		return errors.New("PEX_CLIENT_KEY is set and PEX_CLIENT_CERT is not: name the certificate that the key belongs to")
+		return errors.New("PEX_CLIENT_KEY is set, but PEX_CLIENT_CERT is not: set it to the certificate of the key")
 	}
 	key, hint := c.ClientKey, ""
 	if key == "" {
-		key, hint = c.ClientCert, " (PEX_CLIENT_KEY names the key's file, where it is another)"
+		key, hint = c.ClientCert, " (if the key is in another file, set PEX_CLIENT_KEY)"
 	}
 	pair, err := tls.LoadX509KeyPair(c.ClientCert, key)
 	if err != nil {
@@ -120,8 +120,7 @@ func (c Certificates) present(in *tls.Config) error {
 	return nil
 }
 
-// proxyRefused types the answer of a proxy that does not let a call to a
-// server through.
+// proxyRefused converts the response of a proxy that rejected a connection.
 func proxyRefused(_ context.Context, proxy *url.URL, asked *http.Request, resp *http.Response) error {
 	if resp.StatusCode == http.StatusOK {
 		return nil
@@ -136,10 +135,10 @@ func proxyRefused(_ context.Context, proxy *url.URL, asked *http.Request, resp *
 	return e
 }
 
-const proxyWants = " (HTTPS_PROXY and HTTP_PROXY may name a user: http://USER:PASSWORD@host:port)"
+const proxyWants = " (HTTPS_PROXY and HTTP_PROXY may have a user: http://USER:PASSWORD@host:port)"
 
-// proxySecrets are the passwords in the proxies of the environment. An address
-// without a scheme is one of http; one that cannot be read is not used either.
+// proxySecrets returns the passwords in the proxy settings of the environment. Addresses without a scheme use http;
+// invalid ones are ignored, as they are not used either.
 var proxySecrets = sync.OnceValue(func() (secrets []string) {
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
 		address := os.Getenv(name)

@@ -23,7 +23,7 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// written writes PEM blocks to a file.
+// written writes PEM blocks to a file and returns its path.
 func written(t *testing.T, blocks ...*pem.Block) string {
 	t.Helper()
 	var text []byte
@@ -37,7 +37,7 @@ func written(t *testing.T, blocks ...*pem.Block) string {
 	return path
 }
 
-// identity makes a certificate that signs itself, and its key.
+// identity returns a self-signed certificate and its key.
 func identity(t *testing.T) (cert, key *pem.Block) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -59,7 +59,7 @@ func identity(t *testing.T) (cert, key *pem.Block) {
 	return &pem.Block{Type: "CERTIFICATE", Bytes: signed}, &pem.Block{Type: "PRIVATE KEY", Bytes: secret}
 }
 
-// serveTLS serves by TLS, to clients with the certificate only if one is given.
+// serveTLS starts a TLS server. If client is given, it requires that client certificate.
 func serveTLS(t *testing.T, client *pem.Block) (url string, ca *pem.Block) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -68,7 +68,7 @@ func serveTLS(t *testing.T, client *pem.Block) (url string, ca *pem.Block) {
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.EnableHTTP2 = true
 	if client != nil {
-		// By TLS 1.3 the refusal comes after the handshake, where a reset may overtake it.
+		// With TLS 1.3 the rejection arrives after the handshake, where a connection reset may arrive first.
 		s.TLS = &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: x509.NewCertPool(), MaxVersion: tls.VersionTLS12}
 		s.TLS.ClientCAs.AppendCertsFromPEM(pem.EncodeToMemory(client))
 	}
@@ -77,7 +77,7 @@ func serveTLS(t *testing.T, client *pem.Block) (url string, ca *pem.Block) {
 	return s.URL, &pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}
 }
 
-func TestServersOfOnesOwnCA(t *testing.T) {
+func TestCustomCertificates(t *testing.T) {
 	cert, key := identity(t)
 	open, ca := serveTLS(t, nil)
 	closed, closedCA := serveTLS(t, cert)
@@ -86,15 +86,15 @@ func TestServersOfOnesOwnCA(t *testing.T) {
 		name string
 		url  string
 		c    httpclient.Certificates
-		want string // of the error; "" = it answers
+		want string // of the error; "" = success
 	}{
-		{"unknown", open, httpclient.Certificates{}, "name the CA's certificate by PEX_CA_FILE="},
+		{"unknown", open, httpclient.Certificates{}, "set PEX_CA_FILE="},
 		{"trusted", open, httpclient.Certificates{CAFile: trusted}, ""},
-		{"no client certificate", closed, httpclient.Certificates{CAFile: trusted}, "name one by PEX_CLIENT_CERT="},
+		{"no client certificate", closed, httpclient.Certificates{CAFile: trusted}, "set PEX_CLIENT_CERT="},
 		{"client certificate and key", closed, httpclient.Certificates{CAFile: trusted, ClientCert: written(t, cert), ClientKey: written(t, key)}, ""},
 		{"both in one file", closed, httpclient.Certificates{CAFile: trusted, ClientCert: written(t, key, cert)}, ""},
-		{"no TLS there", strings.Replace(serve(t, func(http.ResponseWriter, *http.Request) {}), "http:", "https:", 1), httpclient.Certificates{CAFile: trusted}, "is base_url to begin with http://?"},
-		{"another name", strings.Replace(open, "127.0.0.1", "localhost", 1), httpclient.Certificates{CAFile: trusted}, "not one for this address"},
+		{"no TLS", strings.Replace(serve(t, func(http.ResponseWriter, *http.Request) {}), "http:", "https:", 1), httpclient.Certificates{CAFile: trusted}, "should base_url begin with http://?"},
+		{"another name", strings.Replace(open, "127.0.0.1", "localhost", 1), httpclient.Certificates{CAFile: trusted}, "not valid for this address"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestServersOfOnesOwnCA(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := httpclient.New(httpclient.Settings{Base: pool, Retry: retry.Policy{MaxAttempts: 3}, Sleep: new(naps).sleep})
+			c := httpclient.New(httpclient.Settings{Base: pool, Retry: retry.Policy{MaxAttempts: 3}, Sleep: new(recordedWaits).sleep})
 			defer c.CloseIdle()
 			var got string
 			n, err := c.Call(t.Context(), fetch(c, tt.url, &got))
@@ -120,7 +120,7 @@ func TestServersOfOnesOwnCA(t *testing.T) {
 	}
 }
 
-func TestCertificatesThatCannotBeUsed(t *testing.T) {
+func TestInvalidCertificates(t *testing.T) {
 	cert, key := identity(t)
 	_, other := identity(t)
 	tests := []struct {
@@ -129,9 +129,9 @@ func TestCertificatesThatCannotBeUsed(t *testing.T) {
 		want string
 	}{
 		{"no such file", httpclient.Certificates{CAFile: "no/such.pem"}, "PEX_CA_FILE: open no/such.pem: no such file"},
-		{"no certificate", httpclient.Certificates{CAFile: written(t, key)}, "holds no PEM certificate"},
-		{"a key alone", httpclient.Certificates{ClientKey: written(t, key)}, "PEX_CLIENT_KEY is set and PEX_CLIENT_CERT is not"},
-		{"a certificate without key", httpclient.Certificates{ClientCert: written(t, cert)}, "(PEX_CLIENT_KEY names the key's file"},
+		{"no certificate", httpclient.Certificates{CAFile: written(t, key)}, "has no PEM certificate"},
+		{"a key alone", httpclient.Certificates{ClientKey: written(t, key)}, "PEX_CLIENT_KEY is set, but PEX_CLIENT_CERT is not"},
+		{"a certificate without key", httpclient.Certificates{ClientCert: written(t, cert)}, "(if the key is in another file"},
 		{"the key of another", httpclient.Certificates{ClientCert: written(t, cert), ClientKey: written(t, other)}, "does not match"},
 	}
 	for _, tt := range tests {
@@ -145,7 +145,7 @@ func TestCertificatesThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-func TestOnePoolForTheSameCertificates(t *testing.T) {
+func TestPoolIsSharedByCertificates(t *testing.T) {
 	_, ca := serveTLS(t, nil)
 	c := httpclient.Certificates{CAFile: written(t, ca)}
 	one, err := httpclient.Pool(c)
@@ -155,6 +155,6 @@ func TestOnePoolForTheSameCertificates(t *testing.T) {
 	again, _ := httpclient.Pool(c)
 	plain, _ := httpclient.Pool(httpclient.Certificates{})
 	if one != again || one == plain {
-		t.Error("pools are not told apart by their certificates")
+		t.Error("pools with different certificates are shared")
 	}
 }

@@ -15,15 +15,15 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// asked is the variable that makes the test's own process the one that asks:
-// net/http reads the proxies of the environment once.
+// asked is the variable that makes the test process run as the client, because net/http reads the proxy settings once
+// per process.
 const asked = "PEX_TEST_PROXY_ASKS"
 
 const proxyPassword = "pr/oxy+pass"
 
 func TestProxiesOfTheEnvironment(t *testing.T) {
 	if url := os.Getenv(asked); url != "" {
-		c := httpclient.New(httpclient.Settings{Retry: retry.Policy{MaxAttempts: 2}, Sleep: new(naps).sleep})
+		c := httpclient.New(httpclient.Settings{Retry: retry.Policy{MaxAttempts: 2}, Sleep: new(recordedWaits).sleep})
 		var got string
 		n, err := c.Call(t.Context(), fetch(c, url, &got))
 		var e *httpclient.Error
@@ -61,8 +61,8 @@ func TestProxiesOfTheEnvironment(t *testing.T) {
 		{"not found, by TLS", "HTTPS_PROXY=" + named, "https://missing.test/v1", "attempts 1, got \"\", error Post \"https://missing.test/v1\": HTTP 404: the proxy " + open},
 		{"unavailable, by TLS", "HTTPS_PROXY=" + named, "https://down.test/v1", "attempts 2, got \"\", error Post \"https://down.test/v1\": HTTP 503: the proxy " + open},
 		{"the proxy echoes", "HTTP_PROXY=" + named, "http://model.test/echo", "HTTP 400: [redacted] Basic [redacted]"},
-		{"no proxy there", "HTTP_PROXY=http://me:pr%2Foxy+pass@127.0.0.1:1", "http://model.test/v1", "connection refused: is that the proxy that HTTPS_PROXY or HTTP_PROXY is to name?"},
-		{"a proxy without TLS", "HTTP_PROXY=https://" + open, "http://model.test/v1", "the proxy speaks no TLS there: is HTTPS_PROXY or HTTP_PROXY to begin with http://?"},
+		{"no proxy there", "HTTP_PROXY=http://me:pr%2Foxy+pass@127.0.0.1:1", "http://model.test/v1", "connection refused: check HTTPS_PROXY and HTTP_PROXY"},
+		{"a proxy without TLS", "HTTP_PROXY=https://" + open, "http://model.test/v1", "the proxy does not use TLS: should HTTPS_PROXY or HTTP_PROXY begin with http://?"},
 		{"not for this host", "HTTP_PROXY=" + named + " NO_PROXY=0.0.0.0", direct, `attempts 1, got "directly"`},
 		{"for this host", "HTTP_PROXY=" + named, direct, "by way of the proxy"},
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// redactor replaces secrets by value. The zero redactor replaces nothing.
+// redactor redacts secrets. The zero redactor redacts nothing.
 type redactor struct{ values *secret.Values }
 
 func newRedactor(secrets []string) redactor { return redactor{secret.Unnamed(secrets)} }
@@ -17,23 +17,20 @@ func (r redactor) text(s string) string {
 	return clean
 }
 
-// begin replaces in the beginning of a text, and leaves out at its end what may
-// be the beginning of a value.
+// begin redacts the start of a text, and removes a possible partial secret at its end.
 func (r redactor) begin(b []byte) []byte { return []byte(r.values.Stream().Next(string(b))) }
 
-// bytes replaces in a body: in JSON also where a value is written with escapes
-// that nobody needs.
+// bytes redacts a body. In JSON it also finds values with unnecessary escapes.
 func (r redactor) bytes(b []byte) []byte {
 	clean, _ := r.values.JSON(b)
 	return clean
 }
 
-// SecretName says whether a header or a variable of this name holds what must
-// never be shown.
+// SecretName reports whether a header or variable of this name is secret.
 func SecretName(name string) bool { return secret.Name(name) }
 
-// SecretHeaders lists the values among headers that must never be shown. What
-// stands behind the word of a scheme ("Bearer") is found by itself.
+// SecretHeaders returns the values of secret headers. A value after an authentication scheme ("Bearer") is redacted
+// without being listed.
 func SecretHeaders(headers map[string]string) (secrets []string) {
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		if SecretName(name) {

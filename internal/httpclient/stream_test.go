@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// A client for streams keeps its connection, and bounds all but event streams.
+// A streaming client keeps its connection open, and limits all responses except event streams.
 func TestGuardedStream(t *testing.T) {
 	var connections atomic.Int64
 	at := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -16,29 +16,28 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// maxTraced is how much of a body a trace shows, in bytes.
+// maxTraced is the maximum size of a body in a trace, in bytes.
 const maxTraced = 1 << 20
 
-// Trace writes the HTTP exchanges of a process for people to read: one line for
-// each, or whole requests and replies. Secrets are replaced in everything that it
-// writes. Safe for concurrent use.
+// Trace logs the HTTP exchanges of a process: one line each, or whole requests and responses. Secrets are redacted.
+// It is safe for concurrent use.
 type Trace struct {
-	whole bool
-	now   func() time.Time
+	full bool
+	now  func() time.Time
 
 	mu    sync.Mutex
 	w     io.Writer
 	masks []*secret.Values
-	last  int // number of the latest exchange
+	last  int // number of the last exchange
 }
 
-// NewTrace writes to w; whole adds headers and bodies. secrets are replaced, besides
-// those of the client that sends a request.
+// NewTrace returns a trace that writes to w; whole adds headers and bodies. secrets are redacted in addition to those
+// of the client that sends a request.
 func NewTrace(w io.Writer, whole bool, secrets *secret.Values, now func() time.Time) *Trace {
-	return &Trace{w: w, whole: whole, now: now, masks: []*secret.Values{secrets}}
+	return &Trace{w: w, full: whole, now: now, masks: []*secret.Values{secrets}}
 }
 
-// Mask adds secrets that are to be replaced. A nil Trace has none.
+// Mask adds secrets to redact. It does nothing on a nil Trace.
 func (t *Trace) Mask(secrets ...*secret.Values) {
 	if t == nil {
 		return
@@ -48,25 +47,25 @@ func (t *Trace) Mask(secrets ...*secret.Values) {
 	t.masks = append(t.masks, secrets...)
 }
 
-// tracing is the trace of the process; nil = there is none.
+// tracing is the trace of the process, or nil.
 var tracing atomic.Pointer[Trace]
 
-// Start makes t the trace of all clients of the process, until stop is called.
+// Start makes t the trace of all clients of the process until stop is called.
 func (t *Trace) Start() (stop func()) {
 	before := tracing.Swap(t)
 	return func() { tracing.Store(before) }
 }
 
-// exchange is one request and its reply. A nil exchange is not traced.
+// exchange is a request and its response. A nil exchange is not traced.
 type exchange struct {
-	trace *Trace
-	masks masks
-	n     int
-	began time.Time
-	what  string // method and address
+	trace   *Trace
+	masks   masks
+	n       int
+	started time.Time
+	what    string // method and address
 }
 
-// traced begins the exchange of a request, which is about to be sent.
+// traced starts the exchange of a request that is about to be sent.
 func traced(req *http.Request, r redactor) *exchange {
 	t := tracing.Load()
 	if t == nil {
@@ -74,10 +73,10 @@ func traced(req *http.Request, r redactor) *exchange {
 	}
 	t.mu.Lock()
 	t.last++
-	x := &exchange{trace: t, n: t.last, began: t.now(), masks: append(masks{r.values}, t.masks...)}
+	x := &exchange{trace: t, n: t.last, started: t.now(), masks: append(masks{r.values}, t.masks...)}
 	t.mu.Unlock()
 	x.what = req.Method + " " + x.masks.address(req.URL)
-	if !t.whole {
+	if !t.full {
 		return x
 	}
 	lines := append([]string{x.what}, x.masks.headers(req.Header)...)
@@ -85,7 +84,7 @@ func traced(req *http.Request, r redactor) *exchange {
 	return x
 }
 
-// requestBody returns the body of a request, which can still be sent.
+// requestBody returns the body of a request, which remains readable.
 func requestBody(req *http.Request) []byte {
 	if req.Body == nil || req.Body == http.NoBody {
 		return nil
@@ -106,7 +105,7 @@ func requestBody(req *http.Request) []byte {
 	return text
 }
 
-// failing is the end of a body that could not be read.
+// failing is a reader that returns the error of a body.
 type failing struct{ err error }
 
 // Read implements io.Reader.
@@ -117,15 +116,15 @@ func (f failing) Read([]byte) (int, error) {
 	return 0, f.err
 }
 
-// answered notes what came back, and traces the body as it is read.
-func (x *exchange) answered(resp *http.Response, err error) {
+// response records the response, and traces its body as it is read.
+func (x *exchange) response(resp *http.Response, err error) {
 	switch {
 	case x == nil:
 	case err != nil:
-		x.end("failed after %s: %s", x.took(), x.masks.text(err.Error()))
+		x.end("failed after %s: %s", x.elapsed(), x.masks.text(err.Error()))
 	default:
-		if x.trace.whole {
-			x.write("<", append([]string{fmt.Sprintf("%s (%s)", x.masks.text(resp.Status), x.took())}, x.masks.headers(resp.Header)...))
+		if x.trace.full {
+			x.write("<", append([]string{fmt.Sprintf("%s (%s)", x.masks.text(resp.Status), x.elapsed())}, x.masks.headers(resp.Header)...))
 		}
 		if resp.Body != nil {
 			resp.Body = &tracedBody{ReadCloser: resp.Body, x: x, header: resp.Header, status: resp.Status}
@@ -133,17 +132,17 @@ func (x *exchange) answered(resp *http.Response, err error) {
 	}
 }
 
-// tracedBody keeps what is read of a body, and traces it at its end.
+// tracedBody records a body and traces it at the end.
 type tracedBody struct {
 	io.ReadCloser
 	x      *exchange
 	header http.Header
 	status string
 
-	mu   sync.Mutex
-	kept []byte
-	size int64
-	done bool
+	mu       sync.Mutex
+	recorded []byte
+	size     int64
+	done     bool
 }
 
 // Read implements io.Reader.
@@ -151,8 +150,8 @@ func (b *tracedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.mu.Lock()
 	b.size += int64(n)
-	if room := maxTraced - len(b.kept); b.x.trace.whole && room > 0 {
-		b.kept = append(b.kept, p[:min(n, room)]...)
+	if room := maxTraced - len(b.recorded); b.x.trace.full && room > 0 {
+		b.recorded = append(b.recorded, p[:min(n, room)]...)
 	}
 	b.mu.Unlock()
 	if err != nil {
@@ -175,42 +174,44 @@ func (b *tracedBody) end(err error) {
 	}
 	b.done = true
 	x := b.x
-	if x.trace.whole {
-		more := b.size - int64(len(b.kept))
+	if x.trace.full {
+		more := b.size - int64(len(b.recorded))
 		if more > 0 {
-			b.kept = x.masks.begin(b.kept)
+			b.recorded = x.masks.begin(b.recorded)
 		}
-		lines := x.masks.content(b.header, b.kept)
+		lines := x.masks.content(b.header, b.recorded)
 		if more > 0 {
 			lines = append(lines, fmt.Sprintf("(and %d bytes more)", more))
 		}
 		x.write("<", lines)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		x.end("%s, broke off after %d bytes and %s: %s", x.masks.text(b.status), b.size, x.took(), x.masks.text(err.Error()))
+		x.end("%s, ended early after %d bytes and %s: %s", x.masks.text(b.status), b.size, x.elapsed(), x.masks.text(err.Error()))
 		return
 	}
-	x.end("%s, %d bytes in %s", x.masks.text(b.status), b.size, x.took())
+	x.end("%s, %d bytes in %s", x.masks.text(b.status), b.size, x.elapsed())
 }
 
-func (x *exchange) took() time.Duration { return x.trace.now().Sub(x.began).Round(time.Millisecond) }
+func (x *exchange) elapsed() time.Duration {
+	return x.trace.now().Sub(x.started).Round(time.Millisecond)
+}
 
 // end writes the last line of an exchange.
 func (x *exchange) end(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
-	if !x.trace.whole {
+	if !x.trace.full {
 		x.write("http", []string{x.what + ": " + line})
 		return
 	}
 	x.write("=", []string{line})
 }
 
-// write writes lines, each with the number of the exchange.
+// write writes lines, each prefixed with the number of the exchange.
 func (x *exchange) write(mark string, lines []string) {
 	var b strings.Builder
 	for _, line := range lines {
 		prefix := fmt.Sprintf("#%d %s ", x.n, mark)
-		if !x.trace.whole {
+		if !x.trace.full {
 			prefix = fmt.Sprintf("%s #%d: ", mark, x.n)
 		}
 		b.WriteString(strings.TrimRight(prefix+line, " \r") + "\n")
@@ -220,7 +221,7 @@ func (x *exchange) write(mark string, lines []string) {
 	_, _ = io.WriteString(x.trace.w, b.String())
 }
 
-// content is a body as lines, after a blank one; nil = there is none.
+// content returns a body as lines, after a blank one, or nil if it is empty.
 func (m masks) content(h http.Header, body []byte) []string {
 	if len(body) == 0 {
 		return nil
@@ -240,7 +241,7 @@ func (m masks) content(h http.Header, body []byte) []string {
 	return append([]string{""}, strings.Split(strings.TrimRight(text, "\n"), "\n")...)
 }
 
-// trimPartial is a body without an incomplete character at its end.
+// trimPartial removes an incomplete character at the end.
 func trimPartial(b []byte) []byte {
 	for i := 1; i <= utf8.UTFMax && i <= len(b); i++ {
 		if tail := b[len(b)-i:]; utf8.RuneStart(tail[0]) {
@@ -253,7 +254,7 @@ func trimPartial(b []byte) []byte {
 	return b
 }
 
-// address is a URL without the secrets in it.
+// address returns a URL without secrets.
 func (m masks) address(u *url.URL) string {
 	shown := *u
 	if shown.User != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// masks are the secrets that are replaced in a trace: by value, and by the names of
-// headers, form fields and members of JSON.
+// masks are the secrets to redact in a trace, by value and by the names of headers, form fields and JSON members.
 type masks []*secret.Values
 
 const masked = "[redacted]"
@@ -28,8 +27,7 @@ func (m masks) text(s string) string {
 	return s
 }
 
-// begin is the beginning of a longer text without what may be the beginning of a
-// secret at its end.
+// begin removes a possible partial secret at the end of a truncated text.
 func (m masks) begin(text []byte) []byte {
 	for _, v := range m {
 		text = []byte(v.Stream().Next(string(text)))
@@ -37,7 +35,7 @@ func (m masks) begin(text []byte) []byte {
 	return text
 }
 
-// headers are the lines of a header.
+// headers formats a header as lines.
 func (m masks) headers(h http.Header) (lines []string) {
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		for _, value := range h[name] {
@@ -50,7 +48,7 @@ func (m masks) headers(h http.Header) (lines []string) {
 	return lines
 }
 
-// hideHeader is the value of a secret header: of "Bearer abc" the first word stays.
+// hideHeader redacts the value of a secret header, except for an authentication scheme such as Bearer.
 func hideHeader(value string) string {
 	if scheme, _, ok := strings.Cut(value, " "); ok && slices.Contains([]string{"bearer", "basic", "digest"}, strings.ToLower(scheme)) {
 		return scheme + " " + masked
@@ -58,8 +56,8 @@ func hideHeader(value string) string {
 	return masked
 }
 
-// secretMembers matches the members of JSON, and secretFields the fields of forms,
-// that hold secrets which no client knows before: those that signing in exchanges.
+// secretMembers matches JSON members, and secretFields lists form fields, with secrets unknown to clients beforehand:
+// those exchanged by signing in.
 var (
 	secretMembers = text.Regexp(`(?i)("(?:access_token|refresh_token|id_token|device_code|code_verifier|client_secret|client_assertion|api_?key|password|secret|token|authorization|private_key)"\s*:\s*)"(?:[^"\\]|\\.)*"?`)
 	secretFields  = []string{"code", "assertion", "device_code", "user_code", "state"}
@@ -86,8 +84,7 @@ func (m masks) form(text string) string {
 	return m.text(strings.Join(fields, "&"))
 }
 
-// stream replaces secrets in an event stream, also those that several events hold
-// in pieces. It drops blank lines.
+// stream redacts an event stream, including secrets split across events. It drops blank lines.
 func (m masks) stream(text string) string {
 	lines := strings.Split(text, "\n")
 	for _, v := range m {
@@ -109,15 +106,14 @@ func dataOf(line string) (data []byte, ok bool) {
 	return bytes.TrimSpace([]byte(text)), ok
 }
 
-// pieces are the texts that stand at the same place in the events of a stream: the
-// pieces of one text.
+// pieces are the texts at the same JSON path in the events of a stream, which form one text.
 type pieces struct {
 	path  string
 	lines []int // of the events
 	texts []string
 }
 
-// piecesOf collects the texts of a stream by their places.
+// piecesOf collects the texts of a stream by path.
 func piecesOf(lines []string) (all []*pieces) {
 	at := map[string]*pieces{}
 	for i, line := range lines {
@@ -138,7 +134,7 @@ func piecesOf(lines []string) (all []*pieces) {
 	return all
 }
 
-// mask replaces the values that the pieces hold together.
+// mask redacts the values that the pieces contain together.
 func (p *pieces) mask(v *secret.Values, lines []string) {
 	clean, found := v.Segments(p.texts)
 	if !found {
@@ -170,7 +166,7 @@ func decoded(data []byte) (tree any) {
 	return tree
 }
 
-// walkTexts replaces each text in a tree by what see returns for it.
+// walkTexts replaces each string in a tree by the result of see.
 func walkTexts(x any, path string, see func(path, text string) string) any {
 	switch x := x.(type) {
 	case string:

@@ -14,8 +14,7 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// traced sends one request by a client whose key is sk-client-key-1234, while the
-// process is traced, and returns the trace.
+// traced sends one request with a client whose key is sk-client-key-1234 and returns the trace.
 func traced(t *testing.T, whole bool, req *http.Request, serve fake) string {
 	t.Helper()
 	var out strings.Builder
@@ -45,7 +44,7 @@ func post(t *testing.T, url, body string) *http.Request {
 	return req
 }
 
-// says answers every request with this body; it wants the one that was sent.
+// says responds to every request with this body. It checks the request body.
 func says(t *testing.T, status int, kind, sent, body string) fake {
 	return func(r *http.Request) (*http.Response, error) {
 		if b, err := io.ReadAll(r.Body); string(b) != sent || err != nil {
@@ -136,7 +135,7 @@ func TestTraceOfFailuresAndOfLinesOnly(t *testing.T) {
 	breaks := fake(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{Status: "200 OK", StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(io.MultiReader(strings.NewReader("ab"), badReader{})), Request: r}, nil
 	})
-	if got, want := traced(t, false, post(t, "https://host/v1", "{}"), breaks), "http #1: POST https://host/v1: 200 OK, broke off after 2 bytes and 100ms: reset\n"; got != want {
+	if got, want := traced(t, false, post(t, "https://host/v1", "{}"), breaks), "http #1: POST https://host/v1: 200 OK, ended early after 2 bytes and 100ms: reset\n"; got != want {
 		t.Errorf("got %q", got)
 	}
 }
@@ -145,8 +144,8 @@ type badReader struct{}
 
 func (badReader) Read([]byte) (int, error) { return 0, errors.New("reset") }
 
-// A body without GetBody is sent whole, and read once.
-func TestTraceLeavesTheRequestAsItIs(t *testing.T) {
+// A body without GetBody is sent completely, and read once.
+func TestTraceDoesNotConsumeRequestBody(t *testing.T) {
 	req := post(t, "https://host/v1", "")
 	req.Body, req.GetBody = io.NopCloser(strings.NewReader("stream")), nil
 	if got := traced(t, true, req, says(t, 200, "text/plain", "stream", "ok")); !strings.Contains(got, "#1 > stream\n") {

@@ -14,14 +14,14 @@ import (
 	"github.com/pexctl/pex/engine/text"
 )
 
-// transport is the Client as a round tripper: one attempt, typed.
-type transport Client
+// roundTripper is the Client as a round tripper that makes one attempt with typed errors.
+type roundTripper Client
 
-// CloseIdleConnections lets http.Client pass the wish on.
-func (t *transport) CloseIdleConnections() { (*Client)(t).CloseIdle() }
+// CloseIdleConnections closes idle connections of the pool.
+func (t *roundTripper) CloseIdleConnections() { (*Client)(t).CloseIdle() }
 
 // RoundTrip implements http.RoundTripper.
-func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := (*Client)(t)
 	w := watch(req.Context(), c.s)
 	var used connection
@@ -30,11 +30,11 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	setUserAgent(out, c.s.UserAgent)
 	x := traced(out, c.redact)
 	resp, err := c.send(out, &used)
-	x.answered(resp, err)
+	x.response(resp, err)
 	if err != nil {
 		err = c.failed(w, unanswered(req.URL.Host, err))
 		if e, ok := errors.AsType[*Error](err); ok {
-			e.silent, e.NotSent = true, !used.got.Load()
+			e.silent, e.NotSent = true, !used.connected.Load()
 		}
 		w.end()
 		return nil, err
@@ -46,7 +46,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = &body{cappedBody: cappedBody{ReadCloser: resp.Body, most: most, text: strings.HasPrefix(kind, eventStream)}, watch: w, client: c}
 	if resp.StatusCode < 400 {
-		works(req.Context())
+		responding(req.Context())
 		return resp, nil
 	}
 	defer resp.Body.Close()
@@ -56,19 +56,19 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // eventStream is the type of a stream of lines.
 const eventStream = "text/event-stream"
 
-// isStream says whether a type of content is an event stream, as text or as frames.
+// isStream reports whether a content type is an event stream, as text or as frames.
 func isStream(kind string) bool {
 	return strings.HasPrefix(kind, eventStream) || strings.HasPrefix(kind, "application/vnd.amazon.eventstream")
 }
 
-// refused types an answer of status 400 and above.
+// refused converts a response with status 400 and above to an error.
 func (c *Client) refused(w *watcher, resp *http.Response) error {
 	text, cut := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if err := w.parent.Err(); err != nil {
 		return fmt.Errorf("request ended: %w", err)
 	}
 	if cut != nil || len(text) == maxRefusal {
-		text = c.redact.begin(text) // it still explains something; the status is what counts
+		text = c.redact.begin(text) // truncated, but still useful; the status decides
 	} else {
 		text = c.redact.bytes(text)
 	}
@@ -87,12 +87,11 @@ func (c *Client) refused(w *watcher, resp *http.Response) error {
 	if e.Status == http.StatusProxyAuthRequired {
 		e.Message += proxyWants
 	}
-	remember(w.parent, e)
+	recordError(w.parent, e)
 	return e
 }
 
-// failed finds why a request or its body ended: the caller's context, one of
-// our time limits, or e.
+// failed returns why a request or its body ended: the caller's context, a time limit, or e.
 func (c *Client) failed(w *watcher, e *Error) error {
 	if err := w.parent.Err(); err != nil {
 		return fmt.Errorf("request ended: %w", err)
@@ -104,7 +103,7 @@ func (c *Client) failed(w *watcher, e *Error) error {
 		e = already
 	}
 	e.Message = c.Redact(e.Message)
-	remember(w.parent, e)
+	recordError(w.parent, e)
 	return e
 }
 
@@ -117,9 +116,8 @@ func requestID(h http.Header) string {
 	return ""
 }
 
-// Explain finds the sentence in the body of a refusal: the message of the JSON
-// shapes in use ({"error": {"message"}}, {"error": ""}, {"message"},
-// {"detail"}), else the first 500 bytes of the text.
+// Explain returns the message in the body of an error response: from the common JSON shapes ({"error": {"message"}},
+// {"error": ""}, {"message"}, {"detail"}), else the first 500 bytes of the text.
 func Explain(body []byte) string {
 	var shape struct{ Error, Message, Detail json.RawMessage }
 	if json.Unmarshal(body, &shape) == nil {
@@ -137,7 +135,7 @@ func Explain(body []byte) string {
 	return excerpt(string(body), 500)
 }
 
-// excerpt is the beginning of a text, on one line, in valid UTF-8.
+// excerpt returns the start of a text, on one line, as valid UTF-8.
 func excerpt(s string, most int) string {
 	s = text.OneLine(strings.ToValidUTF8(s, "\uFFFD"))
 	return text.Clip(s, most)

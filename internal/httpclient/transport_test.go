@@ -21,13 +21,12 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// fake is a server inside the process: it answers with header and body, in a
-// bubble of synctest where time is not real.
+// fake is a server in this process, for use in a synctest bubble with virtual time.
 type fake func(*http.Request) (*http.Response, error)
 
 func (f fake) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// answer makes a 200 whose body is read from r and ends with the request.
+// answer returns a 200 response whose body is read from r and ends with the request.
 func answer(req *http.Request, kind string, r io.ReadCloser) *http.Response {
 	context.AfterFunc(req.Context(), func() { r.Close() })
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {kind}}, Body: r, Request: req}
@@ -50,7 +49,7 @@ func TestTimeLimitsAreTyped(t *testing.T) {
 			in, out := io.Pipe()
 			go func() { _, _ = out.Write([]byte("data: 1\n")) }()
 			return answer(r, "text/event-stream", in), nil
-		}, model.Truncated, 5 * time.Second, "nothing more came for 5s"},
+		}, model.Truncated, 5 * time.Second, "no data for 5s"},
 		{"one byte a second for ever", func(r *http.Request) (*http.Response, error) {
 			in, out := io.Pipe()
 			go func() {
@@ -87,7 +86,7 @@ func TestTimeLimitsAreTyped(t *testing.T) {
 	}
 }
 
-func TestBodiesAreCapped(t *testing.T) {
+func TestBodySizeIsLimited(t *testing.T) {
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
 	_, _ = z.Write(make([]byte, 8<<20))
@@ -166,7 +165,7 @@ func TestBrokenConnectionsAreRepeated(t *testing.T) {
 				defer func() { _ = conn.Close() }()
 				_, _ = conn.Write([]byte(tt.write))
 			})
-			c := httpclient.New(httpclient.Settings{Retry: retry.Policy{MaxAttempts: 3}, Sleep: new(naps).sleep})
+			c := httpclient.New(httpclient.Settings{Retry: retry.Policy{MaxAttempts: 3}, Sleep: new(recordedWaits).sleep})
 			var got string
 			n, err := c.Call(t.Context(), fetch(c, url, &got))
 			var e *httpclient.Error
@@ -183,7 +182,7 @@ func TestUnreachableServersAreNetworkErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = l.Close()
-	c := httpclient.New(httpclient.Settings{Retry: retry.Policy{MaxAttempts: 2}, Sleep: new(naps).sleep})
+	c := httpclient.New(httpclient.Settings{Retry: retry.Policy{MaxAttempts: 2}, Sleep: new(recordedWaits).sleep})
 	var got string
 	n, err := c.Call(t.Context(), fetch(c, "http://"+l.Addr().String(), &got))
 	var e *httpclient.Error
@@ -225,8 +224,8 @@ func TestSecretsAreReplacedByValue(t *testing.T) {
 	}
 }
 
-// Errors of net/http quote what the server sent where it is not HTTP.
-func TestErrorsThatQuoteTheServerHaveNoSecret(t *testing.T) {
+// Errors of net/http quote the server's response if it is not HTTP.
+func TestErrorsQuotingServerAreRedacted(t *testing.T) {
 	const secret = "sk-very/secret+1"
 	tests := []struct{ name, write, want string }{
 		{"instead of a header", "key=" + secret + "\r\n", "key=[redacted]"},
@@ -254,8 +253,8 @@ func TestErrorsThatQuoteTheServerHaveNoSecret(t *testing.T) {
 	}
 }
 
-func TestRedirectsThatWouldMislead(t *testing.T) {
-	other := serve(t, func(w http.ResponseWriter, _ *http.Request) { t.Error("the other host was asked") })
+func TestUnsafeRedirectsAreRejected(t *testing.T) {
+	other := serve(t, func(w http.ResponseWriter, _ *http.Request) { t.Error("the other host was called") })
 	tests := []struct {
 		name   string
 		status int
@@ -283,7 +282,7 @@ func TestRedirectsThatWouldMislead(t *testing.T) {
 	}
 }
 
-func TestExplainFindsTheSentence(t *testing.T) {
+func TestExplain(t *testing.T) {
 	tests := []struct{ body, want string }{
 		{`{"error": {"message": "a", "code": 1}}`, "a"},
 		{`{"error": "b"}`, "b"},
@@ -302,7 +301,7 @@ func TestExplainFindsTheSentence(t *testing.T) {
 	}
 }
 
-func TestCancelledRequestIsNoFailureOfTheServer(t *testing.T) {
+func TestCancelledRequestIsNotServerFailure(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "half")

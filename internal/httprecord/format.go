@@ -14,13 +14,13 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// The headers of a message in a file that are ours: how its body is written.
+// Headers that describe how a body is written in a file.
 const (
 	encodingHeader = "Body-Encoding" // base64: each line is a piece
-	piecesHeader   = "Body-Pieces"   // sizes in bytes of a text; without it the body is one piece, as the file has it
+	piecesHeader   = "Body-Pieces"   // sizes in bytes of the pieces of a text; without it the body is one piece
 )
 
-// unnamed is the beginning of a part without a name, at which the library panics.
+// unnamed matches the start of a part without a name, for which the library panics.
 var unnamed = regexp.MustCompile(`(?m)^-- --\r?$`)
 
 // Format writes the recording as a file.
@@ -51,7 +51,7 @@ func (r *Recording) Format() []byte {
 	return txtar.Format(a)
 }
 
-// message is a first line, headers, an empty line and a body, as in HTTP.
+// message formats a first line, headers, an empty line and a body, as in HTTP.
 func message(first string, header http.Header, pieces [][]byte) []byte {
 	header = header.Clone()
 	if header == nil {
@@ -82,8 +82,8 @@ func message(first string, header http.Header, pieces [][]byte) []byte {
 	return out.Bytes()
 }
 
-// readable says whether a body can stand in a file as it is. The end of a line
-// may be CR LF; a bare CR is nothing an editor would keep.
+// readable reports whether a body can be stored as text. Lines may end with CR LF, but not CR, which editors do not
+// preserve.
 func readable(body []byte) bool {
 	if !utf8.Valid(body) || unnamed.Match(body) || txtar.NeedsQuote(body) {
 		return false

@@ -12,11 +12,11 @@ import (
 	"github.com/pexctl/pex/internal/httprecord"
 )
 
-func TestWhatIsWrittenIsRead(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		pieces []string
-		shown  string // what the file has of it
+		shown  string // expected part of the file
 	}{
 		{"text", []string{"{\"a\": 1}\n"}, "text/plain\n\n{\"a\": 1}\n"},
 		{"without a newline at its end", []string{`{"a": 1}`}, "Body-Pieces: 8\nContent-Type: text/plain\n\n{\"a\": 1}\n"},
@@ -50,7 +50,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 }
 
-// recording has an exchange for each body that is asked.
+// recording returns a recording with one exchange per body.
 func recording(asked ...string) *httprecord.Recording {
 	r := &httprecord.Recording{Origin: "a test", Date: "2026-11-21", BaseURL: "http://x.test/v1", Model: "m", Noise: true, Note: "Two lines\nof note."}
 	for _, body := range asked {
@@ -62,35 +62,35 @@ func recording(asked ...string) *httprecord.Recording {
 	return r
 }
 
-func TestFaultsOfAFileAreTold(t *testing.T) {
+func TestInvalidFiles(t *testing.T) {
 	const good = "origin: x\n-- 1.request --\nPOST /v1\n-- 1.response --\n200\n"
 	if _, err := httprecord.Parse([]byte(good)); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, text, want string }{
-		{"nobody answered", strings.Replace(good, "origin: x\n", "", 1), "no origin"},
-		{"a field that is none", "orgin: x\n" + good, `"orgin: x" is no field`},
+		{"nobody answered", strings.Replace(good, "origin: x\n", "", 1), "missing required field origin"},
+		{"a field that is none", "orgin: x\n" + good, `unknown field "orgin: x"`},
 		{"no exchange", "origin: x\n", "0 parts"},
 		{"no answer", strings.SplitAfter(good, "/v1\n")[0], "1 parts"},
 		{"no name", strings.Replace(good, "1.request ", "", 1), "has no name"},
-		{"out of order", strings.Replace(good, "1.resp", "2.resp", 1), "1.response should"},
-		{"no method", strings.Replace(good, "POST ", "", 1), "is no request"},
-		{"no status", strings.Replace(good, "200", "OK", 1), "is no status"},
-		{"no header", good + "what is this\n", "is no header"},
-		{"pieces that are too many", good + "Body-Pieces: 3 9\n\nabcdef\n", "is no piece"},
-		{"pieces that are too few", good + "Body-Pieces: 3\n\nabcdef\n", "the pieces are 3 bytes"},
-		{"a negative piece", good + "Body-Pieces: -1\n\nabcdef\n", "is no piece"},
+		{"out of order", strings.Replace(good, "1.resp", "2.resp", 1), "instead of 1.request and 1.response"},
+		{"no method", strings.Replace(good, "POST ", "", 1), "invalid request"},
+		{"no status", strings.Replace(good, "200", "OK", 1), "invalid status"},
+		{"no header", good + "what is this\n", "invalid header"},
+		{"pieces that are too many", good + "Body-Pieces: 3 9\n\nabcdef\n", "is not a valid piece"},
+		{"pieces that are too few", good + "Body-Pieces: 3\n\nabcdef\n", "the pieces have 3 bytes"},
+		{"a negative piece", good + "Body-Pieces: -1\n\nabcdef\n", "is not a valid piece"},
 		{"no base64", good + "Body-Encoding: base64\n\n???\n", "illegal base64"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := httprecord.Parse([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("told %v, want %q", err, c.want)
+				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
 	}
 }
 
-func TestAFileThatLooksAsIfItHeldAKeyIsNotWritten(t *testing.T) {
+func TestWriteRejectsKeys(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		put  func(*httprecord.Recording)
@@ -110,7 +110,7 @@ func TestAFileThatLooksAsIfItHeldAKeyIsNotWritten(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.txtar")
 			r := recording("one")
 			c.put(r)
-			if changed, err := r.Write(path); err == nil || changed || !strings.Contains(err.Error(), "is not written") {
+			if changed, err := r.Write(path); err == nil || changed || !strings.Contains(err.Error(), "not written, because") {
 				t.Errorf("written %v, %v", changed, err)
 			}
 			if _, err := os.Stat(path); err == nil {
@@ -120,7 +120,7 @@ func TestAFileThatLooksAsIfItHeldAKeyIsNotWritten(t *testing.T) {
 	}
 }
 
-func TestAFileIsWrittenWhenItChanges(t *testing.T) {
+func TestWriteReportsChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "of", "openai", "text.txtar")
 	for _, c := range []struct {
 		body    string

@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Parse reads a file.
+// Parse parses a recording.
 func Parse(text []byte) (*Recording, error) {
 	if unnamed.Match(text) {
 		return nil, errors.New("a part has no name: the first is 1.request, the next 1.response")
@@ -35,7 +35,7 @@ func Parse(text []byte) (*Recording, error) {
 	return r, nil
 }
 
-// head reads the lines before the first part: fields, an empty line, a note.
+// head parses the lines before the first part: fields, an empty line, a note.
 func (r *Recording) head(text string) error {
 	fields, note, _ := strings.Cut(text, "\n\n")
 	r.Note = strings.TrimSpace(note)
@@ -54,42 +54,42 @@ func (r *Recording) head(text string) error {
 			r.Noise = true
 		case !found && name == "":
 		default:
-			return fmt.Errorf("%q is no field: there are origin, date, base_url, model and words: noise, then an empty line before a note", strings.TrimSpace(line))
+			return fmt.Errorf("unknown field %q: use origin, date, base_url, model and words: noise, then an empty line before a note", strings.TrimSpace(line))
 		}
 	}
 	if r.Origin == "" {
-		return errors.New("no origin: the first lines say who answered (origin: ...)")
+		return errors.New("missing required field origin, the server that responded")
 	}
 	return nil
 }
 
 func pair(n int, req, resp txtar.File) (x Exchange, err error) {
 	if req.Name != fmt.Sprintf("%d.request", n) || resp.Name != fmt.Sprintf("%d.response", n) {
-		return x, fmt.Errorf("parts %s and %s stand where %d.request and %d.response should", req.Name, resp.Name, n, n)
+		return x, fmt.Errorf("found parts %s and %s instead of %d.request and %d.response", req.Name, resp.Name, n, n)
 	}
-	first, header, pieces, err := parted(req.Data)
+	first, header, pieces, err := parseMessage(req.Data)
 	if err != nil {
 		return x, fmt.Errorf("%s: %w", req.Name, err)
 	}
 	method, path, found := strings.Cut(first, " ")
 	if !found || !strings.HasPrefix(path, "/") {
-		return x, fmt.Errorf("%s: %q is no request: it begins like POST /v1/messages", req.Name, first)
+		return x, fmt.Errorf("%s: invalid request %q: it must start like POST /v1/messages", req.Name, first)
 	}
 	x.Request = Request{Method: method, Path: path, Header: header, Body: bytes.Join(pieces, nil)}
-	first, header, pieces, err = parted(resp.Data)
+	first, header, pieces, err = parseMessage(resp.Data)
 	if err != nil {
 		return x, fmt.Errorf("%s: %w", resp.Name, err)
 	}
 	status, err := strconv.Atoi(first)
 	if err != nil || status < 100 || status > 999 {
-		return x, fmt.Errorf("%s: %q is no status: a response begins like 200", resp.Name, first)
+		return x, fmt.Errorf("%s: invalid status %q: a response must start like 200", resp.Name, first)
 	}
 	x.Response = Response{Status: status, Header: header, Pieces: pieces}
 	return x, nil
 }
 
-// parted is message read back.
-func parted(data []byte) (first string, header http.Header, pieces [][]byte, err error) {
+// parseMessage parses the output of message.
+func parseMessage(data []byte) (first string, header http.Header, pieces [][]byte, err error) {
 	head, body, _ := bytes.Cut(data, []byte("\n\n"))
 	header = http.Header{}
 	for i, line := range strings.Split(strings.TrimSuffix(string(head), "\n"), "\n") {
@@ -99,7 +99,7 @@ func parted(data []byte) (first string, header http.Header, pieces [][]byte, err
 		}
 		name, value, found := strings.Cut(line, ": ")
 		if !found {
-			return "", nil, nil, fmt.Errorf("%q is no header: an empty line stands before the body", line)
+			return "", nil, nil, fmt.Errorf("invalid header %q: add an empty line before the body", line)
 		}
 		header.Add(name, value)
 	}
@@ -107,15 +107,15 @@ func parted(data []byte) (first string, header http.Header, pieces [][]byte, err
 	header.Del(encodingHeader)
 	header.Del(piecesHeader)
 	if encoding == "base64" {
-		pieces, err = decoded(string(body))
+		pieces, err = decodePieces(string(body))
 	} else {
-		pieces, err = divided(body, cuts)
+		pieces, err = splitBody(body, cuts)
 	}
 	return first, header, pieces, err
 }
 
-// decoded is lines read back.
-func decoded(text string) (pieces [][]byte, err error) {
+// decodePieces parses the output of lines.
+func decodePieces(text string) (pieces [][]byte, err error) {
 	for line := range strings.Lines(text) {
 		piece, err := base64.StdEncoding.DecodeString(strings.TrimSpace(line))
 		if err != nil {
@@ -128,9 +128,8 @@ func decoded(text string) (pieces [][]byte, err error) {
 	return pieces, nil
 }
 
-// divided parts a body where its header says; what follows the last piece is
-// the newline that every part of a file ends with.
-func divided(body []byte, where string) ([][]byte, error) {
+// splitBody splits a body as its header says. The newline at the end of each part of a file is not included.
+func splitBody(body []byte, where string) ([][]byte, error) {
 	if where == "" {
 		if len(body) == 0 {
 			return nil, nil
@@ -142,13 +141,13 @@ func divided(body []byte, where string) ([][]byte, error) {
 	for word := range strings.FieldsSeq(where) {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 0 || n > len(body)-total {
-			return nil, fmt.Errorf("%s: %q of %d bytes is no piece: leave the header out to send the body whole", piecesHeader, word, len(body))
+			return nil, fmt.Errorf("%s: %q of %d bytes is not a valid piece: remove the header to send the body as one piece", piecesHeader, word, len(body))
 		}
 		at = append(at, n)
 		total += n
 	}
 	if rest := string(body[total:]); rest != "" && rest != "\n" {
-		return nil, fmt.Errorf("%s: the pieces are %d bytes, the body has %d: leave the header out to send the body whole", piecesHeader, total, len(body))
+		return nil, fmt.Errorf("%s: the pieces have %d bytes, but the body has %d: remove the header to send the body as one piece", piecesHeader, total, len(body))
 	}
 	return cut(body, at), nil
 }

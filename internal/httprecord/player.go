@@ -23,8 +23,7 @@ type T interface {
 	Errorf(format string, args ...any)
 }
 
-// Player answers as a recording has it: each request must be the next one that
-// was recorded. Safe for concurrent use.
+// Player responds as recorded. Requests must be made in the recorded order. It is safe for concurrent use.
 type Player struct {
 	t    T
 	left []Exchange
@@ -34,10 +33,10 @@ type Player struct {
 
 var _ http.RoundTripper = (*Player)(nil)
 
-// errOther ends a call whose request is another one than the recorded.
-var errOther = errors.New("the request is not the recorded one")
+// errOther is returned for a request that differs from the recorded one.
+var errOther = errors.New("the request differs from the recorded one")
 
-// NewPlayer plays a recording to a test.
+// NewPlayer returns a player of a recording for a test.
 func NewPlayer(t T, r *Recording) *Player { return &Player{t: t, left: r.Exchanges} }
 
 // RoundTrip implements http.RoundTripper.
@@ -49,7 +48,7 @@ func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	got, err := taken(req)
+	got, err := recordRequest(req)
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +58,14 @@ func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	next := p.left[0]
 	if d := Diff(next.Request, got); d != "" {
-		p.t.Errorf("request %d differs from the recorded one (if that is meant, record it again with make record, or write the change into the file):\n%s", p.n, d)
+		p.t.Errorf("request %d differs from the recorded one (if that is intended, record it again with make record, or write the change into the file):\n%s", p.n, d)
 		return nil, errOther
 	}
 	p.left = p.left[1:]
 	return next.Response.http(req), nil
 }
 
-// Done complains of requests that were recorded and not made.
+// Done reports recorded requests that were not made.
 func (p *Player) Done() {
 	p.t.Helper()
 	p.mu.Lock()
@@ -76,31 +75,29 @@ func (p *Player) Done() {
 	}
 }
 
-// Diff says how two requests differ, "" = not at all. JSON is the same however
-// it is written.
+// Diff returns the difference of two requests, or "". Formatting of JSON is ignored.
 func Diff(want, got Request) string {
-	w, g := shown(want), shown(got)
+	w, g := normalize(want), normalize(got)
 	if bytes.Equal(w, g) {
 		return ""
 	}
 	return string(diff.Diff("recorded", w, "sent", g))
 }
 
-// shown is a request in its one form.
-func shown(r Request) []byte {
+// normalize returns the normalized form of a request.
+func normalize(r Request) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %s\n", r.Method, keyless(r.Path))
+	fmt.Fprintf(&b, "%s %s\n", r.Method, withoutKeys(r.Path))
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
 		fmt.Fprintf(&b, "%s: %s\n", name, strings.Join(r.Header[name], ", "))
 	}
 	b.WriteString("\n")
-	b.Write(normal(r.Body))
+	b.Write(normalizeJSON(r.Body))
 	return b.Bytes()
 }
 
-// keyless is an address without the values of keys in its query: which key it
-// was says no file.
-func keyless(address string) string {
+// withoutKeys removes the values of keys from the query of an address.
+func withoutKeys(address string) string {
 	path, query, found := strings.Cut(address, "?")
 	if !found {
 		return address
@@ -114,9 +111,8 @@ func keyless(address string) string {
 	return path + "?" + strings.Join(fields, "&")
 }
 
-// normal is JSON in its one form: indented, names in order, numbers as they
-// were written. What is no JSON stays as it is.
-func normal(body []byte) []byte {
+// normalizeJSON returns normalized JSON: indented, keys sorted, numbers unchanged. Other texts are returned unchanged.
+func normalizeJSON(body []byte) []byte {
 	var v any
 	if !json.Valid(body) || jsonvalue.Unmarshal(body, &v) != nil {
 		return body

@@ -10,28 +10,26 @@ import (
 	"sync"
 )
 
-// Recorder passes requests on to a server and keeps what was said. Safe for
-// concurrent use.
+// Recorder forwards requests to a server and records the exchanges. It is safe for concurrent use.
 type Recorder struct {
 	server http.RoundTripper
 
 	mu        sync.Mutex
 	exchanges []Exchange
-	owner     map[string]string // values of headers that tell whose key it is
+	owner     map[string]string // values of headers that identify the owner of a key
 }
 
 var _ http.RoundTripper = (*Recorder)(nil)
 
-// NewRecorder records what a server says.
+// NewRecorder returns a recorder of a server.
 func NewRecorder(server http.RoundTripper) *Recorder {
 	return &Recorder{server: server, owner: map[string]string{}}
 }
 
-// RoundTrip implements http.RoundTripper. The answer is read to its end before
-// it is passed on, in the pieces in which it came. One that breaks off is no
-// recording: its error is returned.
+// RoundTrip implements http.RoundTripper. It reads the whole response, in the pieces in which it arrives, before it
+// returns. An incomplete response is an error and not recorded.
 func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
-	asked, err := taken(req)
+	asked, err := recordRequest(req)
 	if err != nil {
 		return nil, err
 	}
@@ -40,11 +38,11 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	pieces, err := read(resp.Body)
+	pieces, err := readPieces(resp.Body)
 	if err != nil {
 		return nil, fmt.Errorf("record the answer: %w", err)
 	}
-	x := Exchange{Request: asked, Response: Response{Status: resp.StatusCode, Header: kept(resp.Header, answerHeaders), Pieces: pieces}}
+	x := Exchange{Request: asked, Response: Response{Status: resp.StatusCode, Header: pickHeaders(resp.Header, answerHeaders), Pieces: pieces}}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, name := range owners {
@@ -56,8 +54,8 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return x.Response.http(req), nil
 }
 
-// taken is what is kept of a request, whose body can still be read.
-func taken(req *http.Request) (Request, error) {
+// recordRequest returns the recorded part of a request, whose body remains readable.
+func recordRequest(req *http.Request) (Request, error) {
 	var body []byte
 	if req.Body != nil {
 		var err error
@@ -67,11 +65,11 @@ func taken(req *http.Request) (Request, error) {
 		_ = req.Body.Close()
 		req.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	return Request{Method: req.Method, Path: req.URL.RequestURI(), Header: asked(req.Header), Body: normal(body)}, nil
+	return Request{Method: req.Method, Path: req.URL.RequestURI(), Header: recordedRequestHeaders(req.Header), Body: normalizeJSON(body)}, nil
 }
 
-// read gives a body in the pieces in which it comes.
-func read(from io.Reader) (pieces [][]byte, err error) {
+// readPieces returns a body in the pieces in which it arrives.
+func readPieces(from io.Reader) (pieces [][]byte, err error) {
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
@@ -87,7 +85,7 @@ func read(from io.Reader) (pieces [][]byte, err error) {
 	}
 }
 
-// http is the answer as a transport gives it.
+// http converts a recorded response.
 func (r Response) http(req *http.Request) *http.Response {
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", r.Status, http.StatusText(r.Status)), StatusCode: r.Status,
@@ -96,7 +94,7 @@ func (r Response) http(req *http.Request) *http.Response {
 	}
 }
 
-// pieceReader gives at most one piece with each read.
+// pieceReader returns at most one piece per read.
 type pieceReader struct{ pieces [][]byte }
 
 func (p *pieceReader) Read(to []byte) (int, error) {

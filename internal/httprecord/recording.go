@@ -11,44 +11,43 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-// Recording is one conversation of a provider with its server.
+// Recording is a sequence of exchanges between a provider and a server.
 type Recording struct {
-	Origin  string // who answered: "OpenAI", "aimock 1.43.0", "composed from the documentation"
-	Date    string // when, as 2006-01-02
-	BaseURL string // of the llm, "" = the provider's own; a local server has a name that ends in .test
-	Model   string // of the llm
-	Noise   bool   // the answers have a form and no meaning: a model of random weights gave them
-	Note    string // what else is to be said, in lines of its own
+	Origin  string // the server: "OpenAI", "aimock 1.43.0", "composed from the documentation"
+	Date    string // of the recording, as 2006-01-02
+	BaseURL string // of the LLM; "" = the provider's default; for a local server a name in .test
+	Model   string // of the LLM
+	Noise   bool   // the replies are meaningless: they are from a model with random weights
+	Note    string // other information, in separate lines
 
 	Exchanges []Exchange
 }
 
-// Exchange is a request and its answer.
+// Exchange is a request and its response.
 type Exchange struct {
 	Request  Request
 	Response Response
 }
 
-// Request is what is kept of a request. Headers that carry a key say so, and
-// not which.
+// Request is the recorded part of a request. Headers with a key have a placeholder instead.
 type Request struct {
 	Method string
 	Path   string // with its query
 	Header http.Header
-	Body   []byte // JSON is indented, its names in order
+	Body   []byte // JSON is indented with sorted keys
 }
 
-// Response is what is kept of an answer: its body in the pieces in which it came.
+// Response is the recorded part of a response. Its body is in the pieces in which it arrived.
 type Response struct {
 	Status int
 	Header http.Header
 	Pieces [][]byte
 }
 
-// Body is all of an answer.
+// Body returns the whole body.
 func (r Response) Body() []byte { return bytes.Join(r.Pieces, nil) }
 
-// cut parts a body into pieces of these sizes.
+// cut splits a body into pieces of these sizes.
 func cut(body []byte, sizes []int) [][]byte {
 	var out [][]byte
 	for _, n := range sizes {
@@ -66,7 +65,7 @@ func sizes(pieces [][]byte) []int {
 	return out
 }
 
-// Read reads the file of a recording.
+// Read reads a recording from a file.
 func Read(path string) (*Recording, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -79,11 +78,11 @@ func Read(path string) (*Recording, error) {
 	return r, nil
 }
 
-// Write puts the recording into a file, and says whether that changed it. A
-// recording that still looks as if it held a key is not written.
+// Write writes the recording to a file and reports whether that changed it. It returns an error if the recording
+// seems to contain a key.
 func (r *Recording) Write(path string) (changed bool, err error) {
-	if seen := r.suspect(); seen.Kind != "" {
-		return false, fmt.Errorf("%s is not written: %s stands in the recording", path, seen.Kind)
+	if sighting := r.suspect(); sighting.Kind != "" {
+		return false, fmt.Errorf("%s: not written, because the recording contains %s", path, sighting.Kind)
 	}
 	text := r.Format()
 	old, err := os.ReadFile(path)
@@ -96,7 +95,7 @@ func (r *Recording) Write(path string) (changed bool, err error) {
 	return true, os.WriteFile(path, text, 0o644)
 }
 
-// suspect finds what looks like a key, also where the file has base64.
+// suspect finds texts that look like a key, also in base64.
 func (r *Recording) suspect() secret.Sighting {
 	if seen := secret.InRecord(string(r.Format()), ""); seen.Kind != "" {
 		return seen
@@ -111,8 +110,8 @@ func (r *Recording) suspect() secret.Sighting {
 	return secret.Sighting{}
 }
 
-// Route sends every request to a server at another address than the one it
-// names, so that what is recorded names no machine. Path and query stay.
+// Route sends every request to a server at another address, so that recordings contain no local addresses. Path and
+// query are unchanged.
 func Route(server http.RoundTripper, to *url.URL) http.RoundTripper {
 	return route{server, to}
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// Headers are kept by name: what is not here is volatile, or the server's own
-// affair, or tells whose key it is.
+// Only these headers are recorded. Others are volatile, irrelevant, or identify the owner of a key.
 var (
 	requestHeaders = []string{"Accept", "Anthropic-Beta", "Anthropic-Version", "Content-Type", "Openai-Beta"}
 	answerHeaders  = []string{
@@ -24,16 +23,16 @@ var (
 	owners = []string{"Anthropic-Organization-Id", "Openai-Organization", "Openai-Project", "Set-Cookie"}
 )
 
-// accounts are names of customers by their look. What stands for one is as long.
+// accounts matches customer names. Their replacements have the same length.
 var (
 	accounts = regexp.MustCompile(`\b(?:org|proj|user)[-_][A-Za-z0-9]{16,}|\barn(?::|%3A)aws[a-z-]*(?::|%3A)[a-z-]+(?::|%3A)[a-z0-9-]*(?::|%3A)[0-9]{12}\b`)
 	named    = regexp.MustCompile(`[A-Za-z0-9]+$`)
 )
 
-var errBinary = errors.New("a secret stands in a body that is no text: record with another key, or without what echoes it")
+var errBinary = errors.New("a binary body contains a secret: record with another key, or avoid requests that return it")
 
-// Recording is all that was said so far, without the secrets, which go from
-// names to values; about has what a file says besides.
+// Recording returns the exchanges so far with redacted secrets. secrets maps names to values; about has the other
+// fields of the recording.
 func (r *Recorder) Recording(about Recording, secrets map[string]string) (*Recording, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,7 +40,7 @@ func (r *Recorder) Recording(about Recording, secrets map[string]string) (*Recor
 	maps.Copy(all, secrets)
 	values := secret.New(all)
 	out := about
-	out.Model, out.Exchanges = string(nameless([]byte(about.Model))), nil
+	out.Model, out.Exchanges = string(redactAccounts([]byte(about.Model))), nil
 	for _, x := range r.exchanges {
 		clean, err := redacted(x, values)
 		if err != nil {
@@ -55,8 +54,8 @@ func (r *Recorder) Recording(about Recording, secrets map[string]string) (*Recor
 func redacted(x Exchange, values *secret.Values) (Exchange, error) {
 	x.Request.Path, _ = values.Text(x.Request.Path)
 	body, _ := values.JSON(x.Request.Body)
-	x.Request.Body = nameless(body)
-	x.Request.Path = string(nameless([]byte(x.Request.Path)))
+	x.Request.Body = redactAccounts(body)
+	x.Request.Path = string(redactAccounts([]byte(x.Request.Path)))
 	x.Request.Header = redactedHeader(x.Request.Header, values)
 	x.Response.Header = redactedHeader(x.Response.Header, values)
 	var pieces []string
@@ -64,7 +63,7 @@ func redacted(x Exchange, values *secret.Values) (Exchange, error) {
 		pieces = append(pieces, string(p))
 	}
 	clean, found := values.Segments(pieces)
-	whole := nameless([]byte(strings.Join(clean, "")))
+	whole := redactAccounts([]byte(strings.Join(clean, "")))
 	if !readable(whole) && (found || string(whole) != strings.Join(clean, "")) {
 		return Exchange{}, errBinary
 	}
@@ -76,11 +75,11 @@ func redacted(x Exchange, values *secret.Values) (Exchange, error) {
 	return x, nil
 }
 
-// nameless replaces the names of customers, to the byte as long as they were.
-func nameless(text []byte) []byte {
+// redactAccounts replaces customer names by texts of the same length.
+func redactAccounts(text []byte) []byte {
 	return accounts.ReplaceAllFunc(text, func(account []byte) []byte {
 		name := named.Find(account)
-		name = bytes.TrimPrefix(name, []byte("3A")) // of an escaped colon
+		name = bytes.TrimPrefix(name, []byte("3A")) // an escaped colon
 		return append(account[:len(account)-len(name):len(account)-len(name)], bytes.Repeat([]byte("0"), len(name))...)
 	})
 }
@@ -96,7 +95,7 @@ func redactedHeader(h http.Header, values *secret.Values) http.Header {
 	return out
 }
 
-func kept(h http.Header, names []string) http.Header {
+func pickHeaders(h http.Header, names []string) http.Header {
 	out := http.Header{}
 	for _, name := range names {
 		if v := h.Values(name); len(v) > 0 {
@@ -106,10 +105,9 @@ func kept(h http.Header, names []string) http.Header {
 	return out
 }
 
-// asked is what is kept of a request's headers: those that matter, and by
-// which header a key came, with the word of its scheme.
-func asked(h http.Header) http.Header {
-	out := kept(h, requestHeaders)
+// recordedRequestHeaders returns the recorded headers of a request: the relevant ones, and the header and scheme of a key.
+func recordedRequestHeaders(h http.Header) http.Header {
+	out := pickHeaders(h, requestHeaders)
 	for name, all := range h {
 		if httpclient.SecretName(name) && name != "Idempotency-Key" && len(all) > 0 {
 			scheme, _, found := strings.Cut(all[0], " ")

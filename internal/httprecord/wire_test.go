@@ -14,12 +14,12 @@ import (
 	"github.com/pexctl/pex/internal/httprecord"
 )
 
-// spy takes the place of a *testing.T and keeps what it is told.
-type spy struct{ said string }
+// spy replaces a *testing.T and collects its errors.
+type spy struct{ messages string }
 
 func (s *spy) Helper() {}
 
-func (s *spy) Errorf(format string, args ...any) { s.said += fmt.Sprintf(format, args...) + "\n" }
+func (s *spy) Errorf(format string, args ...any) { s.messages += fmt.Sprintf(format, args...) + "\n" }
 
 func post(t *testing.T, via http.RoundTripper, path, body string) (string, error) {
 	t.Helper()
@@ -39,7 +39,7 @@ func post(t *testing.T, via http.RoundTripper, path, body string) (string, error
 	return string(text), err
 }
 
-// server says who asked it and, in four pieces, what.
+// server responds with its caller and, in four pieces, the request.
 func server(t *testing.T) *httprecord.Recorder {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -65,11 +65,11 @@ func server(t *testing.T) *httprecord.Recorder {
 	return httprecord.NewRecorder(httprecord.Route(http.DefaultTransport, u))
 }
 
-func TestWhatIsRecordedHoldsNoSecret(t *testing.T) {
+func TestRecordingHasNoSecrets(t *testing.T) {
 	recorder := server(t)
 	heard, err := post(t, recorder, "/v1/chat?key=sk-1234567", `{"b": 1.50, "a": "sk-1234567"}`)
 	if err != nil || !strings.Contains(heard, "by Bearer sk-1234567") {
-		t.Fatalf("heard %q, %v: a recorder passes on what was said", heard, err)
+		t.Fatalf("got %q, %v: a recorder must forward the response", heard, err)
 	}
 	r, err := recorder.Recording(httprecord.Recording{Origin: "a test", Model: "arn:aws:bedrock:eu-west-1:123456789012:m"}, map[string]string{"key": "sk-1234567"})
 	if err != nil {
@@ -96,7 +96,7 @@ func TestWhatIsRecordedHoldsNoSecret(t *testing.T) {
 	}
 }
 
-// pieces is a server whose answer comes in these, one with each read.
+// pieces is a server whose response consists of these pieces, one per read.
 type pieces []string
 
 func (p pieces) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -107,7 +107,7 @@ func (p pieces) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 429, Header: http.Header{"Retry-After": {"7"}}, Body: io.NopCloser(io.MultiReader(all...)), Request: req}, nil
 }
 
-func TestAPlayerSaysWhatWasRecorded(t *testing.T) {
+func TestPlayerReplaysResponses(t *testing.T) {
 	said := pieces{"data: 1\n", "\ndata: sk-12", "34567\n\n", "data: 2\n\n"}
 	recorder := httprecord.NewRecorder(said)
 	heard, err := post(t, recorder, "/v1/chat", `{"b": [1, 2], "a": "<x>"}`)
@@ -118,7 +118,7 @@ func TestAPlayerSaysWhatWasRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // a recording is not used up
+	for range 2 { // a recording can be played several times
 		s := &spy{}
 		player := httprecord.NewPlayer(s, r)
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://elsewhere.test/v1/chat", strings.NewReader(`{ "a":"<x>","b":[1,2]}`))
@@ -128,7 +128,7 @@ func TestAPlayerSaysWhatWasRecorded(t *testing.T) {
 		req.Header = http.Header{"Accept": {"*/*"}, "Authorization": {"Bearer of-another"}}
 		resp, err := player.RoundTrip(req)
 		if err != nil {
-			t.Fatal(s.said)
+			t.Fatal(s.messages)
 		}
 		var again []string
 		buffer := make([]byte, 100)
@@ -143,13 +143,13 @@ func TestAPlayerSaysWhatWasRecorded(t *testing.T) {
 		if diff := cmp.Diff(want, again); diff != "" || resp.StatusCode != 429 || resp.Header.Get("Retry-After") != "7" {
 			t.Errorf("status %d, header %v: %s", resp.StatusCode, resp.Header, diff)
 		}
-		if player.Done(); s.said != "" {
-			t.Error(s.said)
+		if player.Done(); s.messages != "" {
+			t.Error(s.messages)
 		}
 	}
 }
 
-func TestAPlayerIsStrict(t *testing.T) {
+func TestPlayerIsStrict(t *testing.T) {
 	one := `{"model": "m", "n": 1}`
 	recorder := server(t)
 	if _, err := post(t, recorder, "/v1/chat", one); err != nil {
@@ -178,27 +178,26 @@ func TestAPlayerIsStrict(t *testing.T) {
 				t.Errorf("answered %q", heard)
 			}
 			for _, part := range c.want {
-				if !strings.Contains(s.said, part) {
-					t.Errorf("said %s, without %q", s.said, part)
+				if !strings.Contains(s.messages, part) {
+					t.Errorf("said %s, without %q", s.messages, part)
 				}
 			}
-			s.said = ""
-			if player.Done(); !strings.Contains(s.said, "1 recorded requests were not made") {
-				t.Errorf("at the end said %q", s.said)
+			s.messages = ""
+			if player.Done(); !strings.Contains(s.messages, "1 recorded requests were not made") {
+				t.Errorf("at the end said %q", s.messages)
 			}
 		})
 	}
 	s := &spy{}
 	player := httprecord.NewPlayer(s, r)
 	_, _ = post(t, player, "/v1/chat", one)
-	if _, err := post(t, player, "/v1/chat", one); err == nil || !strings.Contains(s.said, "request 2, POST /v1/chat, was not recorded") {
-		t.Errorf("a second request: %v, said %s", err, s.said)
+	if _, err := post(t, player, "/v1/chat", one); err == nil || !strings.Contains(s.messages, "request 2, POST /v1/chat, was not recorded") {
+		t.Errorf("a second request: %v, said %s", err, s.messages)
 	}
 }
 
-// A key in the query is one whatever it is, as it is in a header; the rest of
-// the query counts.
-func TestAKeyInTheQueryIsAnyKey(t *testing.T) {
+// Keys in a query, like those in headers, may differ. The rest of the query must match.
+func TestKeyInQueryMayDiffer(t *testing.T) {
 	recorder := server(t)
 	if _, err := post(t, recorder, "/v1/chat?access_token=sk-1234567&beta=1", "{}"); err != nil {
 		t.Fatal(err)
@@ -214,13 +213,13 @@ func TestAKeyInTheQueryIsAnyKey(t *testing.T) {
 	} {
 		s := &spy{}
 		_, err := post(t, httprecord.NewPlayer(s, r), path, "{}")
-		if (err == nil) != (said == "") || !strings.Contains(s.said, said) || strings.Contains(s.said, "of-nobody") {
-			t.Errorf("%s: %v, said %s", path, err, s.said)
+		if (err == nil) != (said == "") || !strings.Contains(s.messages, said) || strings.Contains(s.messages, "of-nobody") {
+			t.Errorf("%s: %v, said %s", path, err, s.messages)
 		}
 	}
 }
 
-// broken is a server whose answers end early.
+// broken is a server whose responses end early.
 type broken struct{}
 
 func (broken) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -232,7 +231,7 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-func TestHalfAnAnswerIsNoRecording(t *testing.T) {
+func TestIncompleteResponseIsNotRecorded(t *testing.T) {
 	recorder := httprecord.NewRecorder(broken{})
 	if _, err := post(t, recorder, "/v1", "x"); err == nil {
 		t.Error("no error")
@@ -242,14 +241,14 @@ func TestHalfAnAnswerIsNoRecording(t *testing.T) {
 	}
 }
 
-// frames answers with what is no text, and a secret in it.
+// frames responds with binary data that contains a secret.
 type frames struct{}
 
 func (frames) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("\x00\x01 sk-1234567")), Header: http.Header{}, Request: req}, nil
 }
 
-func TestASecretInFramesIsRefused(t *testing.T) {
+func TestSecretInBinaryBodyIsError(t *testing.T) {
 	recorder := httprecord.NewRecorder(frames{})
 	if _, err := post(t, recorder, "/v1", "x"); err != nil {
 		t.Fatal(err)

@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	childGrace = 500 * time.Millisecond // of a Child, between the ways to end it
-	childKeep  = 8 << 10                // bytes kept of a Child's stderr
+	childGrace = 500 * time.Millisecond // of a Child, between the steps to end it
+	childKeep  = 8 << 10                // bytes stored of a Child's stderr
 )
 
-// Child is a process that goes on until it is closed, and talks meanwhile.
+// Child is a running process that communicates until it is closed.
 type Child struct {
-	// Stdin and Stdout are the pipes to it. Reading ends with io.EOF when the
-	// child has; both are closed by Close. A write may wait for the child: Close
-	// ends it.
+	// Stdin and Stdout are the pipes to the child. Reading ends with io.EOF when the child has exited. Close closes
+	// both, and ends a blocked write.
 	Stdin  io.Writer
 	Stdout io.Reader
 
@@ -28,15 +27,14 @@ type Child struct {
 	in, out     *os.File
 	stderr      *stream
 	leader      int
-	ended, gone chan struct{} // the child has; nothing of its group is left
+	ended, gone chan struct{} // closed when the child has exited; when its group is gone too
 	state       *os.ProcessState
 	once        sync.Once
 }
 
-// Start starts a child that is left running; the caller closes it. Of the
-// Command, Stdin is not used, Keep is for stderr (0 = 8 KiB), and Grace is the
-// time that Close gives the child each time (0 = 500 ms). A child that ends by
-// itself leaves nothing of its group behind either.
+// Start starts a child, which the caller must close. Command.Stdin is ignored, Keep applies to stderr (0 = 8 KiB),
+// and Grace is the time between the steps of Close (0 = 500 ms). If the child exits by itself, the rest of its group
+// is killed too.
 func Start(c Command) (*Child, error) {
 	if c.Keep <= 0 {
 		c.Keep = childKeep
@@ -61,7 +59,7 @@ func Start(c Command) (*Child, error) {
 	return child, nil
 }
 
-// attach makes the pipes.
+// attach creates the pipes.
 func (c *Child) attach(cmd *exec.Cmd) (err error) {
 	var theirs [2]*os.File
 	if theirs[0], c.in, err = os.Pipe(); err == nil {
@@ -77,12 +75,12 @@ func (c *Child) attach(cmd *exec.Cmd) (err error) {
 	return nil
 }
 
-// attend starts the child and waits for its end, on one thread: the kernel kills
-// the child when the thread that started it is gone.
+// attend starts the child and waits for its exit, on one thread, because the kernel kills the child when the thread
+// that started it exits.
 func (c *Child) attend(cmd *exec.Cmd, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	watch := c.r.guarded()
+	watch := c.r.guard()
 	err := cmd.Start()
 	closeFiles(cmd.Stdin.(*os.File), cmd.Stdout.(*os.File))
 	c.stderr.started()
@@ -95,23 +93,23 @@ func (c *Child) attend(cmd *exec.Cmd, started chan<- error) {
 	c.leader = cmd.Process.Pid
 	defer watch(c.leader)()
 	started <- nil
-	// The state that Wait leaves tells how the child ended; its error does not.
+	// The state tells how the child exited; the error of Wait does not.
 	_ = cmd.Wait()
 	c.state = cmd.ProcessState
 	close(c.ended)
-	c.r.leave(c.leader, c.stderr)
+	c.r.finish(c.leader, c.stderr)
 	Sweep(c.r.mark)
 	c.stderr.close()
 	close(c.gone)
 }
 
-// Ended is closed when the child has ended and nothing of its group is left.
+// Ended returns a channel that is closed when the child has exited and its group is gone.
 func (c *Child) Ended() <-chan struct{} { return c.gone }
 
-// Stderr is what was kept of what the child wrote there so far.
+// Stderr returns the stored part of the child's stderr so far.
 func (c *Child) Stderr() string { return c.stderr.text() }
 
-// ExitText is how the child ended, in words; "" while it has not.
+// ExitText describes how the child exited; "" while it runs.
 func (c *Child) ExitText() string {
 	select {
 	case <-c.ended:
@@ -124,17 +122,17 @@ func (c *Child) ExitText() string {
 	return fmt.Sprintf("exit status %d", c.state.ExitCode())
 }
 
-// Close ends the child: its input is closed, then it is asked to stop (SIGTERM),
-// then killed with its group and what left it, each after the grace. It returns
-// when nothing is left, may be called more than once, and by many.
+// Close ends the child: it closes its input, sends SIGTERM, and kills it with its group and the processes that left
+// the group, each step after the grace. It returns when all of them are gone. It may be called several times and
+// concurrently.
 func (c *Child) Close() {
 	c.once.Do(func() {
 		c.in.Close()
 		if !c.within(c.r.Grace) {
-			askGroup(c.leader)
+			terminateGroup(c.leader)
 		}
 		if !c.within(c.r.Grace) {
-			endGroup(c.leader)
+			killGroup(c.leader)
 			Sweep(c.r.mark)
 		}
 		<-c.gone
@@ -142,7 +140,7 @@ func (c *Child) Close() {
 	})
 }
 
-// within waits a little for the child's end and says whether it came.
+// within waits for the child's exit and reports whether it happened in time.
 func (c *Child) within(grace time.Duration) bool {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()

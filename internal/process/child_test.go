@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/internal/process"
 )
 
-// started starts this test binary as a child that is left running.
+// started starts this test binary as a Child.
 func started(t *testing.T, mode string, args ...string) *process.Child {
 	t.Helper()
 	self, err := os.Executable()
@@ -45,11 +45,11 @@ func TestChildTalksUntilItsInputIsClosed(t *testing.T) {
 		}
 	}
 	if c.ExitText() != "" {
-		t.Errorf("it lives, and its fate is %q", c.ExitText())
+		t.Errorf("it still runs, but ExitText is %q", c.ExitText())
 	}
 	c.Close()
 	if c.ExitText() != "exit status 0" {
-		t.Errorf("fate %q", c.ExitText())
+		t.Errorf("ExitText %q", c.ExitText())
 	}
 	c.Close() // again
 }
@@ -58,15 +58,15 @@ func TestChildThatEndsByItself(t *testing.T) {
 	c := started(t, "fail")
 	<-c.Ended()
 	if c.ExitText() != "exit status 3" || strings.TrimSpace(c.Stderr()) != "oops" {
-		t.Errorf("fate %q, stderr %q", c.ExitText(), c.Stderr())
+		t.Errorf("ExitText %q, stderr %q", c.ExitText(), c.Stderr())
 	}
 	if _, err := io.ReadAll(c.Stdout); err != nil {
 		t.Errorf("reading on: %v", err)
 	}
 }
 
-// What ignores SIGTERM, and what left the group, is gone when Close returns.
-func TestCloseOfAChildLeavesNothing(t *testing.T) {
+// Close also ends processes that ignore SIGTERM or left the group.
+func TestCloseEndsAllProcesses(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "alive")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
@@ -97,11 +97,11 @@ func TestCloseOfAChildLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := io.ReadAll(reader); err != nil {
-		t.Errorf("somebody lives: %v", err)
+		t.Errorf("a process is still alive: %v", err)
 	}
 }
 
-func TestChildThatCannotBeStarted(t *testing.T) {
+func TestStartOfMissingProgram(t *testing.T) {
 	if _, err := process.Start(process.Command{Argv: []string{"no-such-program"}, Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "not found") {
 		t.Errorf("error %v", err)
 	}

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// keepFiles closes our open files to children. Those that Go opens are closed
-// to them anyway; those that whoever started us left open are not.
-func keepFiles() {
+// closeFilesOnExec marks our open files as close-on-exec. Go does that for files it opens, but our parent may have left
+// others open.
+func closeFilesOnExec() {
 	files, _ := os.ReadDir("/dev/fd")
 	for _, f := range files {
 		if fd, err := strconv.Atoi(f.Name()); err == nil && fd > 2 {
@@ -20,27 +20,27 @@ func keepFiles() {
 	}
 }
 
-// askGroup asks every process of a group to end.
-func askGroup(leader int) { _ = syscall.Kill(-leader, syscall.SIGTERM) }
+// terminateGroup sends SIGTERM to every process of a group.
+func terminateGroup(leader int) { _ = syscall.Kill(-leader, syscall.SIGTERM) }
 
-// endGroup kills every process of a group; an empty group is no error.
-func endGroup(leader int) { _ = syscall.Kill(-leader, syscall.SIGKILL) }
+// killGroup kills every process of a group, which may be empty.
+func killGroup(leader int) { _ = syscall.Kill(-leader, syscall.SIGKILL) }
 
-// runnable says why a file cannot be run, or nil.
+// runnable returns why a file cannot be run, or nil.
 func runnable(file string) error {
 	info, err := os.Stat(file)
 	switch {
 	case err != nil:
 		return errors.Unwrap(err)
 	case info.IsDir():
-		return errors.New("it is a folder")
+		return errors.New("is a folder")
 	case info.Mode().Perm()&0o111 == 0:
 		return errors.New("its execute bit is not set")
 	}
 	return nil
 }
 
-// signalOf names the signal that ended a process, or "".
+// signalOf returns the name of the signal that ended a process, or "".
 func signalOf(s *os.ProcessState) string {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return w.Signal().String()

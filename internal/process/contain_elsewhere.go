@@ -10,19 +10,19 @@ import (
 
 func ownGroup() *syscall.SysProcAttr { return nil }
 
-// askGroup and endGroup reach the child alone: there are no groups here.
-func askGroup(leader int) { endGroup(leader) }
+// terminateGroup and killGroup affect only the child, because this system has no process groups.
+func terminateGroup(leader int) { killGroup(leader) }
 
-func endGroup(leader int) {
+func killGroup(leader int) {
 	if p, err := os.FindProcess(leader); err == nil {
 		_ = p.Kill()
 	}
 }
 
-// Sweep has no way to find processes by their mark on this system.
+// Sweep does nothing, because processes cannot be found by their mark on this system.
 func Sweep(string) {}
 
-func keepFiles() {}
+func closeFilesOnExec() {}
 
 func runnable(file string) error {
 	info, err := os.Stat(file)
@@ -30,7 +30,7 @@ func runnable(file string) error {
 	case err != nil:
 		return errors.Unwrap(err)
 	case info.IsDir():
-		return errors.New("it is a folder")
+		return errors.New("is a folder")
 	}
 	return nil
 }

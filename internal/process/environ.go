@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// inherited are the variables of the machine that every child gets.
+// inherited lists the environment variables that every child inherits.
 var inherited = []string{"PATH", "HOME", "LANG", "TMPDIR"}
 
-// inheritedOnWindows are those without which hardly a program starts there.
+// inheritedOnWindows lists variables without which few programs start on Windows.
 var inheritedOnWindows = []string{"SystemRoot", "ComSpec", "PATHEXT", "TEMP", "TMP", "USERPROFILE"}
 
 const plainPath = "/usr/local/bin:/usr/bin:/bin"
 
-// Inherited is what a child gets of the machine's environment: the few variables
-// that programs need to find others, their user and a place for files.
+// Inherited returns the variables that a child inherits: the few that programs need to find other programs, their
+// user and temporary files.
 func Inherited(machine func(string) string) map[string]string {
 	names := inherited
 	if runtime.GOOS == "windows" {
@@ -35,12 +35,12 @@ func Inherited(machine func(string) string) map[string]string {
 	return values
 }
 
-// Environ is an environment as a Command wants it, sorted.
+// Environ formats an environment for a Command, sorted.
 func Environ(values map[string]string) ([]string, error) {
 	var env []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if strings.ContainsRune(values[name], 0) {
-			return nil, fmt.Errorf("environment variable %s holds a NUL byte, which no program can be given", name)
+			return nil, fmt.Errorf("environment variable %s has a NUL byte, which is not allowed", name)
 		}
 		env = append(env, name+"="+values[name])
 	}

@@ -2,6 +2,5 @@
 
 package process
 
-// HideSecrets does nothing: this system has no such setting, or protects the
-// environment of processes by itself.
+// HideSecrets does nothing: this system has no such setting, or always protects the environment of processes.
 func HideSecrets() {}

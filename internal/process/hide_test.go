@@ -14,8 +14,8 @@ import (
 	"github.com/pexctl/pex/internal/process"
 )
 
-// A child reads the environment of its parent by /proc, unless the parent hid it.
-func TestHideSecretsClosesTheEnvironmentToChildren(t *testing.T) {
+// A child can read its parent's environment in /proc, unless the parent hides it.
+func TestHideSecretsHidesEnvironment(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no /proc")
 	}

@@ -11,15 +11,14 @@ import (
 	"syscall"
 )
 
-const sweeps = 10 // rounds, for children that appear while others are killed
+const sweeps = 10 // rounds, because new children may start while others are killed
 
-// ownGroup puts a child into a group of its own, and lets it die with us.
+// ownGroup starts a child in its own group, and makes the kernel kill it when its parent exits.
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// Sweep kills the processes that left the group of a call but still carry its
-// mark in their environment.
+// Sweep kills processes that left the group of a call but still have its mark in their environment.
 func Sweep(mark string) {
 	for range sweeps {
 		if !sweepOnce([]byte(mark)) {

@@ -4,8 +4,8 @@ package process
 
 import "syscall"
 
-// ownGroup puts a child into a group of its own.
+// ownGroup starts a child in its own group.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// Sweep has no way to find processes that left their group on this system.
+// Sweep does nothing, because processes that left their group cannot be found on this system.
 func Sweep(string) {}

@@ -17,16 +17,15 @@ import (
 	"time"
 )
 
-// Marker names the variable by which a child and its children are known; its
-// value is new for each Run.
+// Marker is the variable that identifies a child and its descendants. Its value is unique to each Run.
 const Marker = "PEX_CALL"
 
 const (
 	defaultGrace = 2 * time.Second
-	linger       = 200 * time.Millisecond // for output still in a pipe when the child has ended
+	drainTime    = 200 * time.Millisecond // for output still in a pipe when the child has exited
 )
 
-// Command says what to run.
+// Command is a program to run.
 type Command struct {
 	Argv  []string // program and arguments; a program without a slash is looked up in Path
 	Path  string   // folders to look in, as in PATH
@@ -34,23 +33,22 @@ type Command struct {
 	Env   []string // the whole environment, "name=value"
 	Stdin *string  // nil = nothing to read
 	Keep  int      // bytes kept of each stream: half from the start, half from the end; 0 = 256 KiB
-	// Guard is called before the child is started, with the mark that it and
-	// its children will bear (see Sweep); what it returns is told the leader of
-	// the child's group. Both are to be ended if this process is killed, until
-	// release is called. Nil = nobody does.
+	// Guard is called before the child is started, with the mark of the child and its descendants (see Sweep). The
+	// returned function is called with the leader of the child's group. If this process is killed, both must be
+	// ended, unless release was called. May be nil.
 	Guard func(mark string) (watch func(leader int) (release func()))
 	// Grace is the time between SIGTERM and SIGKILL; 0 = 2 s.
 	Grace time.Duration
 }
 
-// Result is what became of a child that was started.
+// Result is the result of a child.
 type Result struct {
-	Stdout, Stderr string // as kept; what was left out between head and tail is said in the middle
-	Code           int    // exit status, -1 when a signal ended it
-	Signal         string // the signal that ended it, or ""
+	Stdout, Stderr string // head and tail; a note in between says how much is missing
+	Code           int    // exit status; -1 if a signal ended the child
+	Signal         string // the signal that ended the child, or ""
 }
 
-// NotStartedError is the error of Run where no child was started.
+// NotStartedError is returned by Run if no child was started.
 type NotStartedError struct{ Err error }
 
 // Error implements error.
@@ -59,9 +57,8 @@ func (e *NotStartedError) Error() string { return e.Err.Error() }
 // Unwrap returns the reason.
 func (e *NotStartedError) Unwrap() error { return e.Err }
 
-// Run starts a child and waits for its end. The error is nil whatever the
-// child's exit status; it wraps the context's error when that ended the child
-// (the Result holds what was written till then).
+// Run starts a child and waits for its exit. A nonzero exit status is not an error. If the context ended the child,
+// the error wraps the context's error, and the Result has the output until then.
 func Run(ctx context.Context, c Command) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, &NotStartedError{err}
@@ -70,31 +67,31 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return Result{}, &NotStartedError{err}
 	}
-	// The kernel kills the child when the thread that started it is gone, so
-	// this thread is kept until the child has ended.
+	// The kernel kills the child when the thread that started it exits, so this thread is locked until the child has
+	// exited.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	return r.run(ctx)
 }
 
-// prepare finds the program and marks the child to be.
+// prepare finds the program and creates the mark.
 func (c Command) prepare() (*run, error) {
 	program, err := c.program()
 	if err != nil {
 		return nil, err
 	}
-	keepFiles()
+	closeFilesOnExec()
 	return &run{Command: c, file: program, mark: Marker + "=" + rand.Text()}, nil
 }
 
-// program finds the file to run.
+// program returns the file to run.
 func (c Command) program() (string, error) {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
-		return "", errors.New("argv names no program")
+		return "", errors.New("argv is empty")
 	}
 	for i, arg := range c.Argv {
 		if strings.ContainsRune(arg, 0) {
-			return "", fmt.Errorf("argument %d holds a NUL byte, which no program can be given", i)
+			return "", fmt.Errorf("argument %d has a NUL byte, which is not allowed", i)
 		}
 	}
 	name := c.Argv[0]
@@ -104,7 +101,7 @@ func (c Command) program() (string, error) {
 			full = filepath.Join(c.Dir, name)
 		}
 		if err := runnable(full); err != nil {
-			return "", fmt.Errorf("program %s cannot be run: %w", name, err)
+			return "", fmt.Errorf("cannot run program %s: %w", name, err)
 		}
 		return full, nil
 	}
@@ -113,10 +110,10 @@ func (c Command) program() (string, error) {
 			return full, nil
 		}
 	}
-	return "", fmt.Errorf("program %s was not found in PATH (%s); install it, or write its path", name, c.Path)
+	return "", fmt.Errorf("program %s not found in PATH (%s): install it, or set its path", name, c.Path)
 }
 
-// run is one child under way.
+// run is a running child.
 type run struct {
 	Command
 	file    string // the program
@@ -131,8 +128,8 @@ func (r *run) command() *exec.Cmd {
 	}
 }
 
-// guarded asks the guard, who is told the leader of the group later.
-func (r *run) guarded() (watch func(leader int) (release func())) {
+// guard calls Guard, if any.
+func (r *run) guard() (watch func(leader int) (release func())) {
 	if r.Guard == nil {
 		return func(int) func() { return func() {} }
 	}
@@ -149,7 +146,7 @@ func (r *run) run(ctx context.Context) (Result, error) {
 	}
 	defer stdout.close()
 	defer stderr.close()
-	watch := r.guarded()
+	watch := r.guard()
 	stop, err := r.start(cmd)
 	stdout.started()
 	stderr.started()
@@ -166,7 +163,7 @@ func (r *run) run(ctx context.Context) (Result, error) {
 	return res, nil
 }
 
-// start starts the child and feeds it its input; stop ends the feeding.
+// start starts the child and writes its input. stop ends the writing.
 func (r *run) start(cmd *exec.Cmd) (stop func(), err error) {
 	if r.Stdin == nil {
 		return func() {}, cmd.Start()
@@ -182,45 +179,45 @@ func (r *run) start(cmd *exec.Cmd) (stop func(), err error) {
 		return nil, err
 	}
 	go func() {
-		// A child that does not read its input is none of our trouble: the
-		// write ends when the other end of the pipe is closed, or by stop.
+		// Errors are ignored, since a child need not read its input: the write ends when the other end of the pipe is
+		// closed, or by stop.
 		_, _ = io.WriteString(to, *r.Stdin)
 		to.Close()
 	}()
 	return func() { to.Close() }, nil
 }
 
-// wait waits for the child and its output, and leaves nothing of its group.
+// wait waits for the child and its output, and ends its group.
 func (r *run) wait(ctx context.Context, cmd *exec.Cmd, streams ...*stream) {
 	ended, watched := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)
 		r.watch(ctx, cmd.Process.Pid, ended)
 	}()
-	// The state that Wait leaves tells how the child ended; its error does not.
+	// The state tells how the child exited; the error of Wait does not.
 	_ = cmd.Wait()
 	close(ended)
 	<-watched
-	open := r.leave(cmd.Process.Pid, streams...)
+	open := r.finish(cmd.Process.Pid, streams...)
 	if open || r.stopped.Load() {
 		Sweep(r.mark)
 	}
 }
 
-// leave reads what a child that ended had still to say, and ends its group; open
-// says that somebody holds an output all the same.
-func (r *run) leave(leader int, streams ...*stream) (open bool) {
+// finish reads the remaining output of an exited child and kills its group. open reports that some process still has
+// an output open.
+func (r *run) finish(leader int, streams ...*stream) (open bool) {
 	for _, s := range streams {
-		s.drain(linger)
+		s.drain(drainTime)
 	}
-	endGroup(leader)
+	killGroup(leader)
 	for _, s := range streams {
-		open = !s.drain(linger) || open
+		open = !s.drain(drainTime) || open
 	}
 	return open
 }
 
-// watch ends the group when the context ends first.
+// watch ends the group if the context ends first.
 func (r *run) watch(ctx context.Context, pid int, ended <-chan struct{}) {
 	select {
 	case <-ended:
@@ -228,7 +225,7 @@ func (r *run) watch(ctx context.Context, pid int, ended <-chan struct{}) {
 	case <-ctx.Done():
 	}
 	r.stopped.Store(true)
-	askGroup(pid)
+	terminateGroup(pid)
 	grace := r.Grace
 	if grace <= 0 {
 		grace = defaultGrace
@@ -238,21 +235,21 @@ func (r *run) watch(ctx context.Context, pid int, ended <-chan struct{}) {
 	select {
 	case <-ended:
 	case <-timer.C:
-		endGroup(pid)
+		killGroup(pid)
 		Sweep(r.mark)
 	}
 }
 
-// startError says why a program could not be started.
+// startError explains why a program could not be started.
 func startError(name string, err error) error {
 	var p *fs.PathError
 	switch {
 	case tooLong(err):
 		return fmt.Errorf("%s: the arguments are too long for this machine; pass long text by stdin", name)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s is not executable; set its execute bit or run it by its interpreter", name)
+		return fmt.Errorf("%s is not executable; set its execute bit or run it with its interpreter", name)
 	case errors.As(err, &p):
-		return fmt.Errorf("%s cannot be started: %w", name, p.Err)
+		return fmt.Errorf("cannot start %s: %w", name, p.Err)
 	}
-	return fmt.Errorf("%s cannot be started: %w", name, err)
+	return fmt.Errorf("cannot start %s: %w", name, err)
 }

@@ -26,19 +26,18 @@ import (
 
 const (
 	childMode = "PEX_TEST_CHILD"
-	upPipe    = "PEX_TEST_UP" // set for a child that tells by descriptor 3 that it is up
+	upPipe    = "PEX_TEST_UP" // set for a child that reports on descriptor 3 that it is up
 )
 
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(childMode); mode != "" {
-		// Not os.Exit: what the race detector and the coverage tool do there is
-		// no part of the child.
+		// Not os.Exit, which would also run hooks of the race detector and the coverage tool.
 		syscall.Exit(child(mode, os.Args[1:]))
 	}
 	os.Exit(m.Run())
 }
 
-// child is what the test binary does when a test runs it as a program.
+// child is the main function of the test binary when a test runs it as a program.
 func child(mode string, args []string) (code int) {
 	switch mode {
 	case "secrets":
@@ -66,9 +65,9 @@ func child(mode string, args []string) (code int) {
 		fmt.Fprintln(os.Stderr, "oops")
 		return 3
 	case "deaf": // does not read its input
-	case "leave": // leaves a child behind that holds the output open
+	case "leave": // leaves a child behind that keeps the output open
 		start("stay", nil, args[0])
-	case "escape": // leaves a child behind, in a session of its own
+	case "escape": // leaves a child behind in a session of its own
 		start("stay", &syscall.SysProcAttr{Setsid: true}, args[0])
 	case "tree":
 		start("stay", nil, args[0])
@@ -80,7 +79,7 @@ func child(mode string, args []string) (code int) {
 	return 0
 }
 
-// poller says whether a descriptor belongs to the Go runtime of the child.
+// poller reports whether a descriptor belongs to the Go runtime of the child.
 func poller(fd int) bool {
 	name, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 	return strings.HasPrefix(name, "anon_inode:") || strings.HasPrefix(name, "/sys/") || strings.HasPrefix(name, "/proc/")
@@ -101,11 +100,11 @@ func start(mode string, attr *syscall.SysProcAttr, args ...string) {
 		panic(err)
 	}
 	theirs.Close()
-	_, _ = up.Read(make([]byte, 1)) // it wrote, or it is gone
+	_, _ = up.Read(make([]byte, 1)) // it wrote, or it has exited
 	up.Close()
 }
 
-// stay holds a named pipe open, which shows that it lives, and ignores SIGTERM.
+// stay keeps a named pipe open, which shows that it is alive, and ignores SIGTERM.
 func stay(fifo string) {
 	signal.Ignore(syscall.SIGTERM)
 	f, err := os.OpenFile(fifo, os.O_WRONLY, 0)
@@ -118,7 +117,7 @@ func stay(fifo string) {
 		fmt.Fprintln(up, "up")
 		up.Close()
 	}
-	time.Sleep(time.Minute) // ended by the test, or by this when the test is dead
+	time.Sleep(time.Minute) // ended by the test, or by this if the test has died
 }
 
 func command(t *testing.T, mode string, args ...string) process.Command {
@@ -165,7 +164,7 @@ func TestChildInheritsNoFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	leak, err := syscall.Dup(int(f.Fd())) // as if whoever started us had left it open
+	leak, err := syscall.Dup(int(f.Fd())) // as if our parent had left it open
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +196,7 @@ func TestInput(t *testing.T) {
 	})
 }
 
-func TestFloodIsKeptHeadAndTail(t *testing.T) {
+func TestLargeOutputIsTruncated(t *testing.T) {
 	c := command(t, "flood")
 	c.Keep = 4 << 10
 	res := run(t, c)
@@ -205,22 +204,21 @@ func TestFloodIsKeptHeadAndTail(t *testing.T) {
 		t.Errorf("kept %d and %d bytes of 4096", len(res.Stdout), len(res.Stderr))
 	}
 	if !strings.HasPrefix(res.Stdout, "first\n") || !strings.HasSuffix(res.Stdout, "last\n") {
-		t.Errorf("head or tail is gone: %.20q ... %q", res.Stdout, res.Stdout[len(res.Stdout)-20:])
+		t.Errorf("head or tail is missing: %.20q ... %q", res.Stdout, res.Stdout[len(res.Stdout)-20:])
 	}
 	if !strings.Contains(res.Stdout, "bytes left out") {
-		t.Error("nothing says that bytes were left out")
+		t.Error("the note about missing bytes is absent")
 	}
 }
 
-func TestExitStatusIsNoError(t *testing.T) {
+func TestExitStatusIsNotError(t *testing.T) {
 	res := run(t, command(t, "fail"))
 	if diff := cmp.Diff(process.Result{Stderr: "oops\n", Code: 3}, res); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// fifo makes a pipe whose reader sees the end when every process that holds it
-// is gone.
+// fifo creates a named pipe whose reader gets EOF when all processes that have it open are gone.
 func fifo(t *testing.T) (name string, lives *bufio.Reader) {
 	t.Helper()
 	name = filepath.Join(t.TempDir(), "life")
@@ -235,7 +233,7 @@ func fifo(t *testing.T) (name string, lives *bufio.Reader) {
 	return name, bufio.NewReader(f)
 }
 
-// late is a context that a test ends, as a deadline would.
+// late is a context that a test ends, like a deadline.
 type late struct {
 	context.Context
 	done chan struct{}
@@ -252,8 +250,8 @@ func (l late) Err() error {
 	}
 }
 
-// whenUp ends a context once n processes hold the pipe, or when they take too
-// long; the channel then says whether they were up.
+// whenUp ends a context once n processes have the pipe open, or after a timeout. The channel then reports whether
+// they were up.
 func whenUp(f *bufio.Reader, n int, end func()) <-chan bool {
 	up := make(chan bool, 1)
 	go func() {
@@ -262,7 +260,7 @@ func whenUp(f *bufio.Reader, n int, end func()) <-chan bool {
 			if _, err := f.ReadString('\n'); err == nil {
 				n--
 			} else {
-				runtime.Gosched() // nobody holds it yet
+				runtime.Gosched() // no process has it open yet
 			}
 		}
 		up <- n == 0
@@ -283,11 +281,11 @@ func untilGone(t *testing.T, f *bufio.Reader) {
 			t.Fatal(err)
 		}
 	case <-time.After(patience):
-		t.Fatal("a process of the tree lives on")
+		t.Fatal("a process of the tree is still alive")
 	}
 }
 
-func TestCancelLeavesNoProcessOfTheTree(t *testing.T) {
+func TestCancelEndsProcessTree(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("a child in a session of its own is found on Linux only")
 	}
@@ -305,7 +303,7 @@ func TestCancelLeavesNoProcessOfTheTree(t *testing.T) {
 	untilGone(t, lives)
 }
 
-func TestDeadlineEndsAChildThatIgnoresSIGTERM(t *testing.T) {
+func TestDeadlineEndsChildThatIgnoresSIGTERM(t *testing.T) {
 	name, lives := fifo(t)
 	ctx := late{t.Context(), make(chan struct{})}
 	up := whenUp(lives, 1, func() { close(ctx.done) })
@@ -319,7 +317,7 @@ func TestDeadlineEndsAChildThatIgnoresSIGTERM(t *testing.T) {
 	untilGone(t, lives)
 }
 
-func TestEndLeavesNothingBehind(t *testing.T) {
+func TestExitEndsRemainingProcesses(t *testing.T) {
 	for _, mode := range []string{"leave", "escape"} {
 		t.Run(mode, func(t *testing.T) {
 			if mode == "escape" && runtime.GOOS != "linux" {
@@ -334,7 +332,7 @@ func TestEndLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-func TestProgramsThatCannotRun(t *testing.T) {
+func TestInvalidPrograms(t *testing.T) {
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
 	if err := os.WriteFile(plain, []byte("text"), 0o600); err != nil {
@@ -345,13 +343,13 @@ func TestProgramsThatCannotRun(t *testing.T) {
 		argv []string
 		want string
 	}{
-		{"none", nil, "names no program"},
-		{"empty", []string{""}, "names no program"},
-		{"unknown", []string{"no-such-program"}, "program no-such-program was not found in PATH"},
-		{"missing file", []string{"./missing"}, "program ./missing cannot be run: no such file"},
-		{"folder", []string{dir}, "it is a folder"},
+		{"none", nil, "argv is empty"},
+		{"empty", []string{""}, "argv is empty"},
+		{"unknown", []string{"no-such-program"}, "program no-such-program not found in PATH"},
+		{"missing file", []string{"./missing"}, "cannot run program ./missing: no such file"},
+		{"folder", []string{dir}, "is a folder"},
 		{"not executable", []string{plain}, "its execute bit is not set"},
-		{"NUL in an argument", []string{os.Args[0], "a\x00b"}, "argument 1 holds a NUL byte"},
+		{"NUL in an argument", []string{os.Args[0], "a\x00b"}, "argument 1 has a NUL byte"},
 		{"argument too long", []string{os.Args[0], strings.Repeat("x", 4<<20)}, "pass long text by stdin"},
 	}
 	for _, tt := range tests {
@@ -364,7 +362,7 @@ func TestProgramsThatCannotRun(t *testing.T) {
 	}
 }
 
-func TestRelativeFoldersOfPathAreNotSearched(t *testing.T) {
+func TestRelativePathEntriesAreIgnored(t *testing.T) {
 	c := command(t, "env")
 	c.Argv = []string{filepath.Base(os.Args[0])}
 	c.Path = "." + string(filepath.ListSeparator) + string(filepath.ListSeparator)

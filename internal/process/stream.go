@@ -11,16 +11,16 @@ import (
 
 const defaultKeep = 256 << 10
 
-// stream reads one output of a child to its end and keeps head and tail.
+// stream reads one output of a child to its end and stores head and tail.
 type stream struct {
 	half     int
 	from, to *os.File
-	done     chan struct{} // closed when nothing more is read
+	done     chan struct{} // closed when reading has ended
 
 	mu    sync.Mutex
 	head  []byte
-	tail  []byte // the newest bytes after head, a ring once it is full
-	next  int    // where the ring goes on
+	tail  []byte // the last bytes after head, a ring buffer once it is full
+	next  int    // start of the ring buffer
 	total int64
 }
 
@@ -31,7 +31,7 @@ func newStream(keep int) *stream {
 	return &stream{half: max(keep/2, 1), done: make(chan struct{})}
 }
 
-// attach makes the pipe and gives the child its end.
+// attach creates the pipe and sets the child's end.
 func (s *stream) attach(to *io.Writer) (err error) {
 	if s.from, s.to, err = os.Pipe(); err == nil {
 		*to = s.to
@@ -39,17 +39,17 @@ func (s *stream) attach(to *io.Writer) (err error) {
 	return err
 }
 
-// started closes the child's end on our side and begins to read.
+// started closes our copy of the child's end and starts reading.
 func (s *stream) started() {
 	s.to.Close()
 	go func() {
 		defer close(s.done)
-		// A read ends with the pipe or by close; either way this is all there is.
+		// The read ends with the pipe or by close; errors do not matter.
 		_, _ = io.Copy(s, s.from)
 	}()
 }
 
-// Write keeps what fits.
+// Write stores what fits.
 func (s *stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +69,7 @@ func (s *stream) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// drain waits a little for the end of the stream and says whether it came.
+// drain waits for the end of the stream and reports whether it was reached in time.
 func (s *stream) drain(atMost time.Duration) bool {
 	timer := time.NewTimer(atMost)
 	defer timer.Stop()
@@ -81,7 +81,7 @@ func (s *stream) drain(atMost time.Duration) bool {
 	}
 }
 
-// close gives the pipe back and ends the reading.
+// close closes the pipe, which ends the reading.
 func (s *stream) close() {
 	for _, f := range []*os.File{s.from, s.to} {
 		if f != nil {
@@ -90,7 +90,7 @@ func (s *stream) close() {
 	}
 }
 
-// text is what was kept, as valid UTF-8.
+// text returns the stored output as valid UTF-8.
 func (s *stream) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
-// Names that are not UTF-8, or hold control characters, are not written.
-func TestWriteRefusesNamesThatCannotBeShown(t *testing.T) {
+// Names that are not UTF-8, or contain control characters, are not written.
+func TestWriteRejectsUnprintableNames(t *testing.T) {
 	dir := t.TempDir()
 	tree := open(t, dir, "")
 	for _, name := range []string{"a\xff.txt", "\xc3", "sub/\x80x", "a\nb", "a\x1bb"} {
@@ -24,9 +24,8 @@ func TestWriteRefusesNamesThatCannotBeShown(t *testing.T) {
 	}
 }
 
-// A path follows 40 links inside the root; one more is not followed, so that what
-// is excluded there stays closed.
-func TestFollowsAsManyLinksAsTheBound(t *testing.T) {
+// A path may follow 40 links inside the root. One with more is rejected, so that it cannot reach excluded files.
+func TestLimitOfLinks(t *testing.T) {
 	dir := plant(t, "sub/a.txt")
 	target := "sub"
 	for i := range 41 {
@@ -45,8 +44,8 @@ func TestFollowsAsManyLinksAsTheBound(t *testing.T) {
 	}
 }
 
-// Walk enters 100 folders below one another, and no more.
-func TestWalkEndsAtTheBoundOfDepth(t *testing.T) {
+// Walk enters at most 100 nested folders.
+func TestLimitOfDepth(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, strings.Repeat("d/", 105)), 0o755); err != nil {
 		t.Fatal(err)

@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	maxParts = 60 // parts of one pattern: a state is a bit
-	maxForms = 64 // patterns that braces may stand for
+	maxParts = 60 // parts of one pattern, since the state has one bit for each
+	maxForms = 64 // patterns after expanding braces
 )
 
-// Glob is a pattern of paths: * ? [a-z] within a name, ** for any number of
-// folders, {a,b} for either. The zero Glob matches nothing.
+// Glob is a pattern of paths: * ? [a-z] within a name, ** for any number of folders, {a,b} for alternatives. The zero
+// Glob matches nothing.
 type Glob struct{ forms [][]string }
 
-// state is, for each form of a glob, the set of parts that may come next.
+// state is the set of parts that may match next, for each form of a glob.
 type state []uint64
 
-// ParseGlob checks a pattern.
+// ParseGlob parses a pattern.
 func ParseGlob(pattern string) (Glob, error) {
 	var g Glob
 	forms, err := braces(pattern)
@@ -48,7 +48,7 @@ func ParseGlob(pattern string) (Glob, error) {
 	return g, nil
 }
 
-// braces expands {a,b}; a brace without its partner stands for itself.
+// braces expands {a,b}. An unmatched brace is literal.
 func braces(pattern string) ([]string, error) {
 	done, open := []string(nil), []string{pattern}
 	for len(open) > 0 {
@@ -69,7 +69,7 @@ func braces(pattern string) ([]string, error) {
 	return done, nil
 }
 
-// innermost finds a pair of braces that holds no other.
+// innermost finds a pair of braces without nested braces.
 func innermost(p string) (from, to int) {
 	if to = strings.IndexByte(p, '}'); to < 0 {
 		return -1, -1
@@ -77,7 +77,7 @@ func innermost(p string) (from, to int) {
 	return strings.LastIndexByte(p[:to], '{'), to
 }
 
-// Match says whether a path with slashes fits.
+// Match reports whether a slash-separated path matches.
 func (g Glob) Match(name string) bool {
 	s := g.start()
 	for part := range strings.SplitSeq(name, "/") {
@@ -94,7 +94,7 @@ func (g Glob) start() state {
 	return s
 }
 
-// step is the state after one more name of a path.
+// step returns the state after one more name of a path.
 func (g Glob) step(s state, name string) state {
 	next := make(state, len(s))
 	for i, form := range g.forms {
@@ -114,7 +114,7 @@ func (g Glob) step(s state, name string) state {
 	return next
 }
 
-// closure adds what is reached by letting ** stand for no folder at all.
+// closure adds the parts reached if ** matches no folder.
 func closure(form []string, set uint64) uint64 {
 	for at, part := range form {
 		if part == "**" && set&(1<<at) != 0 {
@@ -124,7 +124,7 @@ func closure(form []string, set uint64) uint64 {
 	return set
 }
 
-// final says whether a path may end here.
+// final reports whether a path may end here.
 func (g Glob) final(s state) bool {
 	for i, form := range g.forms {
 		if s[i]&(1<<len(form)) != 0 {
@@ -134,7 +134,7 @@ func (g Glob) final(s state) bool {
 	return false
 }
 
-// alive says whether a longer path may still fit.
+// alive reports whether a longer path may still match.
 func (g Glob) alive(s state) bool {
 	for i, form := range g.forms {
 		if s[i]&^(1<<len(form)) != 0 {

@@ -8,13 +8,12 @@ import (
 	"strings"
 )
 
-const maxLinks = 40 // followed on one path, as many as Linux does
+const maxLinks = 40 // maximum on one path, as on Linux
 
-// follow is where a path leads by the links inside the root, so that a link
-// does not open what the author closed. A path that leads out or nowhere comes
-// back as it is: opening it says why it cannot be used.
+// follow resolves links inside the root, so that a link cannot bypass exclusions. A path that leads outside or
+// nowhere is returned unchanged; opening it returns the reason.
 func (t *Tree) follow(rel string) (string, error) {
-	real, ok := t.resolved(rel)
+	real, ok := t.resolve(rel)
 	if !ok {
 		return rel, nil
 	}
@@ -27,9 +26,9 @@ func (t *Tree) follow(rel string) (string, error) {
 	return real, nil
 }
 
-// resolved is a path without links, as far as it exists; false = a link leads
-// out of the root, or in a circle.
-func (t *Tree) resolved(rel string) (string, bool) {
+// resolve returns a path without links, as far as it exists. ok is false if a link leads outside of the root, or in
+// a circle.
+func (t *Tree) resolve(rel string) (string, bool) {
 	at, rest := ".", rel
 	for links := 0; rest != ""; {
 		var name string

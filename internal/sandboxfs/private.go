@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// locations returns the places of folders as they are compared: as given and with
-// links followed, each folded, because a file system may ignore the case of names.
+// locations returns the comparable forms of folders: as given and with links resolved, both normalized, because file
+// systems may ignore case.
 func locations(dirs []string) []string {
 	var out []string
 	for _, dir := range dirs {
@@ -20,17 +20,16 @@ func locations(dirs []string) []string {
 	return out
 }
 
-// location is an absolute path with slashes, each name folded.
+// location returns an absolute slash-separated path with each name normalized.
 func location(abs string) string {
 	parts := strings.Split(filepath.ToSlash(filepath.Clean(abs)), "/")
 	for i, part := range parts {
-		parts[i] = folded(part)
+		parts[i] = normalizeName(part)
 	}
 	return strings.Join(parts, "/")
 }
 
-// enterable returns an error for a path, without links, that is private or in a
-// private folder.
+// enterable returns an error for a resolved path that is private or in a private folder.
 func (t *Tree) enterable(rel string) error {
 	if len(t.private) == 0 {
 		return nil
@@ -44,7 +43,7 @@ func (t *Tree) enterable(rel string) error {
 	return nil
 }
 
-// changeable returns an error for a path, without links, that no tool writes.
+// changeable returns an error for a resolved path that tools must not write.
 func (t *Tree) changeable(rel string, content []byte) error {
 	if err := writable(path.Join(filepath.ToSlash(t.at), rel)); err != nil {
 		return err
@@ -58,13 +57,13 @@ func (t *Tree) changeable(rel string, content []byte) error {
 	return nil
 }
 
-// absolute is the path on this machine of one below the root, without links.
+// absolute returns the absolute form of a resolved path below the root.
 func (t *Tree) absolute(rel string) string {
 	return filepath.Join(t.real, filepath.FromSlash(t.at), filepath.FromSlash(rel))
 }
 
-// Changeable returns an error for a file below the root that no tool writes;
-// content is what it will hold, nil = unknown.
+// Changeable returns an error for a file below the root that tools must not write. content is its future content, or
+// nil if unknown.
 func (t *Tree) Changeable(rel string, content []byte) error {
 	rel, err := t.follow(rel)
 	if err != nil {

@@ -12,30 +12,27 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// Hidden lists the names that file tools do not see unless their author says
-// otherwise: the history, the journals of runs, files of secrets, and what a
-// write that was killed left behind. The list is the caller's.
+// Hidden returns the names that file tools exclude by default: git history, run journals, files with secrets, and
+// temporary files of killed writes. The caller owns the slice.
 func Hidden() []string { return []string{".git", ".pex", ".env", ".env.*", temporary + "*"} }
 
-// temporary is how the names of files start that are not written yet.
+// temporary is the prefix of temporary files.
 const temporary = ".pex-tmp-"
 
-// Folder is a root below which a tool may go. It holds no open file and is
-// safe for concurrent use.
+// Folder is the root that a tool may access. It holds no open file and is safe for concurrent use.
 type Folder struct {
 	dir     string // the root, absolute
 	base    string // the folder that the root must stay in, absolute
-	below   string // the root as seen from base
+	below   string // the root relative to base
 	exclude []string
 	enter   func(dir string) error // called before the root is opened; may be nil
-	private []string               // folders that are never entered, absolute, folded
+	private []string               // folders that are never entered, absolute, normalized
 	protect func(path string, content []byte) error
 }
 
-// New checks a root that an author wrote: relative ones start at the spec's
-// folder, and it must lie in the project or in a folder that was opened for
-// the run. exclude are patterns (path.Match) of names that are out of reach at
-// any depth, whatever their case.
+// New validates a root from a spec. Relative roots start at the spec's folder; the root must be in the project or in
+// a folder allowed for the run. exclude lists patterns (path.Match) of names that are inaccessible at any depth,
+// ignoring case.
 func New(s tool.Settings, root string, exclude []string) (*Folder, error) {
 	start, err := filepath.Abs(s.Dir)
 	if err != nil {
@@ -76,13 +73,13 @@ func (f *Folder) settle(s tool.Settings, start, root string) error {
 	return fmt.Errorf("root %q lies outside the project; move it below %s or open it with --allow-path %s", root, project, f.dir)
 }
 
-// Dir is the root's path on this machine.
+// Dir returns the absolute path of the root.
 func (f *Folder) Dir() string { return f.dir }
 
-// Open opens the root; the caller closes the Tree.
+// Open opens the root. The caller must close the Tree.
 func (f *Folder) Open() (*Tree, error) { return f.open(false) }
 
-// Make opens the root and creates it where it is missing.
+// Make opens the root, creating it if it is missing.
 func (f *Folder) Make() (*Tree, error) { return f.open(true) }
 
 func (f *Folder) open(create bool) (*Tree, error) {
@@ -111,7 +108,7 @@ func (f *Folder) open(create bool) (*Tree, error) {
 	if err := directory(base, f.below); err != nil {
 		return nil, fmt.Errorf("the folder of this tool (%s) cannot be opened: %w", f.below, err)
 	}
-	at, ok := t.resolved(filepath.ToSlash(f.below))
+	at, ok := t.resolve(filepath.ToSlash(f.below))
 	if !ok {
 		at = f.below
 	}
@@ -122,8 +119,7 @@ func (f *Folder) open(create bool) (*Tree, error) {
 	return f.tree(root, at)
 }
 
-// tree is an open root, at its place below the base; one that is private is
-// closed again.
+// tree opens a Tree at its position below the base. It closes root if that is private.
 func (f *Folder) tree(root *os.Root, at string) (*Tree, error) {
 	t := &Tree{Folder: f, root: root, at: at, real: f.base}
 	if real, err := filepath.EvalSymlinks(f.base); err == nil {
@@ -136,7 +132,7 @@ func (f *Folder) tree(root *os.Root, at string) (*Tree, error) {
 	return t, nil
 }
 
-// directory says whether a name is a folder; opening a pipe as one would hang.
+// directory returns an error if name is not a folder. It does not open it, since opening a pipe would block.
 func directory(base *os.Root, name string) error {
 	info, err := base.Stat(name)
 	if err != nil {
@@ -148,8 +144,7 @@ func directory(base *os.Root, name string) error {
 	return nil
 }
 
-// reason is an error without the operation and the path, which the message
-// around it has already.
+// reason returns an error without operation and path, which the caller's message has.
 func reason(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
-// plant writes files below a new folder.
+// plant writes files to a new folder.
 func plant(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,7 +50,7 @@ func TestRootStaysInTheProject(t *testing.T) {
 	tests := []struct {
 		name, root string
 		allow      []string
-		want       string // error, "" = none
+		want       string // error; "" = none
 	}{
 		{"none is the spec's folder", "", nil, ""},
 		{"below the spec", "data", nil, ""},
@@ -81,7 +81,7 @@ func TestRootStaysInTheProject(t *testing.T) {
 	}
 }
 
-func TestRootMayNotBeALinkThatLeadsOut(t *testing.T) {
+func TestRootMustNotBeLinkToOutside(t *testing.T) {
 	project, other := plant(t, "a.txt"), plant(t, "secret.txt")
 	if err := os.Symlink(other, filepath.Join(project, "data")); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestRootMayNotBeALinkThatLeadsOut(t *testing.T) {
 	}
 }
 
-func TestRootIsMadeOnlyForWriting(t *testing.T) {
+func TestRootIsCreatedOnlyForWriting(t *testing.T) {
 	dir := t.TempDir()
 	f, err := sandboxfs.New(tool.Settings{Dir: dir}, "out/deep", nil)
 	if err != nil {
@@ -118,8 +118,8 @@ func TestRootIsMadeOnlyForWriting(t *testing.T) {
 	}
 }
 
-// Whoever wants to know is asked before a folder is opened, and may keep it shut.
-func TestOpeningAsksFirst(t *testing.T) {
+// Settings.Enter is called before a folder is opened, and may refuse.
+func TestOpenCallsEnter(t *testing.T) {
 	dir := plant(t, "data/a.txt")
 	var asked []string
 	var no error
@@ -144,15 +144,15 @@ func TestOpeningAsksFirst(t *testing.T) {
 	}
 }
 
-func TestPatternsOfExcludeAreChecked(t *testing.T) {
+func TestInvalidExcludePatterns(t *testing.T) {
 	for _, p := range []string{"[", "a/b"} {
 		if _, err := sandboxfs.New(tool.Settings{Dir: t.TempDir()}, "", []string{p}); err == nil {
-			t.Errorf("exclude %q was taken", p)
+			t.Errorf("exclude %q was accepted", p)
 		}
 	}
 }
 
-func TestWriteLeavesNothingHalfDone(t *testing.T) {
+func TestWriteIsAtomic(t *testing.T) {
 	dir := plant(t, "a.txt")
 	tree := open(t, dir, "")
 	if err := os.Chmod(filepath.Join(dir, "a.txt"), 0o640); err != nil {
@@ -267,7 +267,7 @@ func TestGlob(t *testing.T) {
 	}
 }
 
-func TestGlobsThatCannotBe(t *testing.T) {
+func TestInvalidGlobs(t *testing.T) {
 	for glob, want := range map[string]string{
 		"[":                         "open bracket",
 		"../*":                      `holds ".."`,

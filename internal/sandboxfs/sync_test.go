@@ -11,9 +11,9 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// A new file is synced whole before it takes its name, and its name after: a
-// power cut leaves the old content or the new.
-func TestAWrittenFileIsSyncedBeforeItIsInPlace(t *testing.T) {
+// A new file is synced before it is renamed, and its folder after. After a power failure it has the old or the new
+// content.
+func TestFileIsSyncedBeforeRename(t *testing.T) {
 	dir := t.TempDir()
 	tree := open(t, dir, "")
 	target := filepath.Join(dir, "sub", "a.txt")

@@ -14,23 +14,23 @@ import (
 
 const (
 	maxPath   = 4096 // bytes of a path
-	fewNames  = 12   // names shown when a path leads nowhere
-	manyNames = 1000 // names looked at for it
+	fewNames  = 12   // names listed in an error about a missing path
+	manyNames = 1000 // names read to choose them
 )
 
-// Tree is an open root. It is used by one call and closed by it.
+// Tree is an open root, used and closed by one call.
 type Tree struct {
 	*Folder
 	root *os.Root
-	at   string // the root as seen from base, links followed
-	real string // the base, absolute, links followed
+	at   string // the root relative to base, links resolved
+	real string // the base, absolute, links resolved
 }
 
-// Close gives the root back. Nothing is lost when that fails.
+// Close closes the root. Its error is ignored, since no data can be lost.
 func (t *Tree) Close() { _ = t.root.Close() }
 
-// Clean turns a path that a model wrote into one below the root, with slashes,
-// "." for the root itself. It looks at the words alone.
+// Clean converts a path from a model to a slash-separated path below the root, "." for the root itself. It does not
+// access the file system.
 func (t *Tree) Clean(name string) (string, error) {
 	switch {
 	case strings.ContainsRune(name, 0):
@@ -55,8 +55,7 @@ func (t *Tree) Clean(name string) (string, error) {
 	return rel, nil
 }
 
-// relative makes an absolute path below the root a relative one: models like
-// the path they saw in a message.
+// relative converts an absolute path below the root to a relative one, since models repeat paths from messages.
 func (t *Tree) relative(name string) (string, error) {
 	if !path.IsAbs(name) && !filepath.IsAbs(name) {
 		return name, nil
@@ -73,12 +72,12 @@ func (t *Tree) relative(name string) (string, error) {
 	return "", fmt.Errorf("path %q is outside the folder of this tool; pass a path below it, without a slash at the start", name)
 }
 
-// excluded says which pattern of the author's closes a path.
+// excluded returns the pattern that excludes a path.
 func (f *Folder) excluded(rel string) (string, bool) {
 	for part := range strings.SplitSeq(strings.ToLower(rel), "/") {
 		for _, p := range f.exclude {
 			plain, _ := path.Match(p, part)
-			bare, _ := path.Match(p, folded(part))
+			bare, _ := path.Match(p, normalizeName(part))
 			if (plain || bare) && part != "." {
 				return p, true
 			}
@@ -87,8 +86,8 @@ func (f *Folder) excluded(rel string) (string, bool) {
 	return "", false
 }
 
-// File opens a regular file for reading; the caller closes it. rel comes from
-// Clean or Walk. A pipe, a device or a folder is an error, and never waited for.
+// File opens a regular file for reading; the caller must close it. rel comes from Clean or Walk. A pipe, device or
+// folder is an error, without blocking.
 func (t *Tree) File(rel string) (*os.File, fs.FileInfo, error) {
 	rel, err := t.follow(rel)
 	if err != nil {
@@ -105,7 +104,7 @@ func (t *Tree) File(rel string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, t.explain(rel, err)
 	}
-	// What was looked at may have been replaced before it was opened.
+	// The file may have been replaced between check and open.
 	if info, err = f.Stat(); err == nil {
 		err = t.regular(rel, info)
 	}
@@ -116,7 +115,7 @@ func (t *Tree) File(rel string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// Stat tells about a file or folder, links followed inside the root.
+// Stat describes a file or folder, following links inside the root.
 func (t *Tree) Stat(rel string) (fs.FileInfo, error) {
 	rel, err := t.follow(rel)
 	if err != nil {
@@ -132,14 +131,14 @@ func (t *Tree) Stat(rel string) (fs.FileInfo, error) {
 func (t *Tree) regular(rel string, info fs.FileInfo) error {
 	switch {
 	case info.IsDir():
-		return fmt.Errorf("%q is a folder, not a file; %s", rel, t.holds(rel))
+		return fmt.Errorf("%q is a folder, not a file; %s", rel, t.listing(rel))
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%q is not a regular file but a pipe, socket or device, which this tool does not touch", rel)
 	}
 	return nil
 }
 
-// explain turns a failure of the file system into a sentence for a model.
+// explain converts a file system error to a message for a model.
 func (t *Tree) explain(rel string, err error) error {
 	switch why := reason(err); {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -147,7 +146,7 @@ func (t *Tree) explain(rel string, err error) error {
 		for dir != "." && directory(t.root, dir) != nil {
 			dir = path.Dir(dir)
 		}
-		return fmt.Errorf("there is no %q; %s", rel, t.holds(dir))
+		return fmt.Errorf("there is no %q; %s", rel, t.listing(dir))
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("no permission for %q", rel)
 	case strings.Contains(why.Error(), "escapes"):
@@ -157,8 +156,8 @@ func (t *Tree) explain(rel string, err error) error {
 	}
 }
 
-// holds names some of what a folder holds, as the way out of a wrong path.
-func (t *Tree) holds(dir string) string {
+// listing lists some names of a folder, to help with a wrong path.
+func (t *Tree) listing(dir string) string {
 	where := "folder " + dir
 	if dir == "." {
 		where = "the folder of this tool"

@@ -9,21 +9,20 @@ import (
 	"time"
 )
 
-const maxDepth = 100 // folders below one another
+const maxDepth = 100 // nested folders
 
-// Entry is something that Walk found.
+// Entry is a file or folder found by Walk.
 type Entry struct {
-	Path string // below the root, with slashes
+	Path string // below the root, slash-separated
 	Dir  bool
 	Size int64 // of a file, in bytes
 
 	Modified time.Time // of a file
 }
 
-// Walk visits what lies below a folder and fits the glob, names in order, a
-// folder before what it holds. Links to folders are not entered, what cannot
-// be read is left out. Walk ends with the context's error, or with the first
-// that visit returns.
+// Walk visits the files and folders below dir that match the glob, in order of their names, folders before their
+// contents. It skips links to folders and unreadable entries. It returns the context's error, or the first error of
+// visit.
 func (t *Tree) Walk(ctx context.Context, dir string, g Glob, visit func(Entry) error) error {
 	if _, err := t.follow(dir); err != nil {
 		return err
@@ -60,13 +59,13 @@ func (t *Tree) walk(ctx context.Context, dir string, g Glob, at state, depth int
 	return nil
 }
 
-// open reports whether a folder may be entered: it is not private.
+// open reports whether a folder may be entered, because it is not private.
 func (t *Tree) open(name string) bool {
 	_, err := t.follow(name)
 	return err == nil
 }
 
-// entries reads a folder; one that went away or may not be read is empty.
+// entries reads a folder. Missing and unreadable folders are empty.
 func (t *Tree) entries(dir string) []fs.DirEntry {
 	f, err := t.openDir(dir)
 	if err != nil {
@@ -78,8 +77,8 @@ func (t *Tree) entries(dir string) []fs.DirEntry {
 	return all
 }
 
-// entry looks at one name; pipes, devices and links that lead out or nowhere
-// or to what is closed, are no entries.
+// entry returns the entry of a name. ok is false for pipes, devices, and links that lead outside, nowhere, or to
+// excluded files.
 func (t *Tree) entry(name string) (Entry, bool) {
 	info, err := t.Stat(name)
 	switch {

@@ -12,9 +12,8 @@ import (
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// Write replaces a file as a whole, or creates it with the folders above it:
-// a reader sees the old content or the new, and after a power cut it is one of
-// the two. rel comes from Clean. existed says whether there was a file before.
+// Write replaces a file atomically and durably, or creates it with its parent folders. rel comes from Clean. existed
+// reports whether the file existed before.
 func (t *Tree) Write(ctx context.Context, rel string, content []byte) (existed bool, err error) {
 	if rel == "." {
 		return false, errors.New("the path names the folder of this tool; pass the path of a file in it")
@@ -47,14 +46,13 @@ func (t *Tree) Write(ctx context.Context, rel string, content []byte) (existed b
 	return existed, t.sync(dir)
 }
 
-// place is where a new file of a path lies: the links to its folder are
-// followed, a link in its own place is not.
+// place returns where a file is written: links to its folder are resolved, a link at its own name is not.
 func (t *Tree) place(rel string) (string, error) {
 	dir, err := t.follow(path.Dir(rel))
 	return path.Join(dir, path.Base(rel)), err
 }
 
-// target looks at what stands where a file is to be written.
+// target checks the existing file at a path.
 func (t *Tree) target(rel string) (perm fs.FileMode, existed bool, err error) {
 	info, err := t.root.Lstat(rel)
 	switch {

@@ -89,7 +89,7 @@ func TestOpenBreakerFailsFastWithFallback(t *testing.T) {
 		}
 		begin := time.Now()
 		e = generate(t.Context(), c, req)
-		if e == nil || e.RetryAfter <= 0 || !strings.Contains(e.Message, "has failed 5 times in a row") || !strings.Contains(e.Message, "HTTP 503: no luck") ||
+		if e == nil || e.RetryAfter <= 0 || !strings.Contains(e.Message, "failed 5 times in a row") || !strings.Contains(e.Message, "HTTP 503: no luck") ||
 			time.Since(begin) != 0 || s.requests.Load() != 5 {
 			t.Errorf("after %v, %d requests: %#v", time.Since(begin), s.requests.Load(), e)
 		}
@@ -282,7 +282,7 @@ func TestWaitsAreReported(t *testing.T) {
 			t.Fatal(e)
 		}
 		if len(waits) != 1 || waits[0].Attempt != 3 || waits[0].Wait != time.Since(begin).Milliseconds() ||
-			!strings.HasPrefix(waits[0].Error, "server_error: not asked: its server has failed 6 times in a row") {
+			!strings.HasPrefix(waits[0].Error, "server_error: not called: its server failed 6 times in a row") {
 			t.Errorf("with an open breaker, after %s: %+v", time.Since(begin), waits)
 		}
 	})

@@ -37,7 +37,7 @@ func TestUncontainedChildInheritsCanaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := strings.Join(g.Check(processtest.Declared{Env: []string{"MISSING"}, Dir: "/elsewhere", Secrets: secrets}), "\n")
-	for _, want := range []string{"UNDECLARED was not declared", "MISSING is missing", "is open: ", "it runs in ", "it knows " + processtest.Canary} {
+	for _, want := range []string{"UNDECLARED was not declared", "MISSING is missing", "is open: ", "its working folder is ", "it has the secret " + processtest.Canary} {
 		if !strings.Contains(all, want) {
 			t.Errorf("missing violation %q:\n%s", want, all)
 		}

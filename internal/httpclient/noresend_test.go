@@ -17,14 +17,14 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// desk is a server in a bubble that answers the first request on each
-// connection, reads the second, works at it for some time, and closes.
-type desk struct {
+// slowServer is a fake server in a bubble. It responds to the first request on each connection, reads the second, works on
+// it for some time, and closes the connection.
+type slowServer struct {
 	works time.Duration
 	read  atomic.Int32
 }
 
-func (d *desk) dial(context.Context, string, string) (net.Conn, error) {
+func (d *slowServer) dial(context.Context, string, string) (net.Conn, error) {
 	here, there := net.Pipe()
 	go func() {
 		defer there.Close()
@@ -37,7 +37,7 @@ func (d *desk) dial(context.Context, string, string) (net.Conn, error) {
 			_, _ = io.Copy(io.Discard, req.Body)
 			d.read.Add(1)
 			if n == 0 {
-				time.Sleep(time.Second) // so that calls at once get a connection each
+				time.Sleep(time.Second) // so that concurrent calls open one connection each
 				_, _ = io.WriteString(there, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
 			}
 		}
@@ -46,7 +46,7 @@ func (d *desk) dial(context.Context, string, string) (net.Conn, error) {
 	return here, nil
 }
 
-func TestWhatAServerMayHaveDoneIsNotSentTwice(t *testing.T) {
+func TestPossiblyProcessedRequestIsNotResent(t *testing.T) {
 	tests := []struct {
 		name   string
 		works  time.Duration
@@ -64,7 +64,7 @@ func TestWhatAServerMayHaveDoneIsNotSentTwice(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := &desk{works: tt.works}
+				d := &slowServer{works: tt.works}
 				base := &http.Transport{DialContext: d.dial, MaxIdleConnsPerHost: 64}
 				defer base.CloseIdleConnections()
 				c := httpclient.New(httpclient.Settings{Base: base})
@@ -86,14 +86,14 @@ func TestWhatAServerMayHaveDoneIsNotSentTwice(t *testing.T) {
 	}
 }
 
-// mute is a connection that breaks when a second request is written to it.
-type mute struct {
+// brokenConn is a connection that fails when a second request is written.
+type brokenConn struct {
 	net.Conn
 	answered atomic.Bool
 	broken   *atomic.Int32
 }
 
-func (m *mute) Read(p []byte) (int, error) {
+func (m *brokenConn) Read(p []byte) (int, error) {
 	n, err := m.Conn.Read(p)
 	if n > 0 {
 		m.answered.Store(true)
@@ -101,7 +101,7 @@ func (m *mute) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (m *mute) Write(p []byte) (int, error) {
+func (m *brokenConn) Write(p []byte) (int, error) {
 	if m.answered.Load() {
 		m.broken.Add(1)
 		return 1, errors.New("broken pipe")
@@ -109,16 +109,15 @@ func (m *mute) Write(p []byte) (int, error) {
 	return m.Conn.Write(p)
 }
 
-// Where many connections that were kept open are dead, the server is most likely
-// gone: the request is sent anew three times, and then the attempt has failed.
-func TestManyDeadConnectionsAreAFailedAttempt(t *testing.T) {
+// If many idle connections are dead, the server is probably down: after three resends the attempt fails.
+func TestManyDeadConnectionsFailAttempt(t *testing.T) {
 	for dead, ok := range map[int]bool{1: true, 3: true, 4: false, 8: false} {
 		synctest.Test(t, func(t *testing.T) {
-			var d desk
+			var d slowServer
 			var broken atomic.Int32
 			base := &http.Transport{MaxIdleConnsPerHost: 64, DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 				conn, err := d.dial(ctx, network, addr)
-				return &mute{Conn: conn, broken: &broken}, err
+				return &brokenConn{Conn: conn, broken: &broken}, err
 			}}
 			defer base.CloseIdleConnections()
 			c := httpclient.New(httpclient.Settings{Base: base})
@@ -136,7 +135,7 @@ func TestManyDeadConnectionsAreAFailedAttempt(t *testing.T) {
 	}
 }
 
-// keyed is fetch, with an idempotency key if so wanted.
+// keyed is fetch, optionally with an idempotency key.
 func keyed(c *httpclient.Client, key bool, into *string) httpclient.Call {
 	return httpclient.Call{Do: func(ctx context.Context) (int, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://desk.test", strings.NewReader("{}"))
@@ -157,8 +156,8 @@ func keyed(c *httpclient.Client, key bool, into *string) httpclient.Call {
 	}}
 }
 
-// A server of HTTP/2 that goes says which requests it took.
-func TestWhatAServerTookBeforeItWentIsNotSentTwice(t *testing.T) {
+// An HTTP/2 server that shuts down reports which requests it has processed.
+func TestProcessedRequestIsNotResentAfterGoAway(t *testing.T) {
 	var asked atomic.Int32
 	going := make(chan struct{})
 	site := func() *httptest.Server {
@@ -187,7 +186,7 @@ func TestWhatAServerTookBeforeItWentIsNotSentTwice(t *testing.T) {
 		<-going
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
-		_ = first.Config.Shutdown(ctx) // says that it goes, and waits
+		_ = first.Config.Shutdown(ctx) // sends GOAWAY and waits
 		_ = first.Config.Close()
 	}()
 	c := httpclient.New(httpclient.Settings{Base: base})

@@ -10,9 +10,8 @@ import (
 	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
-// Links inside the root open nothing that its author closed, and are no way to
-// write what is kept.
-func TestLinksOpenNothingThatIsClosed(t *testing.T) {
+// Links inside the root do not give access to excluded files or allow writing protected ones.
+func TestLinksDoNotBypassRestrictions(t *testing.T) {
 	dir := plant(t, ".env", "sub/secret.pem", "sub/plain.txt", ".git/config")
 	for link, target := range map[string]string{
 		"env": ".env", "pem": "sub/secret.pem", "chain": "sub/back", "sub/back": "../pem", "plain": "sub/plain.txt", "folder": "sub", "git": "./.git/.", "around": "sub/../sub/../.env",
@@ -32,7 +31,7 @@ func TestLinksOpenNothingThatIsClosed(t *testing.T) {
 	t.Cleanup(tree.Close)
 	tests := []struct {
 		path string
-		want string // of the error; "" = it is read
+		want string // of the error; "" = the file is read
 	}{
 		{"env", `it is a link to ".env"`},
 		{"pem", "excludes *.pem"},
@@ -62,9 +61,9 @@ func TestLinksOpenNothingThatIsClosed(t *testing.T) {
 	}
 }
 
-// A root that is a link is where it leads, so below .git nothing is written by
-// one either; nor by the other names that .git has on some file systems.
-func TestNoRootOpensWhatIsKept(t *testing.T) {
+// A root that is a link counts as its target, so a root below .git is not writable, whatever other names .git has on
+// some file systems.
+func TestRootDoesNotBypassProtection(t *testing.T) {
 	dir := plant(t, ".git/hooks/a", "sub/x")
 	for link, target := range map[string]string{"data": ".git", "hooks": "sub/../.git/hooks", "plain": "sub"} {
 		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
@@ -99,7 +98,7 @@ func TestNoRootOpensWhatIsKept(t *testing.T) {
 	}
 }
 
-func TestShownIsOneLine(t *testing.T) {
+func TestDisplayPathIsOneLine(t *testing.T) {
 	for path, want := range map[string]string{
 		"a b/ü.txt": "a b/ü.txt", "a\nb": `"a\nb"`, "\x1b[2J": `"\x1b[2J"`, "a\u202eb": `"a\u202eb"`, "a\u2028b": `"a\u2028b"`, "\xff": `"\xff"`,
 	} {

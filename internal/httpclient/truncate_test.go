@@ -14,8 +14,8 @@ import (
 
 const cutKey = "sk-Q7fX2LkZ9vT4mB8wR1yN6cJ3"
 
-// A text is cut once the secrets are out of it: else the first half of one is left.
-func TestNoCutLeavesAPieceOfASecret(t *testing.T) {
+// Texts are truncated after redaction, otherwise part of a secret could remain.
+func TestTruncationLeavesNoPartialSecret(t *testing.T) {
 	tests := []struct {
 		name  string
 		serve fake
@@ -43,7 +43,7 @@ func TestNoCutLeavesAPieceOfASecret(t *testing.T) {
 	}
 }
 
-func TestNoCutLeavesAPieceOfASecretForOthers(t *testing.T) {
+func TestBreakerErrorLeavesNoPartialSecret(t *testing.T) {
 	c := httpclient.New(httpclient.Settings{Breaker: httpclient.NewBreaker(), Secrets: []string{cutKey}})
 	job := httpclient.Call{
 		HasFallback: true, Kind: func(error) model.ErrorKind { return model.ServerError },
@@ -61,7 +61,7 @@ func refusal(r *http.Request, body io.Reader) *http.Response {
 	return &http.Response{StatusCode: 500, Header: http.Header{}, Body: io.NopCloser(body), Request: r}
 }
 
-// broken is a body that breaks off.
+// broken is a body that ends early.
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

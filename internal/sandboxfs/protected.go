@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// kept are the names below which nothing is written, whatever an author excludes:
-// they hold programs, settings that name programs, secrets, or approvals.
-var kept = []string{
+// protectedNames lists the names below which nothing is written, whatever the spec excludes: they contain programs, settings
+// that name programs, secrets, or approvals.
+var protectedNames = []string{
 	".git", ".gitattributes", ".gitmodules", ".githooks", ".husky", ".pre-commit-config.yaml", "lefthook.yml", ".lefthook.yml",
 	".pex", "pex.lock",
 	".env", ".envrc",
@@ -25,34 +25,33 @@ var kept = []string{
 	"node_modules", "__pycache__", "site-packages",
 }
 
-// writable returns why a path that Clean gave is not written, or nil.
+// writable returns why a path from Clean cannot be written, or nil.
 func writable(rel string) error {
 	if !utf8.ValidString(rel) || strings.ContainsFunc(rel, unicode.IsControl) {
 		return errors.New("the path holds a line break or another character that cannot be seen; pass a path without it")
 	}
 	for part := range strings.SplitSeq(rel, "/") {
-		name := folded(part)
-		if slices.Contains(kept, name) || strings.HasPrefix(name, ".env.") || shortened(name) {
+		name := normalizeName(part)
+		if slices.Contains(protectedNames, name) || strings.HasPrefix(name, ".env.") || isShortAlias(name) {
 			return fmt.Errorf("%q is not written: %s holds what is executed or was approved, so it is closed to tools; pass another path", rel, name)
 		}
 	}
 	return nil
 }
 
-// shortened reports whether a name may be the 8.3 alias that Windows keeps for a
-// closed one: git~1 for .git, github~1 for .github.
-func shortened(name string) bool {
+// isShortAlias reports whether a name may be the 8.3 alias of a protected name on Windows: git~1 for .git, github~1 for
+// .github.
+func isShortAlias(name string) bool {
 	stem, number, ok := strings.Cut(strings.TrimSuffix(name, path.Ext(name)), "~")
 	if !ok || len(stem) < 3 || strings.Trim(number, "0123456789") != "" {
 		return false
 	}
-	return slices.ContainsFunc(kept, func(k string) bool { return strings.HasPrefix(strings.ReplaceAll(k, ".", ""), stem) })
+	return slices.ContainsFunc(protectedNames, func(k string) bool { return strings.HasPrefix(strings.ReplaceAll(k, ".", ""), stem) })
 }
 
-// folded is a name as the least exact of file systems take it: whatever its
-// case, without the characters that some of them ignore, without the dots and
-// spaces at its end that others drop, and without the stream behind a colon.
-func folded(name string) string {
+// normalizeName normalizes a name as the most lenient file systems do: ignoring case, characters that some ignore, trailing
+// dots and spaces, and a stream name after a colon.
+func normalizeName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
 			return -1
@@ -66,18 +65,16 @@ func folded(name string) string {
 	return name
 }
 
-// DisplayPath is a path as it is shown in a list with one path a line: one with a
-// line break or another control character is quoted, so that a name cannot
-// pass for a line of its own.
+// DisplayPath formats a path for a list with one path per line. A path with a line break or another control character
+// is quoted, so that it cannot look like a line of its own.
 func DisplayPath(path string) string {
-	if utf8.ValidString(path) && !strings.ContainsFunc(path, hides) {
+	if utf8.ValidString(path) && !strings.ContainsFunc(path, isControl) {
 		return path
 	}
 	return fmt.Sprintf("%q", path)
 }
 
-// hides says that a character ends a line, moves the cursor, or turns the
-// direction of what follows.
-func hides(r rune) bool {
+// isControl reports whether a character ends a line, moves the cursor, or changes the text direction.
+func isControl(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }

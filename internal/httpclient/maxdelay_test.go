@@ -11,11 +11,10 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// A breaker may hold calls for longer than retry.max_delay, which bounds what
-// servers ask for: it is no server's wish, and ends no call.
-func TestAHoldOfTheBreakerIsNoWishOfTheServer(t *testing.T) {
+// A breaker may stay open longer than retry.max_delay, which limits only the waits that servers ask for.
+func TestOpenBreakerIsNotLimitedByMaxDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, b := &plant{answer: always(503)}, httpclient.NewBreaker()
+		p, b := &fakeServer{answer: always(503)}, httpclient.NewBreaker()
 		for range 5 {
 			_, _ = ask(t.Context(), p.client(b, 1), false)
 		}
@@ -25,7 +24,7 @@ func TestAHoldOfTheBreakerIsNoWishOfTheServer(t *testing.T) {
 			all.Go(func() {
 				_, err := ask(t.Context(), c, false)
 				if long, ok := errors.AsType[*httpclient.LongWaitError](err); err == nil || ok {
-					t.Errorf("ended by a wish of %v: %v", long, err)
+					t.Errorf("call failed because of a wait of %v: %v", long, err)
 				}
 			})
 		}

@@ -17,9 +17,8 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// fickle serves connections that answer one request each and stay open; what
-// it does with the next one on the same connection is after's choice. It counts
-// the requests that it answered.
+// fickle serves connections that respond to one request each and stay open. after handles the next request on the
+// same connection. It counts the responses.
 type fickle struct {
 	mu       sync.Mutex
 	answered int
@@ -59,7 +58,7 @@ func (f *fickle) one(conn net.Conn, after func(net.Conn, *bufio.Reader)) {
 	after(conn, r)
 }
 
-func TestDeadConnectionsAreNoFailedAttempts(t *testing.T) {
+func TestDeadConnectionIsNotFailedAttempt(t *testing.T) {
 	first := func(r *bufio.Reader) { _, _ = r.ReadByte() }
 	tests := []struct {
 		name  string
@@ -108,7 +107,7 @@ func TestDeadConnectionsAreNoFailedAttempts(t *testing.T) {
 	}
 }
 
-func TestNewConnectionThatDiesIsAFailedAttempt(t *testing.T) {
+func TestBrokenNewConnectionIsFailedAttempt(t *testing.T) {
 	var asked atomic.Int32
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
@@ -127,11 +126,11 @@ func TestNewConnectionThatDiesIsAFailedAttempt(t *testing.T) {
 	}
 	_, err = c.Call(t.Context(), fetch(c, "http://127.0.0.1:1", &got))
 	if !errors.As(err, &e) || !e.NotSent {
-		t.Errorf("no connection, and it says that something was sent: %v", err)
+		t.Errorf("no connection, but NotSent is false: %v", err)
 	}
 }
 
-func TestResetStreamIsAFailedAttempt(t *testing.T) {
+func TestResetStreamIsFailedAttempt(t *testing.T) {
 	var asked atomic.Int32
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if asked.Add(1) > 1 {

@@ -13,14 +13,13 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// However the calls of a crowd end, none hangs, and once the server works they
-// are answered.
-func TestACrowdNeverWedgesTheBreaker(t *testing.T) {
+// However many concurrent calls end, none hangs, and they succeed once the server works.
+func TestConcurrentCallsNeverBlockBreaker(t *testing.T) {
 	for seed := range uint64(8) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0)) // used under the plant's lock
 			statuses := []int{0, 0, 500, 503, 503, 429, 401, 400, 200}
-			p := &plant{answer: func(int) (int, time.Duration) {
+			p := &fakeServer{answer: func(int) (int, time.Duration) {
 				return statuses[random.IntN(len(statuses))], time.Duration(random.IntN(3000)) * time.Millisecond
 			}}
 			b, limits := httpclient.NewBreaker(), httpclient.NewLimiter(httpclient.Limits{MaxConcurrent: 8, RequestsPerMinute: 500})
@@ -36,7 +35,7 @@ func TestACrowdNeverWedgesTheBreaker(t *testing.T) {
 				})
 			}
 			all.Wait()
-			time.Sleep(30 * time.Second) // should it be open
+			time.Sleep(30 * time.Second) // in case it is open
 			p.mu.Lock()
 			p.answer = always(200)
 			p.mu.Unlock()
@@ -52,8 +51,7 @@ func TestACrowdNeverWedgesTheBreaker(t *testing.T) {
 	}
 }
 
-// member makes one call of a crowd: some have somebody else to ask, some are
-// cut, some panic.
+// member makes one of many calls: some have a fallback, some are cancelled, some panic.
 func member(t *testing.T, c *httpclient.Client, i, n int) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+(i*7+n*13)%90)*time.Second)
 	defer cancel()
