@@ -363,4 +363,5 @@ func (u Usage) add(calls int, t model.Tokens, usd float64) Usage {
 	return u
 }
 
+// Milliseconds returns d in whole milliseconds.
 func Milliseconds(d time.Duration) int64 { return d.Milliseconds() }

@@ -60,6 +60,7 @@ func (s *Scope) ask(name string, nth int, spec *engine.ModelSpec, c model.Call) 
 		return nil, err
 	}
 	if llm == nil {
+		return nil, &model.Error{Kind: model.NotFound, Message: "llm " + spec.Name + " is not connected"}
 	}
 	reply, err := llm.Generate(s.r.ctx, req, nil)
 	if err != nil {

@@ -3,6 +3,7 @@
 //
 //	Read(root) -> Lock          the validated file: size, format, duplicates, digests
 //	Lock.Entry(spec, name)      the pinned tools of a server; nil = none
+//	NewEntry(spec, name, source, listing, rules)       the entry for the current tools of a server
 //	Entry.Compare(now) -> *Drift                       wraps tool.ErrChanged
 //	Lock.Put, Lock.Prune, Lock.Write                    change the file
 //	Entry.Placeholder(toolset)      a toolset that lists the pinned tools without a server

@@ -165,6 +165,7 @@ func (b *bank) pay(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	if !b.honors || !b.seen[call.Key] {
 		switch b.rand.IntN(6) {
 		case 0:
+			return nil, errors.New("422 the account is busy") // definite: nothing was booked
 		case 1:
 			return nil, tool.Unavailable(tool.UnknownOutcome(errors.New("the server died before it booked")))
 		}
