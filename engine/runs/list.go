@@ -33,6 +33,11 @@ func (s *Service) List(ctx context.Context, f Filter) (found []Summary, more int
 	if err != nil {
 		return nil, 0, err
 	}
+	total := len(ids)
+	if f.Limit > 0 && f.Status == "" && f.Spec == "" {
+		ids = latest(ids, f.Limit) // the others are only counted
+	}
+	unread := total - len(ids)
 	found = make([]Summary, 0, len(ids))
 	for _, id := range ids {
 		if sum := s.Summary(ctx, id); f.matches(sum) {
@@ -41,12 +46,46 @@ func (s *Service) List(ctx context.Context, f Filter) (found []Summary, more int
 	}
 	slices.SortFunc(found, func(a, b Summary) int { return cmp.Or(b.StartedAt.Compare(a.StartedAt), cmp.Compare(b.Run, a.Run)) })
 	if f.Limit > 0 && len(found) > f.Limit {
-		found, more = found[:f.Limit], len(found)-f.Limit
+		found, more = found[:f.Limit], len(found)-f.Limit+unread
 	}
 	for i := range found {
 		found[i] = s.verify(found[i])
 	}
 	return found, more, nil
+}
+
+// idTime is the format of the time at the start of ids that NewID made.
+const idTime = "r-20060102-150405-"
+
+// latest returns the ids of the runs that can be among the n that started last: the latest of those made by NewID, and all
+// others. A run starts less than startDelay after its id was made. It reads no files.
+func latest(ids []string, n int) []string {
+	const startDelay = time.Minute
+	made := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !hasTime(id) })
+	if len(made) <= n {
+		return ids
+	}
+	slices.Sort(made)
+	last, err := time.Parse(idTime, made[len(made)-n][:len(idTime)])
+	if err != nil { // digits, but not a time
+		return ids
+	}
+	first := last.Add(-startDelay).Format(idTime)
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return hasTime(id) && id < first })
+}
+
+// hasTime reports whether an id has the form of those that NewID makes.
+func hasTime(id string) bool {
+	if len(id) < len(idTime) {
+		return false
+	}
+	for i := range len(idTime) {
+		isDigit := '0' <= id[i] && id[i] <= '9'
+		if wantDigit := '0' <= idTime[i] && idTime[i] <= '9'; isDigit != wantDigit || !isDigit && id[i] != idTime[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // Find returns the id selected by a word: a complete id, Latest, or a unique prefix. The
@@ -63,7 +102,7 @@ func (s *Service) Find(word string) (string, error) {
 		if len(ids) == 0 {
 			return "", fmt.Errorf("no runs in %s yet", s.dir)
 		}
-		return slices.MaxFunc(ids, func(a, b string) int { return cmp.Or(s.startTime(a).Compare(s.startTime(b)), cmp.Compare(a, b)) }), nil
+		return slices.MaxFunc(latest(ids, 1), func(a, b string) int { return cmp.Or(s.startTime(a).Compare(s.startTime(b)), cmp.Compare(a, b)) }), nil
 	}
 	ids = slices.DeleteFunc(ids, func(id string) bool { return word == "" || !strings.HasPrefix(id, word) })
 	switch len(ids) {

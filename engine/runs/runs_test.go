@@ -313,6 +313,29 @@ func TestDamagedRunIsListedAsCorrupt(t *testing.T) {
 	}
 }
 
+// A damaged run that is not among the latest is counted like the others.
+func TestListReadsOnlyTheLatestRuns(t *testing.T) {
+	w := newWorld(t, answers)
+	s := w.open()
+	ids := []string{"r-20260101-000000-00000001", "r-20260102-000000-00000002", "r-20260103-000000-00000003", "mine"}
+	for _, id := range ids {
+		w.finish(w.start(s, id))
+	}
+	old := filepath.Join(s.Home().Folder(ids[0]), "journal.jsonl")
+	if err := os.WriteFile(old, []byte("damaged\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for limit, want := range map[int]int{1: 3, 2: 2, 3: 1, 4: 0, 0: 0} {
+		list, more, err := s.List(t.Context(), runs.Filter{Limit: limit})
+		if err != nil || more != want || len(list)+more != len(ids) {
+			t.Errorf("limit %d: %d runs, %d more, %v", limit, len(list), more, err)
+		}
+	}
+	if list, more, err := s.List(t.Context(), runs.Filter{Limit: 1, Spec: "agent"}); err != nil || len(list) != 1 || more < 2 {
+		t.Errorf("filtered: %+v, %d more, %v", list, more, err)
+	}
+}
+
 func TestIDsSortByTime(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	ids := []string{runs.NewID(at), runs.NewID(at.Add(time.Second)), runs.NewID(at.Add(time.Hour))}

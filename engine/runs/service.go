@@ -144,7 +144,7 @@ func Question(in engine.Input) string {
 func NewID(now time.Time) string {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return "r-" + now.UTC().Format("20060102-150405") + "-" + hex.EncodeToString(b[:])
+	return now.UTC().Format(idTime) + hex.EncodeToString(b[:])
 }
 
 // journalFile returns the file to which the records of a run are appended.
