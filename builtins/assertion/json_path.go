@@ -126,7 +126,7 @@ func outside(v any, least, most *float64) string {
 	n, ok := jsonvalue.Number(v)
 	switch {
 	case !ok:
-		return brief(jsonvalue.Compact(v)) + ", which is no number"
+		return brief(jsonvalue.Compact(v)) + ", which is not a number"
 	case least != nil && n.Cmp(exactly(*least)) < 0:
 		return jsonvalue.Text(v) + ", below " + formatNumber(*least)
 	case most != nil && n.Cmp(exactly(*most)) > 0:

@@ -73,7 +73,7 @@ func TestJSONPath(t *testing.T) {
 		{name: "at the bound to the digit", path: "$.n", edit: func(k *assertion.JSONPathConfig) { k.Min, k.Max = &tenth, &tenth }, want: pass},
 		{name: "below", path: "$.n", edit: func(k *assertion.JSONPathConfig) { k.Min = &three }, want: expect{message: "$.n selects 0.1, below 3"}},
 		{name: "above", path: "$.big", edit: func(k *assertion.JSONPathConfig) { k.Max = &three }, want: expect{message: "above 3"}},
-		{name: "no number", path: "$.s", edit: func(k *assertion.JSONPathConfig) { k.Max = &three }, want: expect{message: "which is no number"}},
+		{name: "no number", path: "$.s", edit: func(k *assertion.JSONPathConfig) { k.Max = &three }, want: expect{message: "which is not a number"}},
 		{name: "nothing to bound", path: "$.m", edit: func(k *assertion.JSONPathConfig) { k.Max = &three }, want: expect{message: "selects nothing"}},
 		{name: "equals and bounds", path: "$.n", equals: "0.1", edit: func(k *assertion.JSONPathConfig) { k.Max = &three }, want: pass},
 	} {

@@ -56,7 +56,7 @@ func newNumber(c *NumberConfig, _ trial.CheckSettings) (trial.Check, error) {
 func (c *NumberConfig) mark(answer, expected string, want *big.Rat) trial.Mark {
 	found := numerals(answer)
 	if len(found) == 0 {
-		return boolean(false, expected, answer, "there is no number in the answer")
+		return boolean(false, expected, answer, "the answer contains no number")
 	}
 	candidates := found[len(found)-1:]
 	switch c.Find {
@@ -66,7 +66,7 @@ func (c *NumberConfig) mark(answer, expected string, want *big.Rat) trial.Mark {
 		candidates = found
 	case "only":
 		if len(found) > 1 {
-			return boolean(false, expected, answer, "there are "+text.Count(len(found), "number")+" in the answer, not one")
+			return boolean(false, expected, answer, "the answer contains "+text.Count(len(found), "number")+", not one")
 		}
 	}
 	for _, written := range candidates {

@@ -39,7 +39,7 @@ func (*finalizer) FinalizeAnswer(s engine.Scope, before string) error {
 	if engine.NodeIs[engine.StepRunner](v.Program, before) {
 		path = "output.repair.max_attempts"
 	}
-	return stop.Fail(stop.OutputInvalid, path, "the run ends behind %s, and what it gave is not usable as its answer (a finalizer behind it would write one that fits): %s\nIt gave:\n%s", node, wrong, v.State.LastOutput)
+	return stop.Fail(stop.OutputInvalid, path, "the output of %s is not a valid answer (a finalizer after it could write one): %s\nThe output was:\n%s", node, wrong, v.State.LastOutput)
 }
 
 // humanDenial returns an error if the last node is a human node and the human denied, and nil

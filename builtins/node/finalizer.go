@@ -61,8 +61,8 @@ func (f *finalizer) Run(s engine.Scope) error {
 		if err != nil {
 			return err
 		}
-		said := model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Reply: r}
-		s.Record(engine.MessagesAdded{System: messages[0].Text, Messages: []model.Message{messages[len(messages)-1], said}})
+		reply := model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Reply: r}
+		s.Record(engine.MessagesAdded{System: messages[0].Text, Messages: []model.Message{messages[len(messages)-1], reply}})
 		if r.Stop == model.Refusal || r.Stop == model.ContentFiltered || r.Stop == model.Guardrail {
 			return stop.Fail(stop.Refused, "finalizer", "the model refused (%s): %s", r.Stop, r.Text)
 		}
@@ -83,7 +83,7 @@ func (f *finalizer) Run(s engine.Scope) error {
 		}
 		left--
 		s.Record(engine.WarningAdded{Text: "finalizer answer was invalid and was requested again: " + wrong, Repair: engine.FinalizerRetried})
-		messages = append(messages, said, model.Message{
+		messages = append(messages, reply, model.Message{
 			Role: model.User, Text: model.Text{"Your answer is invalid:\n", wrong, "\nAnswer again."},
 		})
 	}

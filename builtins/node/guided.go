@@ -73,7 +73,7 @@ func (a *attempt) arguments(s engine.Scope, v engine.View, t string) (args json.
 	}
 	args, repairs = writtenArguments(s, r, t)
 	if args == nil {
-		a.fail(plan.Failed, "the model gave no valid arguments for "+t+": "+r.Text)
+		a.fail(plan.Failed, "the model returned no valid arguments for "+t+": "+r.Text)
 	}
 	return args, repairs, nil
 }

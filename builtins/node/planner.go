@@ -119,7 +119,7 @@ func replanLimit(s engine.Scope, rejected int, replanReason string) error {
 	if replanReason == "" || !s.Exceeded(func(l engine.Limits) bool { return n >= l.MaxReplans }) {
 		return nil
 	}
-	return stop.AtLimit(stop.MaxReplans, "limits.max_replans", "a guard asks for a new plan after %d replans: %s", n, replanReason)
+	return stop.AtLimit(stop.MaxReplans, "limits.max_replans", "a guard requested a new plan after %d replans: %s", n, replanReason)
 }
 
 // takeAnswer evaluates the guards of a place on an answer and then adopts it. If a guard

@@ -72,11 +72,11 @@ func (x *router) choose(text string) (choice, why string) {
 	}
 	value, _, code := reply.JSON(text, reply.Options{})
 	if code != "" || json.Unmarshal(value, &got) != nil {
-		return fallback, "the choice cannot be read"
+		return fallback, "the choice is invalid"
 	}
 	i := slices.IndexFunc(x.cfg.Choices, func(c string) bool { return strings.EqualFold(c, strings.TrimSpace(got.Choice)) })
 	if i < 0 {
-		return fallback, "there is no choice " + got.Choice
+		return fallback, "unknown choice " + got.Choice
 	}
 	if got.Confidence != nil && *got.Confidence < x.cfg.MinConfidence {
 		return fallback, ""

@@ -68,8 +68,8 @@ func (d *transcript) messages() []model.Message {
 
 // record adds the step's messages, followed by more, to the conversation of the result.
 func (d *transcript) record(s engine.Scope, more ...model.Message) {
-	said := d.messages()
-	s.Record(engine.MessagesAdded{System: d.sent[0].Text, Messages: append(slices.Clip(said), more...)})
+	messages := d.messages()
+	s.Record(engine.MessagesAdded{System: d.sent[0].Text, Messages: append(slices.Clip(messages), more...)})
 }
 
 // Note implements compact.Conversation. It adds a line to the conversation.
@@ -194,14 +194,14 @@ func cutSegments(t model.Text, bytes int) model.Text {
 func (d *transcript) Drop(n int, r engine.Recap) (undo func()) {
 	before := *d
 	earlier, turns := d.split()
-	gone := min(n, len(earlier))
-	earlier, turns = earlier[gone:], turns[n-gone:]
+	dropped := min(n, len(earlier))
+	earlier, turns = earlier[dropped:], turns[n-dropped:]
 	within := d.recap > d.task
 	var recap []model.Message
 	switch {
 	case r.Text != "":
 		d.memo.Recap = r
-		recap, within = []model.Message{d.recapMessage(r)}, within || n > gone
+		recap, within = []model.Message{d.recapMessage(r)}, within || n > dropped
 	case d.recap > 0:
 		recap = d.sent[d.recap : d.recap+1]
 	}

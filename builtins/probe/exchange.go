@@ -186,25 +186,25 @@ type budget struct {
 
 // reserve reserves the worst case of a call with that many input tokens, and returns the output tokens it may use. ok is false
 // if the budget is too small.
-func (p *budget) reserve(input, wanted int) (output int, reserved float64, ok bool) {
-	if wanted <= 0 || wanted > maxOutput {
-		wanted = maxOutput
+func (p *budget) reserve(input, requested int) (output int, reserved float64, ok bool) {
+	if requested <= 0 || requested > maxOutput {
+		requested = maxOutput
 	}
 	if p.price == nil {
-		return wanted, 0, true
+		return requested, 0, true
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	share := p.left/concurrent - p.price.Of(model.Tokens{Input: input})
-	if out := p.price.Output / 1e6; out > 0 && share < out*float64(wanted) {
-		wanted = min(wanted, max(int(share/out), 0))
+	if out := p.price.Output / 1e6; out > 0 && share < out*float64(requested) {
+		requested = min(requested, max(int(share/out), 0))
 	}
-	if share < 0 || wanted < minOutput {
+	if share < 0 || requested < minOutput {
 		return 0, 0, false
 	}
-	reserved = p.price.Of(model.Tokens{Input: input, Output: wanted})
+	reserved = p.price.Of(model.Tokens{Input: input, Output: requested})
 	p.left -= reserved
-	return wanted, reserved, true
+	return requested, reserved, true
 }
 
 // settle releases the part of a reservation that was not used.

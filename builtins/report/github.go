@@ -50,13 +50,13 @@ func (f *githubFormat) Write(w io.Writer, r *report.Report, _ trial.Rows) error 
 	}
 	view := newSurvey(r, maxAnnotations+len(known))
 	for _, c := range view.worst {
-		if _, told := known[label(c.ID, c.Variant)]; !told {
+		if _, found := known[label(c.ID, c.Variant)]; !found {
 			list = append(list, f.failing(r, &c))
 		}
 	}
 	all += view.bad
 	for _, c := range r.Cases.All() {
-		if _, told := known[label(c.ID, c.Variant)]; told && isBad(&c) && !quarantined(r, &c) {
+		if _, found := known[label(c.ID, c.Variant)]; found && isBad(&c) && !quarantined(r, &c) {
 			all--
 		}
 	}

@@ -64,7 +64,7 @@ func unusedSuite(set Settings, r *report.TestReport) *xmlSuite {
 	}
 	const name = "golden files"
 	return &xmlSuite{Name: name, Tests: 1, Failures: 1, Time: xmlSeconds(0), Cases: []xmlCase{{
-		Name: "every golden file is asked for", Class: name, Time: xmlSeconds(0),
+		Name: "every golden file is used", Class: name, Time: xmlSeconds(0),
 		Failure: &xmlProblem{Type: string(report.ProblemUnused), Message: "no test uses " + text.Count(len(files), "golden file"), Text: xmlText(firstPart(strings.Join(files, "\n"), maxStory))},
 	}}}
 }

@@ -211,8 +211,8 @@ func (w *writing) call(c tool.Record) {
 	if c.Status != tool.CallOK {
 		text += " " + string(c.Status)
 	}
-	if given := resultText(c.Result); given != "" {
-		text += " → " + given
+	if output := resultText(c.Result); output != "" {
+		text += " → " + output
 	}
 	w.cut(color, "      "+mark+" ", text)
 	for _, r := range c.Repairs {

@@ -46,12 +46,12 @@ func (t *askUser) Info() tool.Info { return t.info }
 
 // NextQuestion implements tool.HumanTool. The tool asks one question.
 func (t *askUser) NextQuestion(args json.RawMessage, answers []interrupt.Decision) (*interrupt.Question, *tool.Output, error) {
-	asked, err := question(context.Background(), &tool.Call{Args: args})
+	question, err := question(context.Background(), &tool.Call{Args: args})
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case len(answers) == 0:
-		return &interrupt.Question{Kind: interrupt.User, Question: asked}, nil, nil
+		return &interrupt.Question{Kind: interrupt.User, Question: question}, nil, nil
 	}
 	answer := strings.TrimSpace(answers[0].Answer())
 	if answer == "" {
@@ -67,14 +67,14 @@ func question(ctx context.Context, call *tool.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	asked := strings.TrimSpace(args.Question)
-	if asked == "" {
+	question := strings.TrimSpace(args.Question)
+	if question == "" {
 		return "", errors.New(`argument "question" is missing; pass the question for the user`)
 	}
-	if len(asked) > maxQuestion {
-		return "", fmt.Errorf("the question has %d bytes, the limit is %d: ask a shorter question about one thing", len(asked), maxQuestion)
+	if len(question) > maxQuestion {
+		return "", fmt.Errorf("the question has %d bytes, the limit is %d: ask a shorter question about one thing", len(question), maxQuestion)
 	}
-	return asked, nil
+	return question, nil
 }
 
 // Call implements tool.Tool. It fails, because there is no user to ask.

@@ -133,14 +133,14 @@ func exitError(res process.Result) error {
 
 // withOutput appends the program's stderr, or else its stdout, to err.
 func withOutput(err error, res process.Result) error {
-	said := strings.TrimSpace(res.Stderr)
-	if said == "" {
-		said = strings.TrimSpace(res.Stdout)
+	output := strings.TrimSpace(res.Stderr)
+	if output == "" {
+		output = strings.TrimSpace(res.Stdout)
 	}
-	if said == "" {
+	if output == "" {
 		return err
 	}
-	return fmt.Errorf("%w\n%s", err, said)
+	return fmt.Errorf("%w\n%s", err, output)
 }
 
 const (

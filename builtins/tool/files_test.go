@@ -158,7 +158,7 @@ func TestSearchFiles(t *testing.T) {
 		{"expression", args{"query": "^[Ee]rror (one|three)$", "regex": true, "pattern": "**/*.log"}, "a.log:2: Error one\nb/c.log:2: error three\n[2 matching lines in 2 files]"},
 		{"one file", args{"query": "Error", "path": "a.log", "context": 1}, "a.log-1- start\na.log:2: Error one\na.log-3- end\n[1 matching line in 1 file]"},
 		{"cut", args{"query": "error", "ignore_case": true, "max_results": 2}, "a.log:2: Error one\nb/c.log:1: error two\n[2 of 3 matching lines shown; 1 file not searched: no text; narrow the query, path or pattern. Lines by file: b/c.log 2, a.log 1]"},
-		{"nothing", args{"query": "zzz", "path": "b/c.log"}, `no line of 1 file holds "zzz"; "ignore_case": true finds other spellings`},
+		{"nothing", args{"query": "zzz", "path": "b/c.log"}, `no line of 1 file contains "zzz"; "ignore_case": true finds other spellings`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -94,7 +94,7 @@ func (c *HTTPRequestConfig) check() (out component.Faults) {
 	out = append(out, checkHeaders(c.Headers)...)
 	for i, name := range c.AllowHeaders {
 		if !headerName(name) || slices.Contains(framing, http.CanonicalHeaderKey(name)) {
-			fault(fmt.Sprintf("/allow_headers/%d", i), "a model cannot set the header "+clip(name), "leave it out")
+			fault(fmt.Sprintf("/allow_headers/%d", i), "the model cannot set the header "+clip(name), "remove it")
 		}
 	}
 	return out

@@ -336,7 +336,7 @@ func TestHTTPFaults(t *testing.T) {
 		{"a user", url("https://me@example.com/"), "/url", "user name"},
 		{"json in a url", url("https://example.com/?q=${args.q|json}"), "/url", "|json"},
 		{"a body that is read", func(c *builtintool.HTTPConfig) { url("https://example.com/")(c); c.Method, c.Body = "GET", body }, "/body", "method GET has no body"},
-		{"a body that is no JSON", func(c *builtintool.HTTPConfig) { url("https://example.com/")(c); c.Body = value(t, `"a=${args.a}"`) }, "/body", "no JSON"},
+		{"a body that is no JSON", func(c *builtintool.HTTPConfig) { url("https://example.com/")(c); c.Body = value(t, `"a=${args.a}"`) }, "/body", "not valid JSON"},
 		{"a bare reference in a body", func(c *builtintool.HTTPConfig) { url("https://example.com/")(c); c.Body = value(t, `7`) }, "/body", "neither a mapping nor JSON text"},
 		{"a host header", func(c *builtintool.HTTPConfig) {
 			url("https://example.com/")(c)

@@ -146,10 +146,10 @@ func (t *python) run(ctx context.Context, dir, order string) (*tool.Output, erro
 		Argv: []string{t.config.Interpreter, "-I", "-B", "-c", bootstrap}, Path: path, Dir: dir, Env: env,
 		Stdin: &order, Keep: t.config.MaxBytes, Guard: t.guard,
 	})
-	said, errs, _ := strings.Cut(res.Stderr, "\n")
+	status, errs, _ := strings.Cut(res.Stderr, "\n")
 	res.Stderr = errs
-	if said != networkBlocked && said != "network" { // the program ended before the bootstrap wrote the line
-		res.Stderr = said + "\n" + errs
+	if status != networkBlocked && status != "network" { // the program ended before the bootstrap wrote the line
+		res.Stderr = status + "\n" + errs
 	}
 	switch {
 	case err != nil:
@@ -160,8 +160,8 @@ func (t *python) run(ctx context.Context, dir, order string) (*tool.Output, erro
 		return nil, exitError(res)
 	}
 	out, err := t.output(dir, res)
-	if err == nil && said != networkBlocked && !t.config.Network {
-		out.Text += "\n[this machine does not permit to cut the program off from the network]"
+	if err == nil && status != networkBlocked && !t.config.Network {
+		out.Text += "\n[network access could not be blocked on this machine]"
 	}
 	return out, err
 }

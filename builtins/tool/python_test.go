@@ -101,7 +101,7 @@ func TestPythonErrorsSayWhere(t *testing.T) {
 // Output that the interpreter writes before the program starts is reported, and so is
 // network access that could not be blocked.
 func TestPythonReportsInterpreterOutput(t *testing.T) {
-	const uncut = "\n[this machine does not permit to cut the program off from the network]"
+	const uncut = "\n[network access could not be blocked on this machine]"
 	tests := []struct{ name, script, text, err string }{
 		{"cut off", "echo cut off >&2; echo 42 > .pex-result", "42\n", ""},
 		{"not cut off", "echo network >&2; echo 42 > .pex-result", "42\n" + uncut, ""},

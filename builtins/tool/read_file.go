@@ -177,7 +177,7 @@ func (e *excerpt) text(size int64) (string, error) {
 	text := strings.ToValidUTF8(e.out.String(), "\uFFFD")
 	switch {
 	case e.split:
-		return fmt.Sprintf("%s\n[line %d is longer than %d bytes and was cut here; the file has %d bytes. Search it or query it instead, or read on with \"offset\": %d]",
+		return fmt.Sprintf("%s\n[line %d is longer than %d bytes and was truncated here; the file has %d bytes. Search it or query it instead, or read on with \"offset\": %d]",
 			text, e.next, e.maxBytes, size, e.next+1), nil
 	case e.more:
 		return fmt.Sprintf("%s[lines %d to %d of a file of %d bytes; read on with \"offset\": %d]", text, e.from, e.next-1, size, e.next), nil

@@ -203,11 +203,11 @@ func requestError(subject string, err error, mark func(error) error) error {
 	if bad, ok := errors.AsType[*url.Error](err); ok {
 		err = bad.Err
 	}
-	told := mark(fmt.Errorf("%s: %w", subject, err))
+	marked := mark(fmt.Errorf("%s: %w", subject, err))
 	if httpclient.IsUnavailable(err) {
-		return tool.Unavailable(told)
+		return tool.Unavailable(marked)
 	}
-	return told
+	return marked
 }
 
 // anyServer removes an UnavailableError from the result of ask. If the model chose the
@@ -224,11 +224,11 @@ func statusText(status string, out *tool.Output) string {
 	if out == nil {
 		return status
 	}
-	said := text.Clip(cmp.Or(out.Text, string(out.Data)), maxRefusal)
-	if said == "" {
+	body := text.Clip(cmp.Or(out.Text, string(out.Data)), maxRefusal)
+	if body == "" {
 		return status
 	}
-	return status + ": " + said
+	return status + ": " + body
 }
 
 // readable converts a body into a form that a model can read: JSON is kept, HTML becomes

@@ -214,7 +214,7 @@ func (s *search) rank() {
 
 func (s *search) text(args searchArgs) string {
 	if s.total == 0 {
-		text := fmt.Sprintf("no line of %s holds %q", text.Count(s.files, "file"), args.Query)
+		text := fmt.Sprintf("no line of %s contains %q", text.Count(s.files, "file"), args.Query)
 		if !args.IgnoreCase {
 			text += `; "ignore_case": true finds other spellings`
 		}

@@ -158,12 +158,12 @@ func numberedList(found []searchResult) string {
 func (t *webSearch) nothing(query string, answered any, missing bool) (string, error) {
 	text := fmt.Sprintf("No results for %q; try other or fewer words.", clip(query))
 	fields, _ := answered.(map[string]any)
-	switch said := fields["error"].(type) {
+	switch reason := fields["error"].(type) {
 	case string:
-		return text + " The service says: " + plain(said), nil
+		return text + " The service says: " + plain(reason), nil
 	case map[string]any:
-		why := field(component.FilterRef{}, said, []string{"info", "message", "detail", "code"})
-		return "", errors.New("the search service says: " + plain(cmp.Or(why, jsontemplate.Text(said))))
+		why := field(component.FilterRef{}, reason, []string{"info", "message", "detail", "code"})
+		return "", errors.New("the search service says: " + plain(cmp.Or(why, jsontemplate.Text(reason))))
 	}
 	if silent, ok := fields["unresponsive_engines"].([]any); ok && len(silent) > 0 {
 		return text + " Engines that did not answer: " + clip(jsontemplate.Text(silent)), nil

@@ -23,15 +23,15 @@ func Words(text string) (words []string, cut bool) {
 // fewer than n words have a score of 0.
 func RougeN(n int, reference, answer []string) float64 {
 	want, got := ngrams(n, reference), ngrams(n, answer)
-	common, wanted, given := 0, 0, 0
+	common, inReference, inAnswer := 0, 0, 0
 	for run, times := range want {
 		common += min(times, got[run])
-		wanted += times
+		inReference += times
 	}
 	for _, times := range got {
-		given += times
+		inAnswer += times
 	}
-	return f1(common, wanted, given)
+	return f1(common, inReference, inAnswer)
 }
 
 // ngrams counts the n-grams of words.
@@ -50,11 +50,11 @@ func RougeL(reference, answer []string) float64 {
 }
 
 // f1 returns the harmonic mean of recall and precision.
-func f1(common, wanted, given int) float64 {
+func f1(common, inReference, inAnswer int) float64 {
 	if common == 0 {
 		return 0
 	}
-	return 2 * float64(common) / float64(wanted+given)
+	return 2 * float64(common) / float64(inReference+inAnswer)
 }
 
 // commonSequence returns the length of the longest common subsequence. It processes 64

@@ -65,7 +65,7 @@ func (t *searchTool) checkKey(object map[string]any, at, key string) error {
 	case key == "wrapper":
 		return errors.New(`"wrapper" is not allowed because it hides the query; write the query itself`)
 	case key == "collate":
-		return errors.New(`"collate" is not allowed here; leave it out`)
+		return errors.New(`"collate" is not allowed; remove it`)
 	case scriptKey().MatchString(key) && !isName(at, key) && !t.scripts:
 		return errScript(key)
 	case key != "index" && key != "_index" || lookup == "":

@@ -220,9 +220,9 @@ func send(client *http.Client, req *http.Request) ([]byte, error) {
 
 // requestError returns the error of a request without a response.
 func requestError(req *http.Request, err error) error {
-	told := fmt.Errorf("OpenSearch at %s: %w", req.URL.Host, err)
+	wrapped := fmt.Errorf("OpenSearch at %s: %w", req.URL.Host, err)
 	if httpclient.IsUnavailable(err) {
-		return tool.Unavailable(told)
+		return tool.Unavailable(wrapped)
 	}
-	return told
+	return wrapped
 }

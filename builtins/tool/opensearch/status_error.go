@@ -87,22 +87,22 @@ func statusError(resp *http.Response, body []byte) error {
 	if json.Unmarshal(body, &r) == nil {
 		c = r.first()
 	}
-	said := cmp.Or(c.sentence(), strings.TrimSpace(c.Type))
+	reason := cmp.Or(c.sentence(), strings.TrimSpace(c.Type))
 	switch {
 	case c.Type == "index_not_found_exception":
 		return fmt.Errorf("index %q does not exist; list the indices to see the available ones", cmp.Or(c.Index, resp.Request.URL.Path))
 	case c.Type == "index_closed_exception":
-		return fmt.Errorf("the index is closed: %s", said)
+		return fmt.Errorf("the index is closed: %s", reason)
 	case queryErrors[c.Type] && resp.StatusCode/100 == 4:
-		return fmt.Errorf("OpenSearch cannot run the query: %s; check the index mapping and fix the query", said)
+		return fmt.Errorf("OpenSearch cannot run the query: %s; check the index mapping and fix the query", reason)
 	case resp.StatusCode == http.StatusUnauthorized:
-		return fmt.Errorf("OpenSearch authentication failed (%s): %s", resp.Status, cmp.Or(said, "the credentials in auth are wrong or missing"))
+		return fmt.Errorf("OpenSearch authentication failed (%s): %s", resp.Status, cmp.Or(reason, "the credentials in auth are wrong or missing"))
 	case resp.StatusCode == http.StatusForbidden:
-		return fmt.Errorf("OpenSearch denied access (%s): %s", resp.Status, cmp.Or(said, "the user may not read the index"))
+		return fmt.Errorf("OpenSearch denied access (%s): %s", resp.Status, cmp.Or(reason, "the user may not read the index"))
 	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable:
-		return fmt.Errorf("OpenSearch is busy (%s): %s; try again later, or request less", resp.Status, cmp.Or(said, "no details"))
+		return fmt.Errorf("OpenSearch is busy (%s): %s; try again later, or request less", resp.Status, cmp.Or(reason, "no details"))
 	case resp.StatusCode/100 == 3:
 		return fmt.Errorf("OpenSearch redirects (%s), and redirects are not followed", resp.Status)
 	}
-	return fmt.Errorf("OpenSearch: %s: %s", resp.Status, cmp.Or(said, "no details"))
+	return fmt.Errorf("OpenSearch: %s: %s", resp.Status, cmp.Or(reason, "no details"))
 }
