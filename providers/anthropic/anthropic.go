@@ -135,7 +135,7 @@ func (p *prepared) stream(ctx context.Context, resp *http.Response, to modelhttp
 		return nil, err
 	}
 	if !a.started && kind != "" && !modelhttp.IsEventStream(kind) {
-		return nil, modelhttp.Bad("the server sent %s where an event stream was asked for", kind)
+		return nil, modelhttp.Bad("the server sent %s instead of an event stream", kind)
 	}
 	return a.reply()
 }

@@ -36,7 +36,7 @@ func (m *chatModel) refused(w *httpclient.Error) *model.Error {
 	}
 	switch e.Kind {
 	case model.NotFound:
-		e.Message += fmt.Sprintf(" (asked %s/%s for model %s)", m.base, path, m.name)
+		e.Message += fmt.Sprintf(" (requested model %s from %s/%s)", m.name, m.base, path)
 	case model.BadRequest:
 		e.Message += hint(e.Message)
 	default:
@@ -46,13 +46,13 @@ func (m *chatModel) refused(w *httpclient.Error) *model.Error {
 
 // hints help with refusals that a change of the spec can fix.
 var hints = []struct{ words, hint string }{
-	{"`temperature`", "leave temperature out of this llm, or take a model that has it"},
-	{"`top_p`", "leave top_p out of this llm, or take a model that has it"},
-	{"thinking.type.enabled", "this model has no thinking_budget: write options.thinking: adaptive, and options.effort"},
-	{"thinking.type.disabled", "this model always thinks: leave options.thinking out, and write options.effort"},
-	{"adaptive thinking is not supported", "this model wants options.thinking_budget in place of options.thinking"},
-	{"tool_choice", "with structured_output: tool a tool is forced: json_schema or prompt do without"},
-	{"output_config.format", "options.structured_output: prompt does without"},
+	{"`temperature`", "remove temperature from this LLM, or use a model that supports it"},
+	{"`top_p`", "remove top_p from this LLM, or use a model that supports it"},
+	{"thinking.type.enabled", "this model does not support thinking_budget: set options.thinking: adaptive, and options.effort"},
+	{"thinking.type.disabled", "this model always thinks: remove options.thinking, and set options.effort"},
+	{"adaptive thinking is not supported", "this model requires options.thinking_budget instead of options.thinking"},
+	{"tool_choice", "structured_output: tool forces a tool call; json_schema and prompt do not"},
+	{"output_config.format", "options.structured_output: prompt does not use it"},
 }
 
 func hint(message string) string {

@@ -27,7 +27,7 @@ func (m *chatModel) setFormat(p *prepared, t thinking) (instruction string, err 
 	}
 	check := m.checkSchema(s.Schema)
 	if !check.valid {
-		return "", fmt.Errorf("reply schema %s is no JSON", s.Name)
+		return "", fmt.Errorf("reply schema %s is not valid JSON", s.Name)
 	}
 	switch m.config.StructuredOutput {
 	case nativeSchema:

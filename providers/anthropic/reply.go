@@ -30,13 +30,13 @@ type block struct {
 func (p *prepared) parseReply(body []byte) (*model.Reply, error) {
 	var m message
 	if err := json.Unmarshal(body, &m); err != nil && !modelhttp.IsTypeError(err) {
-		return nil, modelhttp.Bad("the server's answer is no JSON: %s", modelhttp.ErrorBody(body))
+		return nil, modelhttp.Bad("the server's reply is not valid JSON: %s", modelhttp.ErrorBody(body))
 	}
 	if len(m.Error) > 0 && string(m.Error) != "null" {
 		return nil, reported(body)
 	}
 	if m.Content == nil {
-		return nil, modelhttp.Bad("the server's answer has no content: %s", modelhttp.ErrorBody(body))
+		return nil, modelhttp.Bad("the server's reply has no content: %s", modelhttp.ErrorBody(body))
 	}
 	r := rawReply{id: m.ID, model: m.Model, stop: m.StopReason, explanation: m.StopDetails.Explanation, usage: m.Usage}
 	for i := range m.Content {
@@ -45,7 +45,7 @@ func (p *prepared) parseReply(body []byte) (*model.Reply, error) {
 		switch b.Type {
 		case typeText:
 			if b.Text.invalid != "" {
-				return nil, modelhttp.Bad("the text of a block is none: %.100s", b.Text.invalid)
+				return nil, modelhttp.Bad("the text of a block is not a string: %.100s", b.Text.invalid)
 			}
 		case typeThinking:
 			out.text = b.Thinking
@@ -71,7 +71,7 @@ func (d *rawReply) reply(p *prepared) (*model.Reply, error) {
 		out.Text = d.explanation
 	}
 	if err := saveThinking(out.Calls, blocks, p.digest); err != nil {
-		return nil, modelhttp.Bad("the model's thinking cannot be kept: %s", err)
+		return nil, modelhttp.Bad("the model's thinking cannot be stored: %s", err)
 	}
 	out.Usage = d.usage.tokens()
 	return out, nil

@@ -204,11 +204,11 @@ func TestInvalidRequestIsNotSent(t *testing.T) {
 		want   string
 	}{
 		{"tool schema", nil, model.Request{Tools: []model.ToolDef{{Name: "find", Input: json.RawMessage(`[`)}}}, "input schema of tool find"},
-		{"reply schema", nil, model.Request{Schema: &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}}, "reply schema plan is no JSON"},
+		{"reply schema", nil, model.Request{Schema: &model.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}}, "reply schema plan is not valid JSON"},
 		{
 			"no room to think", func(c *anthropic.Config) { c.ThinkingBudget = 2048 },
 			model.Request{Params: model.Params{MaxOutputTokens: 2048}},
-			"max_output_tokens 2048 leaves no room beside thinking_budget 2048",
+			"max_output_tokens 2048 must be larger than thinking_budget 2048",
 		},
 	}
 	for _, tt := range tests {
@@ -233,7 +233,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		}
 	}
 	for want, c := range map[string]anthropic.Config{
-		"exclude each other": {Thinking: "adaptive", ThinkingBudget: 2048},
+		"mutually exclusive": {Thinking: "adaptive", ThinkingBudget: 2048},
 		"needs cache: true":  {CacheTTL: "1h"},
 	} {
 		if _, err := anthropic.Build(&c, model.Settings{}); err == nil || !strings.Contains(err.Error(), want) {

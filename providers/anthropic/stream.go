@@ -91,7 +91,7 @@ func (a *accumulator) start(index int64, b *replyBlock) error {
 func (a *accumulator) delta(e *streamEvent) error {
 	p := a.byIndex[e.Index]
 	if p == nil {
-		return modelhttp.Bad("a piece came of block %d, which was not begun", e.Index)
+		return modelhttp.Bad("the stream continues block %d, which has not started", e.Index)
 	}
 	d := &e.Delta
 	if err := a.Grow(len(d.Text.string) + len(d.Thinking) + len(d.Signature) + len(d.PartialJSON)); err != nil {
@@ -100,7 +100,7 @@ func (a *accumulator) delta(e *streamEvent) error {
 	switch d.Type {
 	case "text_delta":
 		if d.Text.invalid != "" {
-			return modelhttp.Bad("a piece of text is none: %.100s", d.Text.invalid)
+			return modelhttp.Bad("a text delta is not a string: %.100s", d.Text.invalid)
 		}
 		p.text.WriteString(d.Text.string)
 		a.show(model.Delta{Text: d.Text.string})
@@ -136,7 +136,7 @@ func (a *accumulator) show(d model.Delta) {
 // incomplete.
 func (a *accumulator) reply() (*model.Reply, error) {
 	if !a.complete {
-		return nil, &model.Error{Kind: model.Truncated, Message: "the stream ended before the reply did: no message_stop came"}
+		return nil, &model.Error{Kind: model.Truncated, Message: "the stream ended before the reply was complete: no message_stop"}
 	}
 	for _, p := range a.open {
 		p.block.text, p.block.signature = p.text.String(), p.signature.String()

@@ -110,13 +110,13 @@ func TestBrokenStreamsAreErrors(t *testing.T) {
 		kind model.ErrorKind
 		text string
 	}{
-		{"bad_cut", model.Truncated, "before the reply did"},
+		{"bad_cut", model.Truncated, "before the reply was complete"},
 		{"bad_no_stop", model.Truncated, "message_stop"},
 		{"bad_overloaded", model.Overloaded, "Overloaded by [redacted]"},
 		{"bad_error_kind", model.RateLimited, "slow down"},
 		{"bad_error_text", model.ServerError, "upstream is gone"},
 		{"bad_json", model.BadReply, "cannot be read"},
-		{"bad_unbegun", model.BadReply, "block 3, which was not begun"},
+		{"bad_unbegun", model.BadReply, "block 3, which has not started"},
 		{"bad_nameless_call", model.BadReply, "has no name"},
 		{"bad_pause", model.BadReply, "paused"},
 	}

@@ -28,7 +28,7 @@ func (m *chatModel) thinking(req *model.Request) (thinking, error) {
 		t.output = defaultOutput + t.budget
 	case t.budget < t.output:
 	case !req.Bounded:
-		return t, fmt.Errorf("max_output_tokens %d leaves no room beside thinking_budget %d, which counts towards it: raise it", t.output, t.budget)
+		return t, fmt.Errorf("max_output_tokens %d must be larger than thinking_budget %d, which counts towards it", t.output, t.budget)
 	default:
 		t.budget = t.output / 2
 	}

@@ -3,7 +3,7 @@
 //
 //	model.Request --contents, declarations, generation--> request body --httpclient--> server
 //	whole body   --accumulator--> model.Reply
-//	event stream --events, accumulator--> model.Reply, streaming deltas
+//	event stream --accumulator--> model.Reply, streaming deltas
 //	any failure --failure--> *model.Error
 //
 // It does not use Google's Go SDK, whose client panics on unexpected bodies, writes to

@@ -1,13 +1,10 @@
 package genai
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
-	"iter"
 	"strings"
 
 	"github.com/pexctl/pex/engine/model"
@@ -32,12 +29,12 @@ type accumulator struct {
 
 // stream reads an event stream to its end.
 func (g *accumulator) stream(ctx context.Context, from io.Reader) error {
-	for event, err := range events(from) {
+	for event, err := range modelhttp.Events(from) {
 		if err == nil {
 			err = ctx.Err()
 		}
-		if err == nil {
-			err = g.add(event)
+		if err == nil && string(event.Data) != "[DONE]" { // which some gateways add
+			err = g.add(event.Data)
 		}
 		if err != nil {
 			return err
@@ -128,42 +125,6 @@ func (g *accumulator) addCall(p part) (err error) {
 
 // hasContent reports whether anything arrived that may be a reply.
 func (g *accumulator) hasContent() bool { return g.text.Len() > 0 || len(g.tools) > 0 }
-
-// events reads the data of an event stream, one event at a time. It ignores comments, fields other than data, and
-// [DONE]. An event at the end of the stream counts even without its blank line if it is valid JSON.
-func events(from io.Reader) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		lines := bufio.NewReader(from)
-		var data []byte
-		for {
-			line, err := lines.ReadBytes('\n')
-			if err != nil && !errors.Is(err, io.EOF) {
-				yield(nil, err)
-				return
-			}
-			ended := err != nil
-			line = bytes.TrimRight(line, "\r\n")
-			if more, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-				data = append(append(data, bytes.TrimPrefix(more, []byte(" "))...), '\n')
-			}
-			complete := len(line) == 0
-			if ended {
-				complete = json.Valid(data)
-			}
-			if complete && len(data) > 0 && !isDone(data) && !yield(data, nil) {
-				return
-			}
-			if len(line) == 0 {
-				data = nil
-			}
-			if ended {
-				return
-			}
-		}
-	}
-}
-
-func isDone(data []byte) bool { return string(bytes.TrimSpace(data)) == "[DONE]" }
 
 // list returns the items of a JSON list, or the body itself if it is not a list.
 func list(body []byte) ([]json.RawMessage, error) {

@@ -1,7 +1,6 @@
 package genai
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -120,7 +119,7 @@ func (m *chatModel) attempt(ctx context.Context, body []byte, g accumulator) (*m
 	if err := g.stream(ctx, resp.Body); err != nil {
 		return nil, err
 	}
-	if !g.received && kind != "" && !strings.HasPrefix(kind, "text/event-stream") {
+	if !g.received && kind != "" && !modelhttp.IsEventStream(kind) {
 		return nil, modelhttp.Bad("the server sent %s instead of an event stream", kind)
 	}
 	return g.reply()
@@ -135,12 +134,7 @@ func (m *chatModel) post(ctx context.Context, name string, streamed bool, body [
 		query.Set("alt", "sse")
 		u.RawQuery = query.Encode()
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header = m.header.Clone()
-	return m.calls.HTTP.HTTP().Do(req)
+	return m.calls.Post(ctx, u.String(), m.header.Clone(), body)
 }
 
 // modelPath returns the path of a model below the base. A name with a slash contains its collection, such as tunedModels/x.

@@ -46,7 +46,7 @@ var _ component.Checker[model.Settings] = (*AzureConfig)(nil)
 // Check implements component.Checker.
 func (c *AzureConfig) Check(s model.Settings) (out component.Faults) {
 	if s.BaseURL == "" {
-		out = append(out, component.Fault{At: modelhttp.AtBaseURL, Message: "azure_openai has no base_url", Hint: "write the endpoint of the resource, " + azureLike})
+		out = append(out, component.Fault{At: modelhttp.AtBaseURL, Message: "missing base_url", Hint: "set it to the endpoint of the resource, " + azureLike})
 	} else if u, wrong := modelhttp.AddressWithoutQuery(s.BaseURL, azureLike); wrong != nil {
 		out = append(out, wrong...)
 	} else {
@@ -54,8 +54,8 @@ func (c *AzureConfig) Check(s model.Settings) (out component.Faults) {
 	}
 	if v := c.APIVersion; v != "" && v != "preview" && v != "latest" && !c.dated() {
 		out = append(out, component.Fault{
-			At: modelhttp.At("api_version"), Message: fmt.Sprintf("options.api_version %q is no version", v),
-			Hint: "write a date such as 2024-10-21, or preview, or leave it out",
+			At: modelhttp.At("api_version"), Message: fmt.Sprintf("options.api_version %q is not a version", v),
+			Hint: "write a date such as 2024-10-21, or preview, or remove it",
 		})
 	}
 	return append(out, modelhttp.CheckHeaders(c.Headers)...)
@@ -68,15 +68,15 @@ func (c *AzureConfig) clash(u *url.URL, deployment string) component.Faults {
 	case azureV1(u) && c.dated():
 		return component.Faults{{
 			At: modelhttp.AtBaseURL, Message: "base_url ends in /openai/v1, the API without dated versions",
-			Hint: "leave out options.api_version, or the end of base_url",
+			Hint: "remove options.api_version, or the end of base_url",
 		}}
 	case azureNamed(u) && !c.dated():
 		return component.Faults{{
-			At: modelhttp.AtBaseURL, Message: "base_url leads to a deployment of the older API",
-			Hint: "name a dated options.api_version, or write the endpoint alone: " + azureLike,
+			At: modelhttp.AtBaseURL, Message: "base_url is that of a deployment in the older API",
+			Hint: "set options.api_version to a date, or base_url to the endpoint: " + azureLike,
 		}}
 	case c.dated() && !azureNamed(u) && deployment == "":
-		return component.Faults{{At: "/model", Message: "azure_openai asks no deployment", Hint: "name it by model, or by options.deployment"}}
+		return component.Faults{{At: "/model", Message: "no deployment is set", Hint: "set model or options.deployment to its name"}}
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 // AzureOpenAI is the provider `azure_openai`.
 var AzureOpenAI = component.New[AzureConfig, model.Settings, model.Model](
 	"azure_openai",
-	"Models deployed in Azure (OpenAI and Foundry resources). base_url is the resource's endpoint: https://NAME.openai.azure.com. The key is looked for in AZURE_OPENAI_API_KEY unless api_key_env names another variable.",
+	"Models deployed in Azure (OpenAI and Foundry resources). base_url is the resource's endpoint: https://NAME.openai.azure.com. The key is read from AZURE_OPENAI_API_KEY, unless api_key_env names another variable.",
 	func() AzureConfig {
 		return AzureConfig{Auth: "api_key", StructuredOutput: nativeSchema, StreamUsage: true}
 	},
@@ -18,15 +18,15 @@ var AzureOpenAI = component.New[AzureConfig, model.Settings, model.Model](
 
 // AzureConfig has the `options:` of azure_openai.
 type AzureConfig struct {
-	Deployment       string                        `yaml:"deployment" doc:"The deployment's name in the resource; the llm's model by default."`
-	APIVersion       string                        `yaml:"api_version" doc:"A dated version of the older API, such as 2024-10-21, which asks .../openai/deployments/NAME; default: the v1 API, which has no dates (preview opts in to its previews)."`
-	Auth             string                        `yaml:"auth" enum:"api_key|bearer" doc:"What the variable of api_key_env holds: a key of the resource (default), or a bearer token of Entra ID, which lives about an hour."`
-	ReasoningEffort  string                        `yaml:"reasoning_effort" doc:"How much a reasoning model thinks: minimal, low, medium, high, or what the deployment knows; its default when unset."`
-	LegacyMaxTokens  *bool                         `yaml:"legacy_max_tokens" doc:"Send max_output_tokens as max_tokens; true by default for API versions before 2024-09-01, which do not know max_completion_tokens."`
-	StructuredOutput string                        `yaml:"structured_output" enum:"json_schema|json_object|none" doc:"How the deployment is asked for JSON of a schema: json_schema (default), json_object for models that only know JSON mode, none."`
-	StreamUsage      bool                          `yaml:"stream_usage" doc:"Ask for token counts in streams; API versions before 2024-09-01 are never asked."`
-	Headers          map[string]component.Template `yaml:"headers" vars:"env" doc:"Headers to send with each request."`
-	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name."`
+	Deployment       string                        `yaml:"deployment" doc:"Name of the deployment in the resource. Default: the LLM's model."`
+	APIVersion       string                        `yaml:"api_version" doc:"Dated version of the older API with the path /openai/deployments/NAME, such as 2024-10-21. Default: the v1 API, which has no dated versions; preview enables its previews."`
+	Auth             string                        `yaml:"auth" enum:"api_key|bearer" doc:"Kind of credential in api_key_env: api_key (default), a key of the resource; bearer, an Entra ID token, which expires after about an hour."`
+	ReasoningEffort  string                        `yaml:"reasoning_effort" doc:"Effort of a reasoning model: minimal, low, medium, high, or another value of the deployment. Default: the model's."`
+	LegacyMaxTokens  *bool                         `yaml:"legacy_max_tokens" doc:"Send max_output_tokens as max_tokens. Default: true for API versions before 2024-09-01, which do not have max_completion_tokens."`
+	StructuredOutput string                        `yaml:"structured_output" enum:"json_schema|json_object|none" doc:"How to request JSON that matches a schema: json_schema (default), json_object (JSON mode without the schema), none."`
+	StreamUsage      bool                          `yaml:"stream_usage" doc:"Request token counts in streams. Never sent to API versions before 2024-09-01."`
+	Headers          map[string]component.Template `yaml:"headers" vars:"env" doc:"Additional request headers."`
+	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Additional fields of each request body; they replace fields of the same name."`
 }
 
 // KeyVariables implements model.Keyed.
@@ -66,9 +66,9 @@ func azureHint(c *AzureConfig) func(*model.Error, string) string {
 	return func(e *model.Error, m string) string {
 		switch {
 		case e.Kind == model.NotFound:
-			return "asked for the deployment " + m + ": options.deployment names another than the llm's model, and a new one takes some minutes"
+			return "requested deployment " + m + "; set options.deployment if its name differs from the model; a new deployment takes some minutes"
 		case e.Kind == model.AuthError && c.Auth == "bearer":
-			return "a token lives about an hour: az account get-access-token --resource https://cognitiveservices.azure.com gives a new one"
+			return "tokens expire after about an hour; for a new one run: az account get-access-token --resource https://cognitiveservices.azure.com"
 		}
 		return ""
 	}

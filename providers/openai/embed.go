@@ -34,7 +34,7 @@ func (m *chatModel) Embed(ctx context.Context, texts []string) (vectors [][]floa
 			return nil, used, err
 		}
 		if len(vectors) > 0 && len(got[0]) != len(vectors[0]) {
-			return nil, used, modelhttp.Bad("the server's vectors have %d numbers, and then %d", len(vectors[0]), len(got[0]))
+			return nil, used, modelhttp.Bad("the server's vectors have different lengths: %d and %d", len(vectors[0]), len(got[0]))
 		}
 		vectors, used.Input, texts = append(vectors, got...), used.Input+n, texts[len(batch):]
 	}
@@ -90,7 +90,7 @@ func parseVectors(body []byte, n int) (vectors [][]float64, used int, err error)
 		Error json.RawMessage
 	}
 	if err := json.Unmarshal(body, &c); err != nil {
-		return nil, 0, modelhttp.Bad("the server's vectors cannot be read: %s", modelhttp.ErrorBody(body))
+		return nil, 0, modelhttp.Bad("the server's reply cannot be read: %s", modelhttp.ErrorBody(body))
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		return nil, 0, words.ParseError(body)

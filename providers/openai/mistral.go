@@ -20,18 +20,18 @@ import (
 // Mistral is the provider `mistral`.
 var Mistral = component.New[MistralConfig, model.Settings, model.Model](
 	"mistral",
-	"Mistral's platform, and servers that keep its rules, by base_url. The key is looked for in MISTRAL_API_KEY unless api_key_env names another variable.",
+	"Mistral's platform, or compatible servers with base_url. The key is read from MISTRAL_API_KEY, unless api_key_env names another variable.",
 	func() MistralConfig { return MistralConfig{StructuredOutput: nativeSchema} },
 	func(c *MistralConfig, s model.Settings) (model.Model, error) { return NewMistral(c, s, nil) },
 )
 
 // MistralConfig has the `options:` of mistral.
 type MistralConfig struct {
-	ReasoningEffort  string                        `yaml:"reasoning_effort" doc:"How much a reasoning model thinks, in the words of the model; its own default when unset."`
-	SafePrompt       bool                          `yaml:"safe_prompt" doc:"Let the platform put its safety prompt before the conversation."`
-	StructuredOutput string                        `yaml:"structured_output" enum:"json_schema|json_object|none" doc:"How JSON of a schema is asked for: json_schema (default), json_object for models that only know JSON mode, none."`
-	Headers          map[string]component.Template `yaml:"headers" vars:"env" doc:"Headers to send with each request."`
-	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name. The platform refuses fields that it does not know."`
+	ReasoningEffort  string                        `yaml:"reasoning_effort" doc:"Effort of a reasoning model, in its own values. Default: the model's."`
+	SafePrompt       bool                          `yaml:"safe_prompt" doc:"Let the platform prepend its safety prompt."`
+	StructuredOutput string                        `yaml:"structured_output" enum:"json_schema|json_object|none" doc:"How to request JSON that matches a schema: json_schema (default), json_object (JSON mode without the schema), none."`
+	Headers          map[string]component.Template `yaml:"headers" vars:"env" doc:"Additional request headers."`
+	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Additional fields of each request body; they replace fields of the same name. The platform rejects unknown fields."`
 }
 
 // KeyVariables implements model.Keyed.

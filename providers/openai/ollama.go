@@ -14,7 +14,7 @@ import (
 // Ollama is the provider `ollama`.
 var Ollama = component.New[OllamaConfig, model.Settings, model.Model](
 	"ollama",
-	"Models that Ollama serves, by its OpenAI-compatible endpoint, without a key; on this machine unless base_url says otherwise. How long a model stays loaded and how much of a conversation it sees is set at the server: OLLAMA_KEEP_ALIVE, and OLLAMA_CONTEXT_LENGTH or num_ctx in a Modelfile.",
+	"Models that Ollama serves, with its OpenAI-compatible endpoint and without a key. Default of base_url: this machine. Configure the server for how long a model stays loaded (OLLAMA_KEEP_ALIVE) and for the context window (OLLAMA_CONTEXT_LENGTH, or num_ctx in a Modelfile).",
 	func() OllamaConfig { return OllamaConfig{StructuredOutput: nativeSchema} },
 	func(c *OllamaConfig, s model.Settings) (model.Model, error) { return NewOllama(c, s, nil) },
 )
@@ -22,10 +22,10 @@ var Ollama = component.New[OllamaConfig, model.Settings, model.Model](
 // OllamaConfig has the `options:` of ollama. keep_alive and num_ctx are missing, because
 // the endpoint silently ignores them.
 type OllamaConfig struct {
-	ReasoningEffort  string                        `yaml:"reasoning_effort" doc:"How much a thinking model thinks: none, low, medium, high; its own default when unset."`
-	StructuredOutput string                        `yaml:"structured_output" enum:"json_schema|json_object|none" doc:"How JSON of a schema is asked for: json_schema (default) holds the model to it by a grammar; json_object, none."`
-	Headers          map[string]component.Template `yaml:"headers" vars:"env" doc:"Headers to send with each request, for a server behind a proxy."`
-	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name."`
+	ReasoningEffort  string                        `yaml:"reasoning_effort" doc:"Effort of a reasoning model: none, low, medium, high. Default: the model's."`
+	StructuredOutput string                        `yaml:"structured_output" enum:"json_schema|json_object|none" doc:"How to request JSON that matches a schema: json_schema (default; enforced with a grammar), json_object (JSON mode without the schema), none."`
+	Headers          map[string]component.Template `yaml:"headers" vars:"env" doc:"Additional request headers, for a server behind a proxy."`
+	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Additional fields of each request body; they replace fields of the same name."`
 }
 
 const ollamaBaseURL = "http://localhost:11434/v1"
@@ -61,15 +61,15 @@ func ollamaHint(host string) func(*model.Error, string) string {
 	return func(e *model.Error, m string) string {
 		switch {
 		case e.Kind == model.NetworkError && e.Status == 0:
-			return "is Ollama running at " + host + "? ollama serve starts it"
+			return "is Ollama running at " + host + "? start it with: ollama serve"
 		case e.Kind == model.NotFound && strings.Contains(e.Message, "model"):
-			return "get it first: ollama pull " + m
+			return "download it: ollama pull " + m
 		case e.Kind == model.NotFound:
 			return "base_url usually ends in /v1"
 		case strings.Contains(e.Message, "does not support tools"):
-			return "executor.mode: react_text calls tools by text"
+			return "set executor.mode: react_text, which calls tools in text"
 		case strings.Contains(e.Message, "does not support thinking"):
-			return "leave out options.reasoning_effort"
+			return "remove options.reasoning_effort"
 		}
 		return ""
 	}

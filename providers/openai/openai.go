@@ -54,9 +54,9 @@ func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.
 			return ""
 		}
 		if strings.HasSuffix(strings.TrimSuffix(d.base, "/"), "/v1") {
-			return fmt.Sprintf("asked %s for model %s", d.base, m)
+			return fmt.Sprintf("requested model %s from %s", m, d.base)
 		}
-		return fmt.Sprintf("asked %s for model %s; base_url usually ends in /v1", d.base, m)
+		return fmt.Sprintf("requested model %s from %s; base_url usually ends in /v1", m, d.base)
 	}
 	return connect(*c, s, d, change)
 }
@@ -194,7 +194,7 @@ func (m *chatModel) stream(ctx context.Context, key string, body []byte, to mode
 		return nil, err
 	}
 	if !a.started && kind != "" && !modelhttp.IsEventStream(kind) {
-		return nil, modelhttp.Bad("the server sent %s where an event stream was asked for", kind)
+		return nil, modelhttp.Bad("the server sent %s instead of an event stream", kind)
 	}
 	return a.reply()
 }

@@ -15,13 +15,13 @@ import (
 func parseReply(body []byte) (*model.Reply, error) {
 	c, err := decode(body)
 	if err != nil {
-		return nil, modelhttp.Bad("the server's answer is no JSON: %s", modelhttp.ErrorBody(body))
+		return nil, modelhttp.Bad("the server's reply is not valid JSON: %s", modelhttp.ErrorBody(body))
 	}
 	if c.failed() {
 		return nil, words.ParseError(body)
 	}
 	if len(c.Choices) == 0 {
-		return nil, modelhttp.Bad("the server's answer has no choices: %s", modelhttp.ErrorBody(body))
+		return nil, modelhttp.Bad("the server's reply has no choices: %s", modelhttp.ErrorBody(body))
 	}
 	message := &c.Choices[0].Message
 	text, _, err := message.content()

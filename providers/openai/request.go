@@ -114,7 +114,7 @@ func (m *chatModel) setFormat(r *chatRequest, s *model.ReplySchema) error {
 	default:
 		check := m.checkSchema(s.Schema)
 		if !check.valid {
-			return fmt.Errorf("reply schema %s is no JSON", s.Name)
+			return fmt.Errorf("reply schema %s is not valid JSON", s.Name)
 		}
 		r.ResponseFormat = &responseFormat{Type: nativeSchema, JSONSchema: &jsonSchemaFormat{
 			Name: modelhttp.SchemaName(s.Name), Schema: s.Schema, Strict: check.strict,

@@ -38,7 +38,7 @@ func (a *accumulator) add(data []byte) error {
 	a.started = true
 	c, err := decode(data)
 	if err != nil {
-		return modelhttp.Bad("the server's answer cannot be read: %s", err)
+		return modelhttp.Bad("the server's reply cannot be read: %s", err)
 	}
 	if c.failed() {
 		return &streamError{data}
@@ -149,7 +149,7 @@ func (a *accumulator) find(d *replyToolCall) *partialCall {
 // is incomplete.
 func (a *accumulator) reply() (*model.Reply, error) {
 	if a.raw.finish == "" {
-		return nil, &model.Error{Kind: model.Truncated, Message: "the stream ended before the reply did: no finish_reason came"}
+		return nil, &model.Error{Kind: model.Truncated, Message: "the stream ended before the reply was complete: no finish_reason"}
 	}
 	a.raw.text, a.raw.refusal = a.text.String(), a.refusal.String()
 	for _, p := range a.calls {

@@ -73,8 +73,8 @@ func TestBrokenStreamsAreErrors(t *testing.T) {
 		kind model.ErrorKind
 		text string
 	}{
-		{"bad_cut", model.Truncated, "before the reply did"},
-		{"bad_done_only", model.Truncated, "before the reply did"},
+		{"bad_cut", model.Truncated, "before the reply was complete"},
+		{"bad_done_only", model.Truncated, "before the reply was complete"},
 		{"bad_error_event", model.Overloaded, "overloaded with [redacted]"},
 		{"bad_error_status", model.RateLimited, "slow down"},
 		{"bad_finish_error", model.ServerError, "error"},

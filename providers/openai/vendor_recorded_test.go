@@ -115,13 +115,13 @@ func TestRecordedErrorsOfVendors(t *testing.T) {
 		asked  int
 		says   string
 	}{
-		{"azure_no_deployment.json", 404, model.NotFound, 1, "asked for the deployment m-1: options.deployment names another"},
+		{"azure_no_deployment.json", 404, model.NotFound, 1, "requested deployment m-1; set options.deployment if its name differs"},
 		{"azure_too_fast.json", 429, model.RateLimited, 2, "retry after 6 seconds"},
 		{"azure_wrong_key.json", 401, model.AuthError, 1, "invalid subscription key"},
-		{"ollama_no_model.json", 404, model.NotFound, 1, "get it first: ollama pull m-1"},
-		{"ollama_no_model_old.json", 404, model.NotFound, 1, "get it first: ollama pull m-1"},
-		{"ollama_no_tools.json", 400, model.BadRequest, 1, "executor.mode: react_text"},
-		{"ollama_no_thinking.json", 400, model.BadRequest, 1, "leave out options.reasoning_effort"},
+		{"ollama_no_model.json", 404, model.NotFound, 1, "download it: ollama pull m-1"},
+		{"ollama_no_model_old.json", 404, model.NotFound, 1, "download it: ollama pull m-1"},
+		{"ollama_no_tools.json", 400, model.BadRequest, 1, "set executor.mode: react_text"},
+		{"ollama_no_thinking.json", 400, model.BadRequest, 1, "remove options.reasoning_effort"},
 		{"mistral_unknown_field.json", 422, model.BadRequest, 1, "frequency_limit"},
 		{"mistral_no_model.json", 400, model.NotFound, 1, "Invalid model: mistral-tremendous"},
 		{"mistral_too_fast.json", 429, model.RateLimited, 2, "Rate limit exceeded"},
@@ -174,7 +174,7 @@ func TestOllamaThatIsNotRunningIsExplained(t *testing.T) {
 	s.Close() // nobody listens there now
 	_, err := ofVendor(t, "ollama_", base).Generate(t.Context(), question, nil)
 	var e *model.Error
-	if !errors.As(err, &e) || e.Kind != model.NetworkError || !strings.Contains(e.Message, "ollama serve starts it") {
+	if !errors.As(err, &e) || e.Kind != model.NetworkError || !strings.Contains(e.Message, "start it with: ollama serve") {
 		t.Error(err)
 	}
 	other := httptest.NewServer(http.NotFoundHandler())

@@ -239,12 +239,12 @@ func TestInvalidSettingsOfVendors(t *testing.T) {
 	for _, v := range []struct {
 		name, base, version, model, want string
 	}{
-		{"no endpoint", "", "", "m", "write the endpoint of the resource, https://NAME.openai.azure.com"},
+		{"no endpoint", "", "", "m", "set it to the endpoint of the resource, https://NAME.openai.azure.com"},
 		{"no address", "NAME.openai.azure.com", "", "m", "write a URL such as https://NAME.openai.azure.com"},
-		{"no version", "https://a.example", "v2", "m", `"v2" is no version`},
-		{"a date too many", "https://a.example/openai/v1", "2024-10-21", "m", "leave out options.api_version"},
-		{"a date too few", "https://a.example/openai/deployments/d", "", "m", "name a dated options.api_version"},
-		{"no deployment", "https://a.example", "2024-10-21", "", "asks no deployment"},
+		{"no version", "https://a.example", "v2", "m", `"v2" is not a version`},
+		{"a date too many", "https://a.example/openai/v1", "2024-10-21", "m", "remove options.api_version"},
+		{"a date too few", "https://a.example/openai/deployments/d", "", "m", "set options.api_version to a date"},
+		{"no deployment", "https://a.example", "2024-10-21", "", "no deployment is set"},
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			c := azureDefaults()
