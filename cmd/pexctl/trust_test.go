@@ -122,8 +122,8 @@ func TestTrustIsKeptByDigestAndReadStrictly(t *testing.T) {
 		{"another version", strings.Replace(good, "1", "2", 1), "version 2"},
 		{"no version", `{"version": 0, "trusted": []}`, "version 0"},
 		{"two values", good + good, "more than one value"},
-		{"a prefix of a digest", `{"version": 1, "trusted": [{"digest": "` + one.Digest()[:30] + `"}]}`, "is no digest"},
-		{"all", `{"version": 1, "trusted": [{"digest": "all"}]}`, `"all" is no digest`},
+		{"a prefix of a digest", `{"version": 1, "trusted": [{"digest": "` + one.Digest()[:30] + `"}]}`, "invalid digest"},
+		{"all", `{"version": 1, "trusted": [{"digest": "all"}]}`, `invalid digest "all"`},
 		{"too large", good + strings.Repeat(" ", trust.MostTrust), "larger than"},
 	}
 	for _, c := range cases {

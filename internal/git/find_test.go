@@ -11,9 +11,8 @@ import (
 	"github.com/pexctl/pex/internal/git"
 )
 
-// Only an entry named .git makes a repository, and it must not lead into files
-// that a commit can bring.
-func TestFindTakesOnlyARealGitDirectory(t *testing.T) {
+// Only an entry named .git makes a repository, and it must not point to files that a commit can contain.
+func TestFindRequiresRealGitDirectory(t *testing.T) {
 	tests := []struct {
 		name  string
 		files map[string]string // content; a name with / at its end is a folder
@@ -68,8 +67,8 @@ func TestFindTakesOnlyARealGitDirectory(t *testing.T) {
 	}
 }
 
-// A name with the look of an option, a range or a path reads and writes nothing.
-func TestCommitTakesNamesOnly(t *testing.T) {
+// Names that look like an option, a range or a path have no side effects.
+func TestCommitAcceptsOnlyNames(t *testing.T) {
 	if _, err := exec.LookPath("git"); errors.Is(err, exec.ErrNotFound) {
 		t.Skip("git is not installed")
 	}

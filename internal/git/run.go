@@ -12,8 +12,7 @@ import (
 	"strings"
 )
 
-// settings override what the configuration of a repository or of its user could
-// make git start or reach.
+// settings override configuration of the repository or user that could make git start programs or connect to servers.
 var settings = []string{
 	"safe.bareRepository=explicit",
 	"core.fsmonitor=false",
@@ -30,12 +29,12 @@ var settings = []string{
 	"submodule.recurse=false",
 }
 
-// inherited are the variables that git needs of the caller's environment: to be
-// found, and to find the user's own list of ignored files.
+// inherited lists the variables that git needs from the caller's environment: to be found, and to find the user's
+// ignore file.
 var inherited = []string{"PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USERPROFILE", "SYSTEMROOT", "TEMP", "TMP"}
 
-// Commit returns the id of the commit that a name stands for. A name is never
-// taken for a flag; one that a tag, a branch and a remote branch share is refused.
+// Commit returns the id of the commit with a name. Names are never parsed as flags. A name shared by several
+// references is an error.
 func (r *Repo) Commit(ctx context.Context, ref string) (string, error) {
 	id, err := r.Output(ctx, "", "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if err != nil {
@@ -48,14 +47,14 @@ func (r *Repo) Commit(ctx context.Context, ref string) (string, error) {
 	return strings.TrimSpace(string(id)), nil
 }
 
-// AmbiguousError is returned for a short name that several references have.
+// AmbiguousError is returned for a short name that several references share.
 type AmbiguousError struct{ Names []string }
 
 func (e *AmbiguousError) Error() string {
 	return "ambiguous reference: write " + strings.Join(e.Names, " or ")
 }
 
-// exactly drops references below the name: for-each-ref lists folders, too.
+// exactly removes references below the name, because for-each-ref also lists folders.
 func exactly(list, ref string) (names []string) {
 	for name := range strings.SplitSeq(strings.TrimSpace(list), "\n") {
 		if strings.HasSuffix(name, "/"+ref) {
@@ -81,14 +80,14 @@ func (r *Repo) Dirty(ctx context.Context) (bool, error) {
 	return len(bytes.TrimSpace(changed)) > 0, err
 }
 
-// Output runs git on the repository, with an input, from the top of its work tree
-// and returns its stdout. The error holds what git wrote to stderr.
+// Output runs git on the repository with an input, in the top folder of its work tree, and returns its stdout. The
+// error contains stderr.
 func (r *Repo) Output(ctx context.Context, input string, args ...string) ([]byte, error) {
 	return r.run(ctx, nil, input, args)
 }
 
-// Compare is Output for commands that read files of the work tree: the programs
-// that the configuration names for their content (filters) are switched off.
+// Compare is Output for commands that read files of the work tree. It disables the filter programs of the
+// configuration.
 func (r *Repo) Compare(ctx context.Context, args ...string) ([]byte, error) {
 	off, err := r.filtersOff(ctx)
 	if err != nil {
@@ -128,11 +127,11 @@ func environment() []string {
 	return env
 }
 
-// filtersOff returns variables that switch off each filter of the configuration.
+// filtersOff returns variables that disable all configured filters.
 func (r *Repo) filtersOff(ctx context.Context) ([]string, error) {
 	out, err := r.Output(ctx, "", "config", "-z", "--includes", "--name-only", "--get-regexp", `^filter\.`)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
-		return nil, nil // there is none
+		return nil, nil // no filters
 	}
 	if err != nil {
 		return nil, fmt.Errorf("git config: %w", err)

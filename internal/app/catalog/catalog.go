@@ -9,18 +9,17 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
-// Catalog is every component that a program can be made of.
+// Catalog has all components that specs can use.
 type Catalog struct {
 	engine.Catalog
-	Checks trial.Checks // the kinds of assertions of tests and suites
-	// Memory names the store of conversations in a folder; it opens nothing yet.
+	Checks trial.Checks // check types of tests and suites
+	// Memory returns the conversation store in a folder. It opens nothing.
 	Memory func(dir, tenant string) memory.Store
-	// Repair makes valid JSON of the arguments that a model wrote for a tool.
+	// Repair converts malformed tool arguments from a model to valid JSON.
 	Repair func(engine.MalformedArguments) (args json.RawMessage, repairs []string, err error)
 }
 
-// Options returns the options of compiling that hold for every spec: the
-// components that it can name.
+// Options returns the compiler options that apply to all specs: the available components.
 func (c *Catalog) Options() dsl.Options {
 	return dsl.Options{Catalog: c.Catalog, Checks: c.Checks.Blueprints("check")}
 }

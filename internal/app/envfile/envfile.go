@@ -15,10 +15,10 @@ import (
 // Variable is a variable of a file.
 type Variable struct{ Name, Value string }
 
-// maxSize bounds a file, in bytes.
+// maxSize is the maximum size of a file in bytes.
 const maxSize = 1 << 20
 
-// Read reads a file. An error of its syntax begins with FILE:LINE.
+// Read reads a file. A syntax error starts with FILE:LINE.
 func Read(file string) ([]Variable, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -39,16 +39,15 @@ func Read(file string) ([]Variable, error) {
 	return vars, nil
 }
 
-// loaded are the files whose variables this process has, absolute.
+// loaded lists the absolute paths of loaded files.
 var loaded struct {
 	sync.Mutex
 	files []string
 }
 
-// Load sets the variables of files in the environment of this process, so that they
-// count wherever an exported variable does, also in the libraries of providers. Of
-// two files with the same variable the later one counts. A variable that is already
-// set, even to "", is left as it is.
+// Load sets the variables of files in the environment of this process, so that they apply wherever exported variables
+// do, including libraries of providers. If two files have the same variable, the later file applies. Variables that
+// are already set, even to "", are unchanged.
 func Load(files []string) error {
 	loaded.Lock()
 	defer loaded.Unlock()
@@ -78,15 +77,14 @@ func Load(files []string) error {
 	return nil
 }
 
-// Loaded returns the files whose variables this process has, absolute.
+// Loaded returns the absolute paths of the loaded files.
 func Loaded() []string {
 	loaded.Lock()
 	defer loaded.Unlock()
 	return slices.Clone(loaded.files)
 }
 
-// Unread returns a file .env in one of the folders whose variables this process does
-// not have; "" = there is none.
+// Unread returns a .env file in one of the folders that was not loaded, or "".
 func Unread(dirs ...string) string {
 	for _, dir := range dirs {
 		file := filepath.Join(dir, ".env")
@@ -133,7 +131,7 @@ func Parse(text []byte) ([]Variable, error) {
 	return vars, nil
 }
 
-// parser reads what is left of a text.
+// parser parses the rest of a text.
 type parser struct {
 	text string
 	line int
@@ -143,8 +141,7 @@ func (p *parser) errorf(format string, args ...any) error {
 	return fmt.Errorf("%d: "+format, append([]any{p.line}, args...)...)
 }
 
-// statement reads a line, or several where a quoted value spans them; nil = it is
-// blank or a comment.
+// statement parses one line, or more if a quoted value spans several. It returns nil for blank lines and comments.
 func (p *parser) statement() (*Variable, error) {
 	p.space()
 	if p.text == "" || p.text[0] == '#' || p.text[0] == '\n' {
@@ -153,7 +150,7 @@ func (p *parser) statement() (*Variable, error) {
 	}
 	if after, ok := strings.CutPrefix(p.text, "export"); ok {
 		word := strings.TrimLeft(after, " \t")
-		if word != after && !strings.HasPrefix(word, "=") { // else it is the name of the variable
+		if word != after && !strings.HasPrefix(word, "=") { // otherwise export is the name of the variable
 			p.text = word
 		}
 	}
@@ -179,7 +176,7 @@ func inName(c byte, first bool) bool {
 	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || !first && '0' <= c && c <= '9'
 }
 
-// value reads a value and the rest of its line.
+// value parses a value and the rest of its line.
 func (p *parser) value() (string, error) {
 	p.space()
 	if p.text == "" || p.text[0] != '\'' && p.text[0] != '"' {
@@ -214,7 +211,7 @@ func (p *parser) value() (string, error) {
 	return "", p.errorf("the closing %c is missing", quote)
 }
 
-// unescape is what a backslash and this byte stand for.
+// unescape returns the character for a byte after a backslash.
 func unescape(c byte) string {
 	switch c {
 	case 'n':
@@ -229,8 +226,7 @@ func unescape(c byte) string {
 	return string([]byte{'\\', c})
 }
 
-// unquoted is a value without quotes: it ends before a comment, and has no space at
-// its end.
+// unquoted returns an unquoted value, without a comment and trailing space.
 func unquoted(text string) string {
 	for i := range text {
 		if text[i] == '#' && (i == 0 || text[i-1] == ' ' || text[i-1] == '\t') {

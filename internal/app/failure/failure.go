@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// Kind says whose fault a failure is.
+// Kind is the cause of a failure.
 type Kind int
 
 // The kinds of failures.
@@ -25,31 +25,31 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the error itself.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Usagef is the caller's mistake.
+// Usagef returns an error caused by the caller.
 func Usagef(format string, args ...any) error {
 	return &Error{Caller, fmt.Errorf(format, args...)}
 }
 
-// Infra is the machine's or a server's fault.
+// Infra returns err as an infrastructure error.
 func Infra(err error) error { return &Error{Infrastructure, err} }
 
-// Detail adds to an error what its message does not say.
+// Detail adds information to an error that is not part of its message.
 type Detail struct {
 	Err  error
 	Code string // for programs; "" = the one of the exit code
-	Hint string // the way out, often a command; "" = none
+	Hint string // how to fix it, often a command; "" = none
 }
 
 func (p *Detail) Error() string { return p.Err.Error() }
 
 func (p *Detail) Unwrap() error { return p.Err }
 
-// WithHintf adds the way out to an error.
+// WithHintf adds a hint to an error.
 func WithHintf(err error, format string, args ...any) error {
 	return &Detail{Err: err, Hint: fmt.Sprintf(format, args...)}
 }
 
-// NotFoundf is the caller's mistake of naming something that does not exist.
+// NotFoundf returns an error about a name that does not exist.
 func NotFoundf(hint, format string, args ...any) error {
 	return &Detail{Usagef(format, args...), "not_found", hint}
 }

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Shown names a file from the working folder, where it lies below it.
+// Shown returns a path for display, relative to the working folder if it is below it.
 func Shown(path string) string {
 	here, err := os.Getwd()
 	if err != nil {
 		return path
 	}
-	for _, here := range []string{here, Real(here)} { // the folder may have been entered by a link
+	for _, here := range []string{here, Real(here)} { // the working folder may have been entered through a link
 		if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
 			return filepath.ToSlash(rel)
 		}
@@ -34,8 +34,8 @@ func Absolute(path string) string {
 	return path
 }
 
-// OnDisk is the part of a path that is on disk, with links resolved, and what
-// follows: a folder of another commit may be gone.
+// OnDisk splits a path into the part that exists, with links resolved, and the rest, which may exist only in another
+// commit.
 func OnDisk(path string) (dir, rest string) {
 	dir = Real(path)
 	for {
@@ -49,7 +49,7 @@ func OnDisk(path string) (dir, rest string) {
 	}
 }
 
-// Quote makes a path one word of a shell.
+// Quote quotes a path for a shell.
 func Quote(path string) string {
 	if path == "" || strings.ContainsAny(path, " \t\n'\"$&|;<>()*?[]{}!#~`\\") {
 		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
@@ -57,8 +57,7 @@ func Quote(path string) string {
 	return path
 }
 
-// Relative is a path from the working folder where it leads below that, else
-// the path as it is.
+// Relative returns a path relative to the working folder if it is below it, else unchanged.
 func Relative(path string) string {
 	here, err := os.Getwd()
 	if err != nil {
@@ -84,7 +83,7 @@ func Same(a, b string) bool {
 	return err == nil && a == b
 }
 
-// Real is a path made absolute, with links resolved as far as it exists.
+// Real returns an absolute path, with links resolved as far as it exists.
 func Real(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs

@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 )
 
-// WriteFile writes a file in one step: it is there whole, or as it was before.
-// A link stays one; a file keeps its permissions, a new one gets mode. What
-// write returns comes back as it is.
+// WriteFile writes a file atomically. If the path is a link, its target is replaced. An existing file keeps its
+// permissions; a new one gets mode. Errors of write are returned unchanged.
 func WriteFile(path string, mode os.FileMode, write func(io.Writer) error) (err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -21,7 +20,7 @@ func WriteFile(path string, mode os.FileMode, write func(io.Writer) error) (err 
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // gone already when all went well
+	defer os.Remove(f.Name()) //nolint:errcheck // fails after a successful rename
 	if err = write(f); err == nil {
 		err = f.Chmod(mode)
 	}
@@ -34,8 +33,8 @@ func WriteFile(path string, mode os.FileMode, write func(io.Writer) error) (err 
 	return os.Rename(f.Name(), path)
 }
 
-// Exists reports whether a file or folder can be seen.
+// Exists reports whether a file or folder exists and is accessible.
 func Exists(path string) bool {
 	_, err := os.Stat(path)
-	return err == nil // what is in a folder that cannot be read is not there
+	return err == nil // files in an unreadable folder do not count
 }

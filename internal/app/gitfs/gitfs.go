@@ -13,8 +13,8 @@ import (
 	"github.com/pexctl/pex/internal/git"
 )
 
-// GitState returns the commit that the repository of a folder has checked out,
-// and whether tracked files were changed since; "" = no repository, or no git.
+// GitState returns the checked-out commit of a folder's repository, and whether tracked files were changed. commit is
+// "" without a repository or git.
 func GitState(ctx context.Context, dir string) (commit string, dirty bool) {
 	repo, err := repositoryOf(ctx, dir)
 	if err != nil {
@@ -27,7 +27,7 @@ func GitState(ctx context.Context, dir string) (commit string, dirty bool) {
 	return commit, err == nil && dirty
 }
 
-// GitFile returns a file as a commit has it; fs.ErrNotExist = the commit has none.
+// GitFile returns a file in a commit. The error wraps fs.ErrNotExist if the commit does not have it.
 func GitFile(ctx context.Context, ref, file string) ([]byte, error) {
 	tree, err := OpenGitTree(ctx, ref, file)
 	if err != nil {
@@ -43,9 +43,8 @@ func GitFile(ctx context.Context, ref, file string) ([]byte, error) {
 	return o.text, nil
 }
 
-// repositoryOf returns the repository that a path is compared in. A submodule is
-// part of the repository around it unless the command runs inside of the
-// submodule: its own references are those of another project.
+// repositoryOf returns the repository in which a path is compared. A submodule counts as part of its parent
+// repository unless the command runs inside the submodule, whose references belong to another project.
 func repositoryOf(ctx context.Context, path string) (*git.Repo, error) {
 	repo, err := git.Find(path)
 	if err != nil {
@@ -70,7 +69,7 @@ func repositoryOf(ctx context.Context, path string) (*git.Repo, error) {
 	}
 }
 
-// gitCommit returns the id of the commit that a name stands for.
+// gitCommit returns the commit id of a name.
 func gitCommit(ctx context.Context, repo *git.Repo, ref string) (string, error) {
 	id, err := repo.Commit(ctx, ref)
 	ambiguous, isAmbiguous := errors.AsType[*git.AmbiguousError](err)

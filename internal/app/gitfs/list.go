@@ -15,14 +15,13 @@ import (
 	"github.com/pexctl/pex/internal/git"
 )
 
-// mostFetched bounds the bytes of a folder's files that are read at once.
-const mostFetched = 64 << 20
+// maxFetched is the maximum number of bytes of a folder's files read at once.
+const maxFetched = 64 << 20
 
-// errLink is that a commit has a link where there is to be a folder: it has not
-// what that leads to.
-var errLink = errors.New("it is a link")
+// errLink is returned if a commit has a link where a folder is expected. Commits do not contain link targets.
+var errLink = errors.New("is a link")
 
-// List implements dsl.Options.List: the files that the commit has below a folder.
+// List implements dsl.Options.List. It returns the files in a commit below a folder.
 func (g *GitTree) List(dir string, most int) ([]specfs.FileEntry, error) {
 	rel, inside := g.place(dir)
 	if !inside {
@@ -63,7 +62,7 @@ func (g *GitTree) List(dir string, most int) ([]specfs.FileEntry, error) {
 	return files, g.fetch(rel, files)
 }
 
-// fetch reads files below a folder in one go, so that nobody asks git for each.
+// fetch reads the files of a folder with one git process.
 func (g *GitTree) fetch(rel string, files []specfs.FileEntry) error {
 	var asked strings.Builder
 	var names []string
@@ -73,7 +72,7 @@ func (g *GitTree) fetch(rel string, files []specfs.FileEntry) error {
 		if _, known := g.known[name]; known || strings.ContainsAny(name, "\n\x00") {
 			continue
 		}
-		if total += f.Size; total > mostFetched {
+		if total += f.Size; total > maxFetched {
 			break
 		}
 		names = append(names, name)
@@ -102,8 +101,8 @@ func (g *GitTree) fetch(rel string, files []specfs.FileEntry) error {
 	return nil
 }
 
-// ListOnDisk implements dsl.Options.List for a spec on disk that is held against
-// a commit: what git ignores can be in none, and is left out.
+// ListOnDisk implements dsl.Options.List for a spec on disk that is compared with a commit. Files ignored by git are
+// left out, since no commit contains them.
 func (g *GitTree) ListOnDisk(dir string, most int) ([]specfs.FileEntry, error) {
 	if g == nil {
 		return nil, specfs.ErrOnDisk
@@ -115,7 +114,7 @@ func (g *GitTree) ListOnDisk(dir string, most int) ([]specfs.FileEntry, error) {
 	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return nil, errLink
 	}
-	// A submodule on disk lists itself, whatever the commit has in its place.
+	// A submodule on disk lists its own files, whatever the commit has at its path.
 	if repo, err := git.Find(dir); err == nil && repo.Top() != g.Repo.Top() && fspath.Within(g.Repo.Top(), repo.Top()) {
 		return newGitTree(g.ctx, repo, "").ListOnDisk(dir, most)
 	}
@@ -131,7 +130,7 @@ func (g *GitTree) ListOnDisk(dir string, most int) ([]specfs.FileEntry, error) {
 	for name := range strings.SplitSeq(string(out), "\x00") {
 		info, err := os.Lstat(filepath.Join(g.Repo.Top(), filepath.FromSlash(name)))
 		if name == "" || err != nil || !info.Mode().IsRegular() {
-			continue // it is gone, or a link
+			continue // deleted, or a link
 		}
 		if files = append(files, specfs.FileEntry{Name: strings.TrimPrefix(strings.TrimPrefix(name, rel), "/"), Size: info.Size()}); len(files) > most {
 			break

@@ -17,23 +17,22 @@ import (
 	"github.com/pexctl/pex/internal/git"
 )
 
-// GitTree is the files of a repository as a commit has them. Nothing is checked
-// out.
+// GitTree gives access to the files of a commit without checking it out.
 type GitTree struct {
 	ctx     context.Context
 	Repo    *git.Repo
 	Commit  string
 	known   map[string]Object
-	modules map[string]*GitTree // submodules that were looked into, by their folder
+	modules map[string]*GitTree // opened submodules by folder
 }
 
-// Object is what a commit has at a path.
+// Object is what a commit contains at a path.
 type Object struct {
 	Kind string // blob or tree; "" = nothing
 	text []byte
 }
 
-// OpenGitTree opens a commit of the repository of a file, which need not exist.
+// OpenGitTree opens a commit of the repository of a file. The file need not exist.
 func OpenGitTree(ctx context.Context, ref, file string) (*GitTree, error) {
 	repo, err := repositoryOf(ctx, filepath.Dir(fspath.Absolute(file)))
 	switch {
@@ -53,9 +52,8 @@ func newGitTree(ctx context.Context, repo *git.Repo, commit string) *GitTree {
 	return &GitTree{ctx: ctx, Repo: repo, Commit: commit, known: map[string]Object{}}
 }
 
-// place returns an absolute path as the commit names it, from the top on, "" = the
-// top itself; false = it is outside of the repository. Links below the top are
-// not followed on disk: where they lead is the commit's to say.
+// place returns an absolute path relative to the top of the repository, or "" for the top itself. inside is false for
+// paths outside of it. Links below the top are not resolved on disk, since the commit determines their targets.
 func (g *GitTree) place(path string) (rel string, inside bool) {
 	top := g.Repo.Top()
 	if !fspath.Within(top, path) {
@@ -71,8 +69,7 @@ func (g *GitTree) place(path string) (rel string, inside bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// fromTop returns a path that reaches the repository through a link as one that
-// begins with its top.
+// fromTop rewrites a path that reaches the repository through a link to one that starts with its top.
 func (g *GitTree) fromTop(path string) string {
 	found := ""
 	for at := path; filepath.Dir(at) != at; at = filepath.Dir(at) {
@@ -87,9 +84,8 @@ func (g *GitTree) fromTop(path string) string {
 	return filepath.Join(dir, rest, filepath.Base(path))
 }
 
-// LinkTarget returns where a link on disk leads the folder of a path that the
-// commit has without one: a spec is read where it leads, so the two sides would
-// not be the same spec. "" = it does not.
+// LinkTarget returns the target if the folder of a path is a link on disk but not in the commit, else "". The spec on
+// disk is read at the target, so the two would not be the same spec.
 func (g *GitTree) LinkTarget(path string) string {
 	rel, inside := g.place(path)
 	dir, rest := fspath.OnDisk(filepath.Dir(path))
@@ -103,8 +99,8 @@ func (g *GitTree) LinkTarget(path string) string {
 	return real
 }
 
-// Object is what the commit has at an absolute path; links within the repository
-// are followed. false = the path is outside of it.
+// Object returns what the commit contains at an absolute path, following links within the repository. inside is false
+// for paths outside of it.
 func (g *GitTree) Object(path string) (o Object, inside bool, err error) {
 	rel, inside := g.place(path)
 	if !inside {
@@ -125,7 +121,7 @@ func (g *GitTree) Object(path string) (o Object, inside bool, err error) {
 	return o, true, nil
 }
 
-// ask reads an object: its id, its kind, its size, and on the next line itself.
+// ask reads an object: a line with id, kind and size, then its content.
 func (g *GitTree) ask(rel string) (o Object, err error) {
 	out, err := g.Repo.Output(g.ctx, g.Commit+":"+rel+"\n", "cat-file", "--batch", "--follow-symlinks")
 	if err != nil {
@@ -138,8 +134,8 @@ func (g *GitTree) ask(rel string) (o Object, err error) {
 	return o, nil
 }
 
-// below reads an object of a submodule, as the commit that this one names has it;
-// nothing = no submodule is on the way to it.
+// below reads an object of a submodule at the commit referenced by this one. It returns the zero Object if the path
+// is in no submodule.
 func (g *GitTree) below(rel, path string) (Object, error) {
 	sub, err := g.submodule(rel)
 	if sub == nil || err != nil {
@@ -149,8 +145,7 @@ func (g *GitTree) below(rel, path string) (Object, error) {
 	return o, err
 }
 
-// submodule opens the submodule that a path lies in, at the commit that this one
-// names; nil = it lies in none.
+// submodule opens the submodule that contains a path, at the commit referenced by this one, or returns nil.
 func (g *GitTree) submodule(rel string) (*GitTree, error) {
 	args := []string{"--literal-pathspecs", "ls-tree", "-z", g.Commit, "--"}
 	for i, r := range rel + "/" {
@@ -204,7 +199,7 @@ func (g *GitTree) Read(path string) ([]byte, error) {
 	return o.text, nil
 }
 
-// Pins reads the lock as the commit has it.
+// Pins reads the lock file in the commit.
 func (g *GitTree) Pins(root string) (*lockfile.Lock, error) {
 	b, err := g.Read(filepath.Join(root, lockfile.FileName))
 	switch {

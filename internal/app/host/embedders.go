@@ -9,10 +9,10 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// embeds says what the vectors of an llm depend on, and why it makes none.
+// embeds returns the identity on which an LLM's vectors depend, or why it makes none.
 type embeds func(llm string) (identity string, err error)
 
-// embedders are those of the llms that make vectors.
+// embedders returns the LLMs that can make embeddings.
 func embedders(models map[string]model.Model) map[string]model.Embedder {
 	out := map[string]model.Embedder{}
 	for name, m := range models {
@@ -23,13 +23,12 @@ func embedders(models map[string]model.Model) map[string]model.Embedder {
 	return out
 }
 
-// embedsOf looks at a program's llms, of which models holds those that may be
-// asked.
+// embedsOf returns the embeds of a program. models has the LLMs that may be called.
 func embedsOf(p *engine.Program, models map[string]model.Model) embeds {
 	return func(llm string) (string, error) {
 		i := slices.IndexFunc(p.Models, func(m engine.ModelSpec) bool { return m.Name == llm })
 		if i < 0 {
-			return "", fmt.Errorf("there is no llm %s", llm)
+			return "", fmt.Errorf("unknown LLM %s", llm)
 		}
 		spec := &p.Models[i]
 		identity := strings.Join([]string{spec.Provider, spec.Params.Model, spec.BaseURL.Text}, "\n")

@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// fitTo makes what fits arguments to an input schema.
+// fitTo returns a function that coerces and validates arguments against an input schema.
 func fitTo(input json.RawMessage) (tool.FitFunc, error) {
 	check, err := schema.Compile(input)
 	if err != nil {
@@ -16,8 +16,8 @@ func fitTo(input json.RawMessage) (tool.FitFunc, error) {
 	return func(args json.RawMessage) (json.RawMessage, []tool.ArgsRepair, error) { return fit(check, args) }, nil
 }
 
-// fitToServer is fitTo for the input schema of a server's tool, which may be of
-// an earlier draft. What it says that is not understood the server checks itself.
+// fitToServer is fitTo for the input schema of a server's tool, which may use an earlier draft. The server validates
+// what we do not understand.
 func fitToServer(input json.RawMessage) (tool.FitFunc, error) {
 	check, _, err := schema.CompileForeign(input)
 	if err != nil {
@@ -26,7 +26,7 @@ func fitToServer(input json.RawMessage) (tool.FitFunc, error) {
 	return func(args json.RawMessage) (json.RawMessage, []tool.ArgsRepair, error) { return fit(check, args) }, nil
 }
 
-// fit coerces what loses nothing in a tool's arguments and checks the rest.
+// fit applies lossless coercions to a tool's arguments and validates the result.
 func fit(check *schema.Schema, args json.RawMessage) (fit json.RawMessage, coerced []tool.ArgsRepair, err error) {
 	v, err := schema.Decode(args)
 	if err != nil {

@@ -17,39 +17,39 @@ import (
 	"github.com/pexctl/pex/internal/app/version"
 )
 
-// Settings is where a program's host is built for.
+// Settings is the environment in which a program's host is built.
 type Settings struct {
 	Catalog    *catalog.Catalog
 	Dir        string // the spec's folder
 	Root       string // the project root
-	Spec       string // the spec's file, for what is pinned of its servers; "" = nothing is
-	IgnorePins bool   // what is pinned does not count
+	Spec       string // the spec's file, for its entries in pex.lock; "" = no entries
+	IgnorePins bool   // ignore pex.lock
 	Allow      []string
 	home       string
 	tenant     string // whose memory
 	Env        func(string) string
 	// parameters are the run's, for the addresses of llms.
 	Parameters map[string]any
-	// offline leaves out the models that need somebody, and closes the network
-	// to tools; their clock is now, where that is not nil.
+	// Offline leaves out models that need a network or a key, and disables the network for tools. Their clock is Now,
+	// if not nil.
 	Offline bool
 	// noPrograms forbids tools to start programs.
 	NoPrograms bool
 	Now        func() time.Time
-	Enter      func(dir string) error // asked by tools for the folders they work in
-	Tokens     string                 // the home that keeps what signing in gave; "" = home
+	Enter      func(dir string) error // called by tools with the folders they work in
+	Tokens     string                 // home with OAuth tokens; "" = Home
 	Browse     func(ctx context.Context, address string) error
 	cache      string   // folder for caches of tools; "" = below the home, if there is one
-	embeds     embeds   // of the program that the tools are for
-	set        []string // overrides of the spec, for the files that it is compiled from
-	// private and protect are tool.Settings'; newHost sets them for the outermost
-	// program, and those within have the same.
+	embeds     embeds   // of the program of the tools
+	set        []string // overrides of the spec, for finding the files it is compiled from
+	// private and protect are passed to tool.Settings. newHost sets them for the outermost program; sub-agents use
+	// the same.
 	private []string
 	protect func(path string, content []byte) error
 }
 
-// New connects a program to live models, tools and memory. It opens
-// nothing: each opens what it needs when it is first used.
+// New connects a program to live models, tools and memory. It opens nothing; each part opens what it needs on first
+// use.
 func New(p *engine.Program, s Settings) (h engine.Host, err error) {
 	h = engine.Host{Models: make(map[string]model.Model, len(p.Models)), Env: s.Env, Secrets: Hidden(s.Catalog, p, s.Env), Repair: s.Catalog.Repair}
 	defer func() { err = Conceal(err, h.Secrets) }()
@@ -81,7 +81,7 @@ func New(p *engine.Program, s Settings) (h engine.Host, err error) {
 			return h, fmt.Errorf("tools.%s: %w", p.Tools[i].Name, err)
 		}
 		if set, ok := t.Tool.(tool.Toolset); ok {
-			lock().hold(&t, set)
+			lock().pin(&t, set)
 		}
 		h.Tools = append(h.Tools, t)
 	}
@@ -95,14 +95,13 @@ func New(p *engine.Program, s Settings) (h engine.Host, err error) {
 	outer := h.Secrets
 	h.Nested = func(p *engine.Program, parameters map[string]any) (engine.Host, error) {
 		host, err := New(p, s.Within(p, parameters))
-		host.Secrets = outer // which are also those of the agents within it
+		host.Secrets = outer // also used by its sub-agents
 		return host, err
 	}
 	return h, nil
 }
 
-// Within is what a host needs for an agent within the one that s is of: it keeps
-// no conversation of its own.
+// Within returns the settings for a sub-agent, which has no conversation of its own.
 func (s Settings) Within(p *engine.Program, parameters map[string]any) Settings {
 	s.Parameters, s.home = parameters, ""
 	file := filepath.Join(s.Dir, filepath.FromSlash(p.File))
@@ -112,11 +111,11 @@ func (s Settings) Within(p *engine.Program, parameters map[string]any) Settings 
 	return s
 }
 
-// NewModel connects an llm of a program to its provider.
+// NewModel connects an LLM of a program to its provider.
 func NewModel(spec *engine.ModelSpec, s Settings) (model.Model, error) {
 	f, ok := s.Catalog.Models.Find(spec.Provider)
 	if !ok {
-		return nil, fmt.Errorf("there is no provider %q", spec.Provider)
+		return nil, fmt.Errorf("unknown provider %q", spec.Provider)
 	}
 	settings := model.Settings{
 		Name: spec.Name, Model: spec.Params.Model, Timeout: spec.Timeout, Retry: spec.Retry,
@@ -142,8 +141,7 @@ func NewModel(spec *engine.ModelSpec, s Settings) (model.Model, error) {
 	return m, err
 }
 
-// Address finds the values that a base_url refers to, and notes those that
-// there are not.
+// Address returns a lookup of the values that a base_url refers to. It records missing ones.
 func (s Settings) Address(missing *[]string) component.Lookup {
 	return func(ns, name string) (any, bool) {
 		var v any
@@ -159,8 +157,8 @@ func (s Settings) Address(missing *[]string) component.Lookup {
 	}
 }
 
-// memoryDir is where conversations are kept: below the home, or where the spec
-// says, relative to it and within the project.
+// memoryDir returns the folder of conversations: below the home, or memory.path, relative to it and within the
+// project.
 func memoryDir(p *engine.Program, s Settings) (string, error) {
 	if p.Memory.Path == "" {
 		return filepath.Join(s.home, "memory"), nil
@@ -182,7 +180,7 @@ func memoryDir(p *engine.Program, s Settings) (string, error) {
 func newTool(spec *tool.Spec, s Settings) (tool.Binding, error) {
 	f, ok := s.Catalog.Tools.Find(spec.Type)
 	if !ok {
-		return tool.Binding{}, fmt.Errorf("there is no tool type %q", spec.Type)
+		return tool.Binding{}, fmt.Errorf("unknown tool type %q", spec.Type)
 	}
 	t, err := f.Build(spec.Config, tool.Settings{
 		Name: spec.Name, Description: spec.Description, Dir: s.Dir, Root: s.Root, Allow: slices.Clone(s.Allow),
@@ -203,7 +201,7 @@ func newTool(spec *tool.Spec, s Settings) (tool.Binding, error) {
 	return bound, nil
 }
 
-// certificates are those of the process, for its connections to models.
+// certificates returns the certificates for connections to models.
 func certificates(env func(string) string) model.Certificates {
 	return model.Certificates{CAFile: env("PEX_CA_FILE"), ClientCert: env("PEX_CLIENT_CERT"), ClientKey: env("PEX_CLIENT_KEY")}
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// UnsetKeys reports the llms of a run whose API key is in no variable, before any
-// request is sent. vet does not run it: the result of vet does not depend on the
-// machine.
+// UnsetKeys reports the LLMs of a run whose API key is in no variable, before any request is sent. vet does not use
+// it, since its result must not depend on the machine.
 func UnsetKeys() dsl.Analyzer {
 	return dsl.Analyzer{Name: "unset_keys", Codes: []diag.Code{diag.UnsetKey}, Run: func(p *dsl.Pass) {
 		reported := map[dsl.Place]bool{}
@@ -45,9 +44,8 @@ func reportUnset(p *dsl.Pass, m *engine.ModelSpec, at dsl.Place, path string, na
 	d.Hint = UnsetHint(m, path, names, envfile.Unread(p.Spec.Dir, "."))
 }
 
-// UnsetHint says how to supply the key of an llm that is in none of these variables.
-// path is where the spec has the llm; unread is a file .env that was not read, if
-// there is one.
+// UnsetHint describes how to set the key of an LLM. names are the variables that may have it, path is the LLM's path
+// in the spec, and unread is a .env file that was not read, or "".
 func UnsetHint(m *engine.ModelSpec, path string, names []string, unread string) string {
 	hint := "export " + names[0] + "=..., "
 	if unread != "" {
@@ -60,9 +58,8 @@ func UnsetHint(m *engine.ModelSpec, path string, names []string, unread string) 
 	return hint
 }
 
-// RequiredKey lists the variables of which one must hold the key of an llm; none
-// = it works without: the author names no variable, and its server is not the
-// provider's own or takes other credentials.
+// RequiredKey returns the variables of which one must have the key of an LLM. It returns none if no key is needed:
+// the spec names no variable, and the server is not the provider's own or takes other credentials.
 func RequiredKey(m *engine.ModelSpec) []string {
 	if m.Offline() {
 		return nil
@@ -76,8 +73,7 @@ func RequiredKey(m *engine.ModelSpec) []string {
 	return nil
 }
 
-// writtenAt is where a spec has an llm: its entry under llms, or the keys of the
-// role that the llm is made of.
+// writtenAt returns where a spec defines an LLM: its entry under llms, or the keys of a role.
 func writtenAt(p *dsl.Pass, name string) (dsl.Value, string) {
 	tree := p.Spec.Tree()
 	base, role, derived := strings.Cut(name, "+")
@@ -97,10 +93,8 @@ func Only(found diag.List, code diag.Code) diag.List {
 	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Code != code })
 }
 
-// MissingKeys returns the llms of a run that is resumed or forked whose API key is
-// in no variable: at their place in the spec, where its file still holds the
-// program, else in the program as the journal keeps it. set is what was overridden
-// since.
+// MissingKeys reports the LLMs of a resumed or forked run whose API key is in no variable. Positions are those in the
+// spec if its file still has the same program, else in the program in the journal. set has the overrides added since.
 func MissingKeys(components *catalog.Catalog, p *engine.Program, kept json.RawMessage, origin *engine.Origin, set ...string) diag.List {
 	if origin.Spec != "" {
 		o := currentOptions(components, origin)

@@ -11,12 +11,12 @@ import (
 	"github.com/pexctl/pex/internal/app/catalog"
 )
 
-// Overrides are those of the environment that change a spec.
+// Overrides returns the overrides of a spec in an environment.
 func Overrides(environ []string) []string {
 	return slices.DeleteFunc(environ, func(v string) bool { return !strings.HasPrefix(v, "PEX_SET_") })
 }
 
-// SettingsOf is what a host needs for a program of that origin.
+// SettingsOf returns the settings for a program of that origin.
 func SettingsOf(components *catalog.Catalog, o *engine.Origin, home string, parameters map[string]any) Settings {
 	return Settings{
 		Catalog: components, Dir: o.Dir, Root: o.Root, Spec: o.Spec, Allow: o.Allow,
@@ -24,7 +24,7 @@ func SettingsOf(components *catalog.Catalog, o *engine.Origin, home string, para
 	}
 }
 
-// RecompileOptions are those under which a program of that origin is made again.
+// RecompileOptions returns the options for compiling a program of that origin again.
 func RecompileOptions(components *catalog.Catalog, o *engine.Origin, set ...string) dsl.Options {
 	out := components.Options()
 	out.Root, out.AllowPaths, out.Set, out.Prices = o.Root, o.Allow, set, pricing.Recorded(o.Prices, nil)

@@ -15,16 +15,16 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// Pins is what pex.lock says of the servers of one program.
+// Pins has the entries of pex.lock for one program.
 type Pins struct {
 	Settings
-	Key     string                     // of its spec in the lock
-	sources map[string]json.RawMessage // the entries of tools, by name
+	Key     string                     // of its spec in pex.lock
+	sources map[string]json.RawMessage // entries under tools, by name
 	Lock    *lockfile.Lock
-	broken  error // why the lock cannot be read
+	broken  error // why pex.lock cannot be read
 }
 
-// Pins is the lock, read when the first server may be in it.
+// Pins returns a function that reads pex.lock on its first call.
 func (s Settings) Pins(p *engine.Program) func() *Pins {
 	return sync.OnceValue(func() *Pins {
 		out := &Pins{Settings: s}
@@ -39,7 +39,7 @@ func (s Settings) Pins(p *engine.Program) func() *Pins {
 	})
 }
 
-// ReadLock reads the lock of a project; an error says which file it is.
+// ReadLock reads the lock file of a project. The error names the file.
 func ReadLock(root string) (*lockfile.Lock, error) {
 	lock, err := lockfile.Read(root)
 	if err != nil {
@@ -48,8 +48,8 @@ func ReadLock(root string) (*lockfile.Lock, error) {
 	return lock, err
 }
 
-// LockKey is how a lock names the file of a spec, that of an agent outside of the
-// project too; "" = there is no way to it from the root.
+// LockKey returns the key of a spec in the lock file, including sub-agents outside of the project, or "" if there is
+// no relative path from the root.
 func LockKey(root, spec string) string {
 	rel, err := filepath.Rel(root, specfs.FileOf(spec))
 	if err != nil {
@@ -58,15 +58,14 @@ func LockKey(root, spec string) string {
 	return filepath.ToSlash(rel)
 }
 
-// hold holds a server to what is pinned of it. Offline the pinned tools stand in
-// for it.
-func (p *Pins) hold(t *tool.Binding, set tool.Toolset) {
+// pin makes a tool check its server against pex.lock. Offline, the pinned tools replace the server.
+func (p *Pins) pin(t *tool.Binding, set tool.Toolset) {
 	name := t.Spec.Name
 	e := p.Lock.Entry(p.Key, name)
 	why := p.broken
 	if e != nil {
 		if d := e.SourceDrift(p.sources[name]); d != nil {
-			why = p.told(d)
+			why = p.driftError(d)
 		}
 	}
 	switch {
@@ -81,30 +80,30 @@ func (p *Pins) hold(t *tool.Binding, set tool.Toolset) {
 	}
 }
 
-// compare is an error that wraps tool.ErrChanged, with all that differs.
+// compare returns an error that wraps tool.ErrChanged and lists all differences.
 func (p *Pins) compare(e *lockfile.Entry, l *tool.Listing, rules tool.Rules) error {
 	now, err := lockfile.NewEntry(e.Spec, e.Name, p.sources[e.Name], l, rules)
 	if err != nil {
 		return fmt.Errorf("%w: %w", tool.ErrChanged, err)
 	}
 	if d := e.Compare(now); d != nil {
-		return p.told(d)
+		return p.driftError(d)
 	}
 	return nil
 }
 
-// told is a drift with its diff and the way out.
-func (p *Pins) told(d *lockfile.Drift) error {
-	return fmt.Errorf("%w\n%spexctl tools lock %s --update pins what there is now, once you have read it", d, DriftDiff(d, mostDrift, "pexctl tools lock "+p.spell()+" --check shows all"), p.spell())
+// driftError returns a drift as an error with its diff and how to accept it.
+func (p *Pins) driftError(d *lockfile.Drift) error {
+	return fmt.Errorf("%w\n%spexctl tools lock %s --update pins the current tools, after you have reviewed them", d, DriftDiff(d, maxDriftLines, "pexctl tools lock "+p.spell()+" --check shows all"), p.spell())
 }
 
-// spell is the spec as a shell takes it.
+// spell returns the spec's path, quoted for a shell.
 func (p *Pins) spell() string { return fspath.Quote(fspath.Shown(p.Spec)) }
 
-// mostDrift bounds the lines of a diff in an error.
-const mostDrift = 80
+// maxDriftLines is the maximum number of lines of a diff in an error.
+const maxDriftLines = 80
 
-// DriftDiff is the changes as unified diffs; most = 0 is all of them.
+// DriftDiff formats the changes as unified diffs, with at most most lines (0 = all).
 func DriftDiff(d *lockfile.Drift, most int, rest string) string {
 	var lines []string
 	for _, c := range d.Changes {
@@ -116,12 +115,12 @@ func DriftDiff(d *lockfile.Drift, most int, rest string) string {
 		lines = append(lines[:most], fmt.Sprintf("... and %d more lines; %s", more, rest))
 	}
 	for i, line := range lines {
-		if most > 0 && len(line) > longestDrift {
-			lines[i] = strings.ToValidUTF8(line[:longestDrift], "") + "…"
+		if most > 0 && len(line) > maxDriftLine {
+			lines[i] = strings.ToValidUTF8(line[:maxDriftLine], "") + "…"
 		}
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// longestDrift bounds one of the lines, in bytes.
-const longestDrift = 2000
+// maxDriftLine is the maximum length of a line in bytes.
+const maxDriftLine = 2000

@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/internal/app/homedir"
 )
 
-// privatePaths returns the folders and files that no tool reads or writes: the home,
-// whatever its name, the memory, and the files of --env-file.
+// privatePaths returns the folders and files that tools must not access: the home, the memory, and the files of
+// --env-file.
 func (s Settings) privatePaths(p *engine.Program) ([]string, error) {
 	out := envfile.Loaded()
 	if s.Tokens != "" {

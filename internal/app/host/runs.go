@@ -17,18 +17,16 @@ import (
 	"github.com/pexctl/pex/internal/app/version"
 )
 
-// Reporter receives what is found on the way of a run that is resumed.
+// Reporter receives events during the resumption of a run.
 type Reporter struct {
-	// Diagnostics shows what is wrong with a program; the error says that it
-	// cannot be run.
+	// Diagnostics shows the diagnostics of a program. It returns an error if the program cannot be run.
 	Diagnostics func(diag.List) error
-	// SpecGone says that the file of a run's spec does not exist any more: the run
-	// continues with the spec as it was.
+	// SpecGone is called if the file of a run's spec no longer exists. The run continues with the stored spec.
 	SpecGone func(file string)
 }
 
-// Runs returns what executes the runs of a home and reads them again. The caller
-// adds who decides, and what reads recordings.
+// Runs returns the environment that executes and reads the runs of a home. The caller adds the responder and the
+// reader of recordings.
 func Runs(components *catalog.Catalog, home string, r Reporter) runs.Env {
 	return runs.Env{
 		Compile: func(start engine.Start, set ...string) (*engine.Program, error) {
@@ -62,20 +60,20 @@ func Runs(components *catalog.Catalog, home string, r Reporter) runs.Env {
 	}
 }
 
-// currentOptions are those under which the spec of a run is compiled as it is now.
+// currentOptions returns the options for compiling the current spec of a run.
 func currentOptions(components *catalog.Catalog, origin *engine.Origin) dsl.Options {
 	o := RecompileOptions(components, origin, origin.Set...)
 	o.Environ, o.Prices = origin.Environ, pricing.Recorded(origin.Prices, pricing.Known())
 	return o
 }
 
-// InvalidError says that a program does not compile.
+// InvalidError is returned for a program that does not compile.
 type InvalidError struct{ Found diag.List }
 
-// Error is the first diagnostic.
+// Error returns the first diagnostic.
 func (e *InvalidError) Error() string { return e.Found[0].Message }
 
-// invalid makes an error of diagnostics, nil where none of them is one.
+// invalid converts diagnostics to an error, or nil if none is an error.
 func invalid(found diag.List) error {
 	if found.Failed() {
 		return &InvalidError{found}
@@ -83,9 +81,8 @@ func invalid(found diag.List) error {
 	return nil
 }
 
-// OfSettings returns what is wrong with a run's program that is compiled again,
-// without the warnings that it came with: those were shown when it began, or
-// ignored by a comment, which the journal does not keep. Those of a --set are new.
+// OfSettings returns the diagnostics of a recompiled program without those of the original compilation, which were
+// shown then or suppressed by comments that the journal does not have. Diagnostics caused by --set are new.
 func OfSettings(found diag.List) diag.List {
 	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
 		return d.Severity == diag.Warning && !strings.HasPrefix(d.File, "--set ")

@@ -19,33 +19,30 @@ import (
 	"github.com/pexctl/pex/internal/app/homedir"
 )
 
-// TrustedDigest is what --trust takes besides all: enough of a digest that nobody
-// makes other files for it.
+// TrustedDigest matches the argument of --trust, besides all: a digest prefix long enough to prevent collisions.
 var TrustedDigest = text.Regexp(`^sha256:[0-9a-f]{16,64}$`)
 
-// MostTrust bounds that file, in bytes.
+// MostTrust is the maximum size of the trust file in bytes.
 const MostTrust = 1 << 20
 
-// Store is what a person trusted once.
+// Store has what the user trusted.
 type Store struct {
-	Version int         `json:"version"`
-	Trusted []keptFiles `json:"trusted"`
+	Version int            `json:"version"`
+	Trusted []trustedFiles `json:"trusted"`
 }
 
-// keptFiles are files by the digest of all of them; the paths are for whoever
-// reads the file.
-type keptFiles struct {
+// trustedFiles are trusted files, identified by their digest. The paths are for human readers.
+type trustedFiles struct {
 	Digest string   `json:"digest"`
 	Files  []string `json:"files"`
 }
 
 // Has reports whether files of a digest are trusted.
 func (k *Store) Has(digest string) bool {
-	return slices.ContainsFunc(k.Trusted, func(f keptFiles) bool { return f.Digest == digest })
+	return slices.ContainsFunc(k.Trusted, func(f trustedFiles) bool { return f.Digest == digest })
 }
 
-// Open reads what is trusted in a home. A file that is not as it was written
-// here trusts nothing.
+// Open reads the trust decisions of a home. An invalid file trusts nothing.
 func Open(home string) (*Store, error) {
 	path := filepath.Join(home, homedir.TrustFile)
 	k := &Store{Version: 1}
@@ -69,7 +66,7 @@ func Open(home string) (*Store, error) {
 
 func (k *Store) read(b []byte) error {
 	if len(b) > MostTrust {
-		return fmt.Errorf("it is larger than %d bytes", MostTrust)
+		return fmt.Errorf("larger than %d bytes", MostTrust)
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
@@ -77,26 +74,26 @@ func (k *Store) read(b []byte) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("it has more than one value")
+		return errors.New("more than one JSON value")
 	}
 	if k.Version != 1 {
-		return fmt.Errorf("it is of version %d, and this pexctl knows 1", k.Version)
+		return fmt.Errorf("version %d is not supported; this pexctl supports 1", k.Version)
 	}
 	for _, f := range k.Trusted {
 		if !TrustedDigest().MatchString(f.Digest) || len(f.Digest) != len("sha256:")+64 {
-			return fmt.Errorf("%q is no digest", f.Digest)
+			return fmt.Errorf("invalid digest %q", f.Digest)
 		}
 	}
 	return nil
 }
 
-// Add notes in a home that files are trusted as they are.
+// Add stores in a home that files are trusted in their current state.
 func Add(home string, f *specfs.Foreign) error {
 	k, err := Open(home)
 	if err != nil {
 		return err
 	}
-	entry := keptFiles{Digest: f.Digest()}
+	entry := trustedFiles{Digest: f.Digest()}
 	for _, file := range f.Files {
 		entry.Files = append(entry.Files, file.Path)
 	}
@@ -111,7 +108,7 @@ func Add(home string, f *specfs.Foreign) error {
 		return e.Encode(k)
 	})
 	if err != nil {
-		return failure.Infra(fmt.Errorf("keep what is trusted: %w", err))
+		return failure.Infra(fmt.Errorf("store the trust decision: %w", err))
 	}
 	return nil
 }

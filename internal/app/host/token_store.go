@@ -15,10 +15,10 @@ import (
 	"github.com/pexctl/pex/internal/app/homedir"
 )
 
-// TokenStore keeps tokens in files that their user alone can read, a tenant's apart.
+// TokenStore stores tokens in files that only the user can read, separately for each tenant.
 type TokenStore struct{ home, dir string }
 
-// NewTokenStore is the vault of a home, nil without one.
+// NewTokenStore returns the token store of a home, or nil without a home.
 func NewTokenStore(home, tenant string) tool.TokenStore {
 	switch {
 	case home == "":
@@ -26,7 +26,7 @@ func NewTokenStore(home, tenant string) tool.TokenStore {
 	case tenant == "":
 		return TokenStore{home, filepath.Join(home, homedir.TokensFolder)}
 	}
-	sum := sha256.Sum256([]byte(tenant)) // a tenant's name may be no name for a file
+	sum := sha256.Sum256([]byte(tenant)) // a tenant's name may not be a valid file name
 	return TokenStore{home, filepath.Join(home, homedir.TokensFolder, "tenant-"+hex.EncodeToString(sum[:8]))}
 }
 
