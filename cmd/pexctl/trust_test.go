@@ -121,7 +121,7 @@ func TestTrustIsKeptByDigestAndReadStrictly(t *testing.T) {
 		{"an unknown key", `{"version": 1, "all": true}`, `unknown field "all"`},
 		{"another version", strings.Replace(good, "1", "2", 1), "version 2"},
 		{"no version", `{"version": 0, "trusted": []}`, "version 0"},
-		{"two values", good + good, "more than one value"},
+		{"two values", good + good, "more than one JSON value"},
 		{"a prefix of a digest", `{"version": 1, "trusted": [{"digest": "` + one.Digest()[:30] + `"}]}`, "invalid digest"},
 		{"all", `{"version": 1, "trusted": [{"digest": "all"}]}`, `invalid digest "all"`},
 		{"too large", good + strings.Repeat(" ", trust.MostTrust), "larger than"},
