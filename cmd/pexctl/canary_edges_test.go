@@ -23,8 +23,8 @@ func TestNoSecretOfAnAddressIsTold(t *testing.T) {
 		{"a host without a name", "http://${env.CANARY_HOST}.invalid/v1", "unknown host [redacted CANARY_HOST]"},
 		{"a certificate of nobody", "https://me:${env.CANARY_HOST}@" + strings.TrimPrefix(secure.URL, "https://") + "/v1", "certificate"},
 		{"nobody there", "http://me:${env.CANARY_HOST}@127.0.0.1:1/${env.CANARY_HOST}", "connection refused"},
-		{"no address", "http://me:${env.CANARY_HOST} @host/v1", "is no http or https address"},
-		{"no scheme", "${env.CANARY_HOST}", "is no http or https address"},
+		{"no address", "http://me:${env.CANARY_HOST} @host/v1", "is not an http or https URL"},
+		{"no scheme", "${env.CANARY_HOST}", "is not an http or https URL"},
 		{"a path that is wrong", "${env.CANARY_BASE}/${env.CANARY_HOST}", "HTTP 404"},
 	}
 	canaries["CANARY_HOST"] = "h05t-c4nary-k3y"

@@ -110,11 +110,11 @@ func (s *Store) inspect(files inventory) (sentinel, error) {
 	if found.Format < 1 || found.ID == "" || !found.Phase.known() {
 		return found, s.damaged(sentinelFile+" is not valid", nil)
 	}
-	return found, s.complete(found, files)
+	return found, s.checkFiles(found, files)
 }
 
-// complete checks that the required files exist and are unchanged.
-func (s *Store) complete(found sentinel, files inventory) error {
+// checkFiles checks that the required files exist and are unchanged.
+func (s *Store) checkFiles(found sentinel, files inventory) error {
 	if !found.Initialised {
 		return nil
 	}

@@ -80,7 +80,7 @@ func TestTokenTakesPrecedenceOverKeys(t *testing.T) {
 func machine(t *testing.T) {
 	t.Helper()
 	metadata := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		t.Errorf("the metadata service was asked for %s", r.URL.Path)
+		t.Errorf("unexpected request to the metadata service: %s", r.URL.Path)
 	}))
 	t.Cleanup(metadata.Close)
 	for name, value := range map[string]string{

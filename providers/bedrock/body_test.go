@@ -66,8 +66,8 @@ type toolResult struct {
 	Status    string  `json:"status"`
 }
 
-// asked converts a request to the engine's terms.
-func (b body) asked(llm string, streamed bool) enginetest.ReceivedRequest {
+// received converts a request to the engine's terms.
+func (b body) received(llm string, streamed bool) enginetest.ReceivedRequest {
 	out := enginetest.ReceivedRequest{Streamed: streamed}
 	out.Params = model.Params{
 		Model: llm, Temperature: b.InferenceConfig.Temperature, TopP: b.InferenceConfig.TopP,

@@ -67,7 +67,7 @@ var protocol = modelhttptest.Protocol{
 			t.Errorf("authorization %q", r.Header.Get("Authorization"))
 		}
 		check(t, b)
-		return b.asked(parts[1], parts[2] == "converse-stream"), true
+		return b.received(parts[1], parts[2] == "converse-stream"), true
 	},
 	ErrorBody: func(h http.Header, x enginetest.Response, _ enginetest.ReceivedRequest) any {
 		h.Set("X-Amzn-Requestid", x.RequestID)

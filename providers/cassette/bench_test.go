@@ -49,17 +49,17 @@ func BenchmarkRecorder(b *testing.B) {
 func BenchmarkPlayed(b *testing.B) {
 	const turns = 200
 	calls, answers := make([]model.Call, turns), make([]any, turns)
-	var said []model.Message
+	var messages []model.Message
 	for i := range turns {
-		said = append(said, model.Message{Role: model.User, Text: model.Text{fmt.Sprint(i), strings.Repeat("some words ", 90)}})
-		calls[i], answers[i] = model.Call{Role: "executor", LLM: "main", Messages: said[:i+1]}, "ok"
+		messages = append(messages, model.Message{Role: model.User, Text: model.Text{fmt.Sprint(i), strings.Repeat("some words ", 90)}})
+		calls[i], answers[i] = model.Call{Role: "executor", LLM: "main", Messages: messages[:i+1]}, "ok"
 	}
 	path, was := recordCalls(b, callNode{calls: calls}, nil, answers...)
 	m := played(b, path, nil).(model.RunScoped)
 	for b.Loop() {
 		run := m.ForRun("r")
-		for i := range was.asked {
-			if describeDifference(b, run, was.asked[i]) != "ok" {
+		for i := range was.requests {
+			if describeDifference(b, run, was.requests[i]) != "ok" {
 				b.Fatal("no reply")
 			}
 		}

@@ -23,7 +23,7 @@ func TestRequestWithASecretMatches(t *testing.T) {
 		m := played(t, path, func(_ *cassette.Config, s *model.Settings) {
 			s.Env = func(name string) string { return map[string]string{"API_KEY": value}[name] }
 		})
-		if got := describeDifference(t, m, was.asked[0]); !strings.Contains(got, want) {
+		if got := describeDifference(t, m, was.requests[0]); !strings.Contains(got, want) {
 			t.Errorf("%q: %s", value, got)
 		}
 	}
@@ -42,7 +42,7 @@ func TestReplyContainsFoldersOfThisMachine(t *testing.T) {
 		s.Env = func(name string) string { return here[name] }
 	})
 	want := `look at /home/ana/data/a.txt, [redacted ODD] with [redacted API_KEY]: {"dir":"/home/ana/data"}`
-	if got := describeDifference(t, m, l.asked[0]); got != want {
+	if got := describeDifference(t, m, l.requests[0]); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -24,10 +24,10 @@ import (
 
 // live is a model that returns predefined answers and records its requests.
 type live struct {
-	mu      sync.Mutex
-	answers []any // each a text or an error
-	asked   []model.Request
-	output  string // the result of the run
+	mu       sync.Mutex
+	answers  []any // each a text or an error
+	requests []model.Request
+	output   string // the result of the run
 }
 
 func (l *live) Generate(_ context.Context, q *model.Request, _ func(model.Delta)) (*model.Reply, error) {
@@ -35,7 +35,7 @@ func (l *live) Generate(_ context.Context, q *model.Request, _ func(model.Delta)
 	defer l.mu.Unlock()
 	next := l.answers[0]
 	l.answers = l.answers[1:]
-	l.asked = append(l.asked, *q)
+	l.requests = append(l.requests, *q)
 	if err, ok := next.(error); ok {
 		return nil, err
 	}
@@ -52,14 +52,14 @@ type callNode struct {
 }
 
 func (a callNode) Run(s engine.Scope) error {
-	said := make([]string, a.beside+len(a.calls))
+	replies := make([]string, a.beside+len(a.calls))
 	ask := func(s engine.Scope, i int, c model.Call) error {
 		reply, err := s.Model("model", c)
 		switch {
 		case err == nil:
-			said[i] = reply.Text
+			replies[i] = reply.Text
 		case model.AsError(err) != nil:
-			said[i] = string(model.AsError(err).Kind)
+			replies[i] = string(model.AsError(err).Kind)
 		default:
 			return err
 		}
@@ -74,7 +74,7 @@ func (a callNode) Run(s engine.Scope) error {
 		err = ask(s.Child("ask."+string(rune('a'+i))), a.beside+i, c)
 	}
 	if err == nil {
-		s.Record(engine.Answered{Answer: engine.Answer{Text: strings.Join(said, ",")}})
+		s.Record(engine.Answered{Answer: engine.Answer{Text: strings.Join(replies, ",")}})
 	}
 	return err
 }
@@ -179,7 +179,7 @@ func TestSameRequestGetsTheRecordedReply(t *testing.T) {
 		{"another step", func(q *model.Request) { q.Step = "lose it" }, `differs in its step (recorded "find it", now "lose it")`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			q := copied(t, was.asked[0])
+			q := copied(t, was.requests[0])
 			row.change(&q)
 			got := describeDifference(t, played(t, path, nil), q)
 			if row.want == "green" && got != row.want || !strings.Contains(strings.Join(strings.Fields(got), " "), strings.Join(strings.Fields(row.want), " ")) {
@@ -209,7 +209,7 @@ func copied(t testing.TB, q model.Request) model.Request {
 func TestReplyIsComplete(t *testing.T) {
 	path, was := recordCalls(t, callNode{calls: []model.Call{query("?")}}, nil, "green")
 	var pieces string
-	got, err := played(t, path, nil).Generate(t.Context(), &was.asked[0], func(d model.Delta) { pieces += d.Text })
+	got, err := played(t, path, nil).Generate(t.Context(), &was.requests[0], func(d model.Delta) { pieces += d.Text })
 	want := &model.Reply{
 		Text: "green", Stop: model.ToolUse, Model: "real-1", ID: "id-1", Usage: model.Tokens{Input: 12, Output: 3},
 		Calls: []model.ToolCall{{ID: "c", Name: "look", Args: json.RawMessage(`{"q":1}`), Opaque: json.RawMessage(`"signed"`)}},
@@ -219,7 +219,7 @@ func TestReplyIsComplete(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := played(t, path, nil).Generate(ctx, &was.asked[0], nil); !errors.Is(err, context.Canceled) {
+	if _, err := played(t, path, nil).Generate(ctx, &was.requests[0], nil); !errors.Is(err, context.Canceled) {
 		t.Error("a call that nobody waits for:", err)
 	}
 }
@@ -228,12 +228,12 @@ func TestRecordedFailureIsReturned(t *testing.T) {
 	fault := &model.Error{Kind: model.RateLimited, Status: 429, RetryAfter: 3 * time.Second, Message: "slow down", RequestID: "r-1", Attempts: 4}
 	path, was := recordCalls(t, callNode{calls: []model.Call{query("?"), query("?")}}, nil, fault, "at last")
 	m := played(t, path, nil)
-	_, err := m.Generate(t.Context(), &was.asked[0], nil)
+	_, err := m.Generate(t.Context(), &was.requests[0], nil)
 	var got *model.Error
 	if !errors.As(err, &got) || cmp.Diff(fault, got) != "" {
 		t.Errorf("%v", cmp.Diff(fault, got))
 	}
-	if got := describeDifference(t, m, was.asked[1]); got != "at last" {
+	if got := describeDifference(t, m, was.requests[1]); got != "at last" {
 		t.Error(got)
 	}
 }
@@ -243,17 +243,17 @@ func TestRepliesToSameRequestsAreInOrder(t *testing.T) {
 	m := played(t, path, nil)
 	for range 2 { // each run starts from the beginning
 		run := m.(model.RunScoped).ForRun("r")
-		got := []string{describeDifference(t, run, was.asked[2]), describeDifference(t, run, was.asked[1]), describeDifference(t, run, was.asked[0])}
+		got := []string{describeDifference(t, run, was.requests[2]), describeDifference(t, run, was.requests[1]), describeDifference(t, run, was.requests[0])}
 		if diff := cmp.Diff([]string{"one", "other", "two"}, got); diff != "" {
 			t.Error(diff)
 		}
 		const want = `no_reply: the cassette run.jsonl has no reply left to the executor's call 1 in step "find it": the same request was recorded 2 times; record again, or write options.repeat: true to get its last reply again`
-		if got := describeDifference(t, run, was.asked[0]); got != want {
+		if got := describeDifference(t, run, was.requests[0]); got != want {
 			t.Error(got)
 		}
 	}
 	m = played(t, path, func(c *cassette.Config, _ *model.Settings) { c.Repeat = true })
-	got := []string{describeDifference(t, m, was.asked[0]), describeDifference(t, m, was.asked[0]), describeDifference(t, m, was.asked[0]), describeDifference(t, m, was.asked[1]), describeDifference(t, m, was.asked[1])}
+	got := []string{describeDifference(t, m, was.requests[0]), describeDifference(t, m, was.requests[0]), describeDifference(t, m, was.requests[0]), describeDifference(t, m, was.requests[1]), describeDifference(t, m, was.requests[1])}
 	if diff := cmp.Diff([]string{"one", "two", "two", "other", "other"}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -264,7 +264,7 @@ func TestModelNameChoosesBetweenRecordedModels(t *testing.T) {
 	small.LLM = "other"
 	path, was := recordCalls(t, callNode{calls: []model.Call{query("?"), small, query("?")}}, nil, "big one", "small one", "big two")
 	for name, want := range map[string][]string{"small": {"small one"}, "big": {"big one", "big two"}, "": {"big one", "small one", "big two"}, "new": {"big one", "small one", "big two"}} {
-		m, q := played(t, path, nil), was.asked[0]
+		m, q := played(t, path, nil), was.requests[0]
 		q.Params.Model = name
 		var got []string
 		for range want {
@@ -308,7 +308,7 @@ func TestInvalidCassettes(t *testing.T) {
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if got := describeDifference(t, played(t, row.path, row.change), was.asked[0]); !strings.Contains(got, row.want) {
+			if got := describeDifference(t, played(t, row.path, row.change), was.requests[0]); !strings.Contains(got, row.want) {
 				t.Error(got)
 			}
 		})
@@ -347,14 +347,14 @@ func TestConcurrentCalls(t *testing.T) {
 	got := make([]string, len(calls))
 	var wait sync.WaitGroup
 	for i := range got {
-		wait.Go(func() { got[i] = describeDifference(t, m, was.asked[0]) })
+		wait.Go(func() { got[i] = describeDifference(t, m, was.requests[0]) })
 	}
 	wait.Wait()
-	seen := map[string]bool{}
+	unique := map[string]bool{}
 	for _, s := range got {
-		seen[s] = true
+		unique[s] = true
 	}
-	if len(seen) != len(calls) {
+	if len(unique) != len(calls) {
 		t.Errorf("not each once: %q", got)
 	}
 }
@@ -369,7 +369,7 @@ func FuzzPlayed(f *testing.F) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		reply, err := played(t, path, nil).Generate(t.Context(), &was.asked[0], nil)
+		reply, err := played(t, path, nil).Generate(t.Context(), &was.requests[0], nil)
 		if (reply == nil) == (err == nil) {
 			t.Error(reply, err)
 		}

@@ -111,27 +111,27 @@ func (node) Run(s engine.Scope) error {
 	return nil
 }
 
-func run(j journal.Journal, said string, recorded *replay.Recording) *engine.Result {
+func run(j journal.Journal, text string, recorded *replay.Recording) *engine.Result {
 	p := &engine.Program{
 		Name: "p", Digest: "sha256:p", Source: json.RawMessage("{}"), Nodes: map[string]engine.Node{"a": node{}},
 		Graph:  &graph.Graph[engine.Condition]{Start: "a", Nodes: []graph.Node{{ID: "a", Type: "test"}}},
 		Models: []engine.ModelSpec{{Name: "main"}}, Limits: engine.Limits{MaxSteps: 9, MaxReplans: 9},
 		Memory: engine.MemorySettings{Backend: "none"},
 	}
-	h := engine.Host{Models: map[string]model.Model{"main": fakeModel{said}}, Tools: []tool.Binding{{Tool: fakeTool{said}}}}
-	in := engine.Input{RunID: "r", Parameters: map[string]any{"question": said, "nested": map[string]any{"deep": []any{said}}}}
+	h := engine.Host{Models: map[string]model.Model{"main": fakeModel{text}}, Tools: []tool.Binding{{Tool: fakeTool{text}}}}
+	in := engine.Input{RunID: "r", Parameters: map[string]any{"question": text, "nested": map[string]any{"deep": []any{text}}}}
 	return runtime.Run(context.Background(), p, in, h, runtime.Options{Journal: j, Virtual: true, Recorded: recorded})
 }
 
 // recordedRun returns the cassette of a run about a text.
-func recordedRun(t testing.TB, inner journal.Journal, said string, secrets *secret.Values) string {
+func recordedRun(t testing.TB, inner journal.Journal, text string, secrets *secret.Values) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	r, err := cassette.New(inner, path, secrets)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res := run(r, said, nil); res.Status != stop.RunCompleted {
+	if res := run(r, text, nil); res.Status != stop.RunCompleted {
 		t.Fatalf("%s: %s", res.Status, res.Error)
 	}
 	if err := r.Close(); err != nil {
@@ -170,9 +170,9 @@ func TestCassetteContainsNoSecret(t *testing.T) {
 		for kind, inner := range map[string]journal.Journal{"a file": homeFile(t), "memory": &journal.Memory{}, "nothing": journal.Discard{}} {
 			t.Run(name+" beside "+kind, func(t *testing.T) {
 				secrets := secret.New(map[string]string{name: canary})
-				said := everywhere(canary)
-				file := content(t, recordedRun(t, inner, said, secrets))
-				plain := content(t, recordedRun(t, &journal.Memory{}, said, nil))
+				text := everywhere(canary)
+				file := content(t, recordedRun(t, inner, text, secrets))
+				plain := content(t, recordedRun(t, &journal.Memory{}, text, nil))
 				for i, encode := range encodings {
 					form := strings.TrimRight(encode(canary), "=")
 					b, _ := json.Marshal(form)
@@ -203,10 +203,10 @@ func TestCassetteAnswersItsRun(t *testing.T) {
 			if err := json.Unmarshal(recs[0].Body, &start); err != nil {
 				t.Fatal(err)
 			}
-			said := start.Input.Parameters["question"].(string)
+			text := start.Input.Parameters["question"].(string)
 			recording := replay.New(recs, replay.Options{Layers: []string{replay.LayerLLM, replay.LayerTool}})
-			res := run(&journal.Memory{}, said, recording)
-			if res.Status != stop.RunCompleted || len(recording.Unused()) != 0 || res.Response != "done"+said {
+			res := run(&journal.Memory{}, text, recording)
+			if res.Status != stop.RunCompleted || len(recording.Unused()) != 0 || res.Response != "done"+text {
 				t.Errorf("%s (%s), not used: %q", res.Status, res.Error, recording.Unused())
 			}
 		})

@@ -32,13 +32,13 @@ func refusing(t *testing.T, status int, text string) (base string, requests *int
 func TestErrorKinds(t *testing.T) {
 	quota := `{"error": {"code": 429, "message": "You exceeded your current quota.\n* Quota exceeded for metric: free_tier_requests, limit: %, model: m\nPlease retry in 36s.", "status": "RESOURCE_EXHAUSTED", "details": [{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": "GenerateRequestsPerDay"}]}, {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "36s"}]}}`
 	tests := []struct {
-		name   string
-		status int
-		body   string
-		kind   model.ErrorKind
-		asked  int
-		text   string
-		wait   time.Duration
+		name     string
+		status   int
+		body     string
+		kind     model.ErrorKind
+		requests int
+		text     string
+		wait     time.Duration
 	}{
 		{"too long", 400, `{"error": {"code": 400, "message": "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).", "status": "INVALID_ARGUMENT"}}`, model.ContextTooLong, 1, "1048576", 0},
 		{"too large", 400, `{"error": {"code": 400, "message": "Request payload size exceeds the limit: 20971520 bytes."}}`, model.ContextTooLong, 1, "20971520", 0},
@@ -67,8 +67,8 @@ func TestErrorKinds(t *testing.T) {
 			if !errors.As(err, &e) || e.Kind != tt.kind || e.Status != tt.status || !strings.Contains(e.Message, tt.text) {
 				t.Fatalf("error %v", err)
 			}
-			if *requests != tt.asked || e.RetryAfter != tt.wait {
-				t.Errorf("%d requests, want %d; wait %v, want %v", *requests, tt.asked, e.RetryAfter, tt.wait)
+			if *requests != tt.requests || e.RetryAfter != tt.wait {
+				t.Errorf("%d requests, want %d; wait %v, want %v", *requests, tt.requests, e.RetryAfter, tt.wait)
 			}
 		})
 	}

@@ -23,9 +23,9 @@ import (
 func sent(t *testing.T, c genai.Config, set model.Settings, req *model.Request, stream func(model.Delta)) (*http.Request, []byte) {
 	t.Helper()
 	var body []byte
-	var seen *http.Request
+	var request *http.Request
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		seen = r
+		request = r
 		body, _ = io.ReadAll(r.Body)
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"candidates": [{"content": {"parts": [{"text": "x"}]}, "finishReason": "STOP"}]}`)
@@ -34,7 +34,7 @@ func sent(t *testing.T, c genai.Config, set model.Settings, req *model.Request, 
 	if _, err := at(t, s.URL+set.BaseURL, c, set).Generate(t.Context(), req, stream); err != nil {
 		t.Fatal(err)
 	}
-	return seen, body
+	return request, body
 }
 
 func say(role model.Role, text ...string) model.Message {
@@ -86,7 +86,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 	jsonMode, none := defaults(), defaults()
 	jsonMode.StructuredOutput, none.StructuredOutput = "json_object", "none"
 	set := model.Params{Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 50, Stop: []string{"END", "\n\n"}}
-	asked := func() *model.Request { r := *question; return &r }
+	copyOfQuestion := func() *model.Request { r := *question; return &r }
 	for _, tt := range []struct {
 		name   string
 		config genai.Config
@@ -99,9 +99,9 @@ func TestRequestsOnTheWire(t *testing.T) {
 		{"loop_gemini_3", defaults(), loop(model.Params{Model: "gemini-3-pro-preview"})},
 		{"tools", defaults(), equipped(true)},
 		{"one_call", defaults(), equipped(false)},
-		{"schema", defaults(), planned(asked())},
-		{"schema_json_mode", jsonMode, planned(asked())},
-		{"schema_none", none, planned(asked())},
+		{"schema", defaults(), planned(copyOfQuestion())},
+		{"schema_json_mode", jsonMode, planned(copyOfQuestion())},
+		{"schema_none", none, planned(copyOfQuestion())},
 		{"schema_and_tools_gemini_2", defaults(), planned(equipped(true))},
 		{"schema_and_tools_gemini_3", defaults(), func() *model.Request {
 			r := planned(equipped(true))

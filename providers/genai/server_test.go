@@ -93,7 +93,7 @@ var protocol = modelhttptest.Protocol{
 		if streamed != (r.URL.Query().Get("alt") == "sse") {
 			t.Errorf("request to %s", r.URL)
 		}
-		a = b.asked()
+		a = b.received()
 		a.Streamed, a.Params.Model = streamed, path[1]
 		return a, true
 	},
@@ -130,9 +130,9 @@ var protocol = modelhttptest.Protocol{
 
 const oneCall = "Call at most one function at a time."
 
-// asked converts a request to the engine's terms. The limit of one call is in the instruction, since the API has no
+// received converts a request to the engine's terms. The limit of one call is in the instruction, since the API has no
 // field for it.
-func (b body) asked() enginetest.ReceivedRequest {
+func (b body) received() enginetest.ReceivedRequest {
 	var out enginetest.ReceivedRequest
 	g := b.GenerationConfig
 	out.Params = model.Params{Temperature: g.Temperature, TopP: g.TopP, Seed: g.Seed, MaxOutputTokens: g.MaxOutputTokens, Stop: g.StopSequences}

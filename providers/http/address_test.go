@@ -44,12 +44,12 @@ func TestAddresses(t *testing.T) {
 			c := configFor(row.url)
 			c.RequestBody = value(t, `{"p": "${args.messages}"}`)
 			c.LLMInterface, c.ResponseFilter = row.llm, member()
-			var seen *nethttp.Request
-			base := answering(t, `"x"`, func(r *nethttp.Request) { seen = r })
+			var request *nethttp.Request
+			base := answering(t, `"x"`, func(r *nethttp.Request) { request = r })
 			// Not every interface understands this answer; where it was asked is what counts.
 			_, _ = at(t, base+row.below, c, model.Settings{Model: row.model, Env: environment}).Generate(t.Context(), question, nil)
-			if seen == nil || seen.URL.RequestURI() != row.want || seen.Method != "POST" {
-				t.Errorf("asked %s %s, want %s", seen.Method, seen.URL.RequestURI(), row.want)
+			if request == nil || request.URL.RequestURI() != row.want || request.Method != "POST" {
+				t.Errorf("requested %s %s, want %s", request.Method, request.URL.RequestURI(), row.want)
 			}
 		})
 	}
@@ -69,14 +69,14 @@ func answering(t testing.TB, body string, see func(*nethttp.Request)) string {
 func TestMethodsWithAndWithoutBody(t *testing.T) {
 	c := configFor("/ask?q=${args.prompt}")
 	c.Method = "GET"
-	seen, body := sent(t, c, model.Settings{}, question)
-	if seen.Method != "GET" || seen.URL.RawQuery != "q=How%20many%3F" || body != nil || seen.ContentLength > 0 {
-		t.Errorf("%s %s, body %v", seen.Method, seen.URL, body)
+	request, body := sent(t, c, model.Settings{}, question)
+	if request.Method != "GET" || request.URL.RawQuery != "q=How%20many%3F" || body != nil || request.ContentLength > 0 {
+		t.Errorf("%s %s, body %v", request.Method, request.URL, body)
 	}
 	c = configFor("/ask")
 	c.Method, c.RequestBody = "PUT", value(t, `{"p": "${args.prompt}"}`)
-	if seen, body := sent(t, c, model.Settings{}, question); seen.Method != "PUT" || body["p"] != "How many?" {
-		t.Errorf("%s, body %v", seen.Method, body)
+	if request, body := sent(t, c, model.Settings{}, question); request.Method != "PUT" || body["p"] != "How many?" {
+		t.Errorf("%s, body %v", request.Method, body)
 	}
 }
 
@@ -101,10 +101,10 @@ func TestKeysAndHeaders(t *testing.T) {
 			row.want["Content-Type"], row.want["User-Agent"] = "application/json", "pex/9"
 			req := *question
 			req.Key = "run-1/plan.1"
-			seen, _ := sent(t, c, model.Settings{APIKey: row.key, Env: environment, UserAgent: "pex/9"}, &req)
+			request, _ := sent(t, c, model.Settings{APIKey: row.key, Env: environment, UserAgent: "pex/9"}, &req)
 			got := map[string]string{}
 			for _, name := range []string{"Authorization", "X-Api-Key", "X-Team", "X-None", "Idempotency-Key", "Content-Type", "User-Agent"} {
-				if v, ok := seen.Header[name]; ok {
+				if v, ok := request.Header[name]; ok {
 					got[name] = strings.Join(v, ",")
 				}
 			}

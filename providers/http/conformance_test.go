@@ -51,7 +51,7 @@ func object(fields ...any) map[string]any {
 
 func chatProtocol() protocol {
 	return protocol{
-		path: "/chat/completions", id: "X-Request-Id", asked: chatAsked,
+		path: "/chat/completions", id: "X-Request-Id", parseRequest: chatAsked,
 		refuse: func(x enginetest.Response) any { return object("error", object("message", x.Message)) },
 		answer: func(x enginetest.Response) any {
 			m := object("role", "assistant", "content", x.Reply.Text)
@@ -130,7 +130,7 @@ func textProtocol() protocol {
 		id:     "X-Request-Id",
 		refuse: func(x enginetest.Response) any { return object("error", x.Message) },
 		answer: func(x enginetest.Response) any { return []any{object("generated_text", x.Reply.Text)} },
-		asked: func(t *testing.T, raw []byte) enginetest.ReceivedRequest {
+		parseRequest: func(t *testing.T, raw []byte) enginetest.ReceivedRequest {
 			var b struct {
 				Inputs     []struct{ Role, Content string }
 				Model      string

@@ -88,7 +88,7 @@ func converseProtocol() protocol {
 			}
 			return converseAnswer(x, content)
 		},
-		asked: func(t *testing.T, raw []byte) enginetest.ReceivedRequest {
+		parseRequest: func(t *testing.T, raw []byte) enginetest.ReceivedRequest {
 			b := checked(t, raw)
 			out := converseAsked(t, b)
 			if b.ToolConfig != nil && b.More.Choice.One {
@@ -154,17 +154,17 @@ func converseMessages(role model.Role, content []converseBlock) []model.Message 
 // promptedProtocol is a model behind Converse that follows the protocol in the system prompt and adds thinking.
 func promptedProtocol() protocol {
 	p := converseProtocol()
-	p.asked = func(t *testing.T, raw []byte) enginetest.ReceivedRequest { return promptedAsked(t, checked(t, raw)) }
+	p.parseRequest = func(t *testing.T, raw []byte) enginetest.ReceivedRequest { return promptedAsked(t, checked(t, raw)) }
 	p.answer = func(x enginetest.Response) any {
-		said := object("stop_reason", "end_turn", "message", object("role", "assistant", "content", []any{object("text", x.Reply.Text)}))
+		reply := object("stop_reason", "end_turn", "message", object("role", "assistant", "content", []any{object("text", x.Reply.Text)}))
 		var calls []any
 		for _, c := range x.Reply.Calls {
 			calls = append(calls, object("id", c.ID, "tool_name", c.Name, "input", c.Args))
 		}
 		if calls != nil {
-			said["stop_reason"], said["tool_calls"] = "tool_use", calls
+			reply["stop_reason"], reply["tool_calls"] = "tool_use", calls
 		}
-		return converseAnswer(x, []any{object("text", "<think>Which {tool}?</think>\n```json\n"+marshal(said)+"\n```")})
+		return converseAnswer(x, []any{object("text", "<think>Which {tool}?</think>\n```json\n"+marshal(reply)+"\n```")})
 	}
 	return p
 }
@@ -199,7 +199,7 @@ func promptedAsked(t *testing.T, b converseRequest) enginetest.ReceivedRequest {
 
 func promptedMessage(t *testing.T, role model.Role, text string) model.Message {
 	t.Helper()
-	var said struct {
+	var reply struct {
 		CallID string `json:"tool_call_id"`
 		Result string `json:"tool_result"`
 		Failed bool   `json:"tool_error"`
@@ -213,15 +213,15 @@ func promptedMessage(t *testing.T, role model.Role, text string) model.Message {
 	if !strings.HasPrefix(text, "{") {
 		return model.Message{Role: role, Text: model.Text{text}}
 	}
-	read(t, []byte(text), &said)
+	read(t, []byte(text), &reply)
 	if role == model.User {
-		return model.Message{Role: model.ToolRole, CallID: said.CallID, IsError: said.Failed, Text: model.Text{said.Result}}
+		return model.Message{Role: model.ToolRole, CallID: reply.CallID, IsError: reply.Failed, Text: model.Text{reply.Result}}
 	}
 	out := model.Message{Role: role}
-	for _, c := range said.Message.Content {
+	for _, c := range reply.Message.Content {
 		out.Text = append(out.Text, c.Text)
 	}
-	for _, c := range said.Calls {
+	for _, c := range reply.Calls {
 		out.Calls = append(out.Calls, model.ToolCall{ID: c.ID, Name: c.Name, Args: c.Input})
 	}
 	return out
@@ -264,7 +264,7 @@ type geminiPart struct {
 
 func geminiProtocol() protocol {
 	return protocol{
-		path: "/models/MODEL:generateContent", id: "X-Request-Id", asked: geminiAsked,
+		path: "/models/MODEL:generateContent", id: "X-Request-Id", parseRequest: geminiAsked,
 		refuse: func(x enginetest.Response) any {
 			return object("error", object("code", x.Status, "message", x.Message, "status", "UNKNOWN"))
 		},

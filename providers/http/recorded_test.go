@@ -20,18 +20,18 @@ import (
 )
 
 // serving starts a server that returns one status and body, and counts the requests.
-func serving(t testing.TB, status int, kind string, body []byte) (base string, asked *int) {
+func serving(t testing.TB, status int, kind string, body []byte) (base string, requests *int) {
 	t.Helper()
-	asked = new(int)
+	requests = new(int)
 	s := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, _ *nethttp.Request) {
-		*asked++
+		*requests++
 		w.Header().Set("Content-Type", kind)
 		w.Header().Set("X-Amzn-Requestid", "q-1")
 		w.WriteHeader(status)
 		_, _ = w.Write(body)
 	}))
 	t.Cleanup(s.Close)
-	return s.URL, asked
+	return s.URL, requests
 }
 
 // configOf returns the config for the name of a recording.
@@ -116,7 +116,7 @@ func TestRecordedReplies(t *testing.T) {
 		{"text_blocks.json", model.Reply{ID: "q-1", Text: moss, Stop: model.EndTurn, Usage: estimate, Estimated: true, Uncounted: true}, ""},
 	} {
 		t.Run(r.file, func(t *testing.T) {
-			base, asked := serving(t, 200, "application/json", modelhttptest.ReadRecorded(t, "recorded/"+r.file))
+			base, requests := serving(t, 200, "application/json", modelhttptest.ReadRecorded(t, "recorded/"+r.file))
 			var deltas []model.Delta
 			m := at(t, base, configOf(t, r.file), model.Settings{Model: "m-1"})
 			got, err := m.Generate(t.Context(), offering(r.file), func(d model.Delta) { deltas = append(deltas, d) })
@@ -131,8 +131,8 @@ func TestRecordedReplies(t *testing.T) {
 			if want == (model.Delta{}) && len(deltas) == 0 {
 				return
 			}
-			if len(deltas) != 1 || deltas[0] != want || *asked != 1 {
-				t.Errorf("deltas %+v, %d requests", deltas, *asked)
+			if len(deltas) != 1 || deltas[0] != want || *requests != 1 {
+				t.Errorf("deltas %+v, %d requests", deltas, *requests)
 			}
 		})
 	}
@@ -153,12 +153,12 @@ func squeezed(t *testing.T, raw json.RawMessage) string {
 
 func TestRecordedErrors(t *testing.T) {
 	for _, r := range []struct {
-		file   string
-		status int
-		kind   model.ErrorKind
-		asked  int
-		says   string
-		wait   time.Duration
+		file     string
+		status   int
+		kind     model.ErrorKind
+		requests int
+		says     string
+		wait     time.Duration
 	}{
 		{"converse_malformed.json", 200, model.BadReply, 1, "malformed_tool_use", 0},
 		{"converse_throttled.json", 429, model.RateLimited, 2, "Too many requests", 0},
@@ -173,15 +173,15 @@ func TestRecordedErrors(t *testing.T) {
 		{"gemini_too_long.json", 400, model.ContextTooLong, 1, "1048576", 0},
 	} {
 		t.Run(r.file, func(t *testing.T) {
-			base, asked := serving(t, r.status, "application/json", modelhttptest.ReadRecorded(t, "recorded/"+r.file))
+			base, requests := serving(t, r.status, "application/json", modelhttptest.ReadRecorded(t, "recorded/"+r.file))
 			m := at(t, base, configOf(t, r.file), model.Settings{Model: "m-1", Retry: retry.Policy{MaxAttempts: 2}})
 			got, err := m.Generate(t.Context(), offering(r.file), nil)
 			var e *model.Error
 			if got != nil || !errors.As(err, &e) || e.Kind != r.kind || !strings.Contains(e.Message, r.says) || e.RetryAfter != r.wait {
 				t.Errorf("reply %+v, error %v, wait %v", got, err, e.RetryAfter)
 			}
-			if r.status != 200 && (e.Status != r.status || e.RequestID != "q-1") || *asked != r.asked {
-				t.Errorf("status %d of request %q, asked %d times, want %d", e.Status, e.RequestID, *asked, r.asked)
+			if r.status != 200 && (e.Status != r.status || e.RequestID != "q-1") || *requests != r.requests {
+				t.Errorf("status %d of request %q, requests %d times, want %d", e.Status, e.RequestID, *requests, r.requests)
 			}
 		})
 	}

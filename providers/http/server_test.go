@@ -15,11 +15,11 @@ import (
 
 // protocol defines the requests and replies of a fake endpoint.
 type protocol struct {
-	path   string // path of requests, with MODEL for the model's name; "" = any
-	asked  func(t *testing.T, raw []byte) enginetest.ReceivedRequest
-	answer func(x enginetest.Response) any
-	refuse func(x enginetest.Response) any
-	id     string // header with the id of a request
+	path         string // path of requests, with MODEL for the model's name; "" = any
+	parseRequest func(t *testing.T, raw []byte) enginetest.ReceivedRequest
+	answer       func(x enginetest.Response) any
+	refuse       func(x enginetest.Response) any
+	id           string // header with the id of a request
 }
 
 // at builds a model of an endpoint, without waits between attempts.
@@ -39,7 +39,7 @@ var inPath = regexp.MustCompile(`^/models?/([^/:]+)`)
 func (p protocol) speech() modelhttptest.Protocol {
 	return modelhttptest.Protocol{
 		ParseRequest: func(t *testing.T, r *nethttp.Request, raw []byte) (enginetest.ReceivedRequest, bool) {
-			a := p.asked(t, raw)
+			a := p.parseRequest(t, raw)
 			path := r.URL.EscapedPath()
 			if m := inPath.FindStringSubmatch(path); m != nil {
 				a.Params.Model, path = m[1], strings.Replace(path, m[1], "MODEL", 1)

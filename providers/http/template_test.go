@@ -18,10 +18,10 @@ import (
 // sent makes one call and returns the request that the endpoint received, and its decoded body.
 func sent(t testing.TB, c http.Config, set model.Settings, req *model.Request) (*nethttp.Request, map[string]any) {
 	t.Helper()
-	var seen *nethttp.Request
+	var request *nethttp.Request
 	var body map[string]any
 	s := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
-		seen = r
+		request = r
 		raw, _ := io.ReadAll(r.Body)
 		if len(raw) > 0 {
 			if err := json.Unmarshal(raw, &body); err != nil {
@@ -35,7 +35,7 @@ func sent(t testing.TB, c http.Config, set model.Settings, req *model.Request) (
 	if _, err := at(t, s.URL, c, set).Generate(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
 	}
-	return seen, body
+	return request, body
 }
 
 // hostile are values that would change a body if they were inserted as text.

@@ -60,7 +60,7 @@ func chatAsked(t *testing.T, raw []byte) enginetest.ReceivedRequest {
 
 func ernie() protocol {
 	return protocol{
-		path: "/", asked: chatAsked,
+		path: "/", parseRequest: chatAsked,
 		answer: func(r model.Reply) any {
 			return object("id", r.ID, "result", r.Text, "is_truncated", r.Stop == model.MaxTokens, "finish_reason", "normal",
 				"usage", counts(r.Usage, "prompt_tokens", "completion_tokens"))

@@ -16,9 +16,9 @@ import (
 	"github.com/pexctl/pex/providers/langchain"
 )
 
-// host starts a server that answers a backend's requests with the key that they contain. saw returns the path and key
+// host starts a server that answers a backend's requests with the key that they contain. received returns the path and key
 // of all requests.
-func host(t *testing.T, backend string) (base string, saw func() string) {
+func host(t *testing.T, backend string) (base string, received func() string) {
 	t.Helper()
 	var mu sync.Mutex
 	var all strings.Builder
@@ -39,10 +39,10 @@ func TestConcurrentLLMsUseTheirOwnKeys(t *testing.T) {
 	for backend := range good {
 		t.Run(backend, func(t *testing.T) {
 			var running sync.WaitGroup
-			var saw []func() string
+			var received []func() string
 			for _, key := range []string{"key-of-one", "key-of-two"} {
 				base, all := host(t, backend)
-				saw = append(saw, all)
+				received = append(received, all)
 				m := at(t, base+"/"+key, of(backend), model.Settings{Model: "m", APIKey: key})
 				for range 32 {
 					running.Go(func() {
@@ -53,7 +53,7 @@ func TestConcurrentLLMsUseTheirOwnKeys(t *testing.T) {
 				}
 			}
 			running.Wait()
-			if one, two := saw[0](), saw[1](); strings.Contains(one, "two") || strings.Contains(two, "one") || strings.Count(one+two, "\n") != 64 {
+			if one, two := received[0](), received[1](); strings.Contains(one, "two") || strings.Contains(two, "one") || strings.Count(one+two, "\n") != 64 {
 				t.Errorf("%s\n%s", one, two)
 			}
 		})

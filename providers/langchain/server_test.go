@@ -15,11 +15,11 @@ import (
 
 // protocol defines the requests and replies of a backend's server.
 type protocol struct {
-	path   string // of requests, up to the model's name
-	key    func(r *http.Request) string
-	asked  func(t *testing.T, raw []byte) enginetest.ReceivedRequest
-	answer func(r model.Reply) any
-	events func(r model.Reply) []string // nil = no streaming
+	path         string // of requests, up to the model's name
+	key          func(r *http.Request) string
+	parseRequest func(t *testing.T, raw []byte) enginetest.ReceivedRequest
+	answer       func(r model.Reply) any
+	events       func(r model.Reply) []string // nil = no streaming
 }
 
 // of returns the config of a backend.
@@ -64,7 +64,7 @@ func (p protocol) speech() modelhttptest.Protocol {
 			if got := key(r); got != "sk-a-secret-of-the-suite" {
 				t.Errorf("key %q", got)
 			}
-			a := p.asked(t, raw)
+			a := p.parseRequest(t, raw)
 			if rest != "" {
 				a.Params.Model = rest
 			}

@@ -29,7 +29,7 @@ type roundTripper struct {
 
 func (s *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.requests.Add(1)
-	if s.status.Load() == lost {
+	if s.status.Load() == statusLost {
 		httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
 	}
 	if s.status.Load() <= 0 {
@@ -39,8 +39,8 @@ func (s *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: int(s.status.Load()), Header: http.Header{}, Body: body, Request: r}, nil
 }
 
-// lost is the status for a connection that breaks after the request was sent.
-const lost = -1
+// statusLost is the status for a connection that breaks after the request was sent.
+const statusLost = -1
 
 // client returns a client of the round tripper.
 func (s *roundTripper) client(t *testing.T, attempts int) *modelhttp.Client {
@@ -140,7 +140,7 @@ func TestBillableAttemptsAreNotRetriedWhenMetered(t *testing.T) {
 		status int32
 		want   int
 	}{
-		{"connection lost", lost, 1},
+		{"connection lost", statusLost, 1},
 		{"not connected", 0, 3},
 		{"refused", 500, 3},
 	}

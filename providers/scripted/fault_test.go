@@ -194,14 +194,14 @@ func TestBillableErrorsAreNotRetriedWhenMetered(t *testing.T) {
 			scripted.Reply{Error: &scripted.Failure{Status: status, Message: "m"}}, scripted.Reply{Text: "ok"})
 		req := &model.Request{Metered: true}
 		reply, err := m.(model.Sequenced).Choose(req).Generate(t.Context(), req, nil)
-		made := 0
+		attempts := 0
 		if e := (*model.Error)(nil); errors.As(err, &e) {
-			made = e.Attempts
+			attempts = e.Attempts
 		} else if err == nil {
-			made = reply.Attempts
+			attempts = reply.Attempts
 		}
-		if made != want {
-			t.Errorf("HTTP %d: %d attempts, want %d", status, made, want)
+		if attempts != want {
+			t.Errorf("HTTP %d: %d attempts, want %d", status, attempts, want)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func texts(t *testing.T, m model.Model, reqs ...model.Request) []string {
 func TestFirstRemainingMatchIsUsed(t *testing.T) {
 	planner, executor := model.Request{Role: "planner", Call: 1}, model.Request{Role: "executor", Call: 1, Step: "look"}
 	second := model.Request{Role: "executor", Call: 2, Step: "look"}
-	said := model.Request{Role: "planner", Messages: []model.Message{
+	conversation := model.Request{Role: "planner", Messages: []model.Message{
 		{Role: model.System, Text: model.Text{"be ", "brief"}},
 		{Role: model.Assistant, Calls: []model.ToolCall{{Name: "find", Args: json.RawMessage(`{"q":"moss"}`)}}},
 		{Role: model.ToolRole, Text: model.Text{"green"}},
@@ -98,7 +98,7 @@ func TestFirstRemainingMatchIsUsed(t *testing.T) {
 			[]scripted.Reply{{When: when("prompt == ...", func(e map[string]any) (bool, error) {
 				return e["prompt"] == "be brief\n{\"q\":\"moss\"}\ngreen", nil
 			}), Text: "saw it"}},
-			[]model.Request{planner, said},
+			[]model.Request{planner, conversation},
 			[]string{"no_reply", "saw it"},
 		},
 	}
@@ -236,7 +236,7 @@ func TestConcurrentCallsUseEachReplyOnce(t *testing.T) {
 	}
 	m := newModel(t, model.Settings{}, replies...)
 	var mu sync.Mutex
-	seen := map[string]int{}
+	counts := map[string]int{}
 	var all sync.WaitGroup
 	for range 200 {
 		all.Go(func() {
@@ -247,12 +247,12 @@ func TestConcurrentCallsUseEachReplyOnce(t *testing.T) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			seen[r.Text]++
+			counts[r.Text]++
 		})
 	}
 	all.Wait()
-	if len(seen) != 200 {
-		t.Errorf("%d different replies", len(seen))
+	if len(counts) != 200 {
+		t.Errorf("%d different replies", len(counts))
 	}
 }
 

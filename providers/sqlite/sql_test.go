@@ -54,11 +54,11 @@ func shop(t testing.TB, more ...string) string {
 }
 
 func call(ctx context.Context, t tool.Tool, query string, args ...any) (*tool.Output, error) {
-	given := map[string]any{"query": query}
+	arguments := map[string]any{"query": query}
 	if args != nil {
-		given["args"] = args
+		arguments["args"] = args
 	}
-	raw, err := json.Marshal(given)
+	raw, err := json.Marshal(arguments)
 	if err != nil {
 		return nil, err
 	}
@@ -292,9 +292,9 @@ func TestWaitForLockedDatabase(t *testing.T) {
 	dir := shop(t)
 	write := newTool(t, dir, writable)
 	ctx, cancel := context.WithCancel(t.Context())
-	held := make(chan struct{})
+	locked := make(chan struct{})
 	go func() {
-		defer close(held)
+		defer close(locked)
 		_, _ = call(ctx, write, "INSERT INTO orders (customer) SELECT i FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n)")
 	}()
 	for {
@@ -311,7 +311,7 @@ func TestWaitForLockedDatabase(t *testing.T) {
 	if out, err := call(t.Context(), write, "DELETE FROM orders WHERE id = 1"); err != nil || out.Text != "[1 row changed]" {
 		t.Errorf("%+v, %v", out, err)
 	}
-	<-held
+	<-locked
 	out, err := call(t.Context(), write, "SELECT count(*) FROM orders")
 	if err != nil || rowsOf(t, out) != "[[2]]" {
 		t.Errorf("the cancelled insert left %+v, %v", out, err)

@@ -21,7 +21,7 @@ import (
 type slot struct {
 	dir   string
 	users int           // holds a value while the slot is free
-	turn  chan struct{} // holds a value while nobody has the turn
+	turn  chan struct{} // holds a value while no user has the turn
 	index *index.Index  // nil = not open
 	lock  *os.File
 }
