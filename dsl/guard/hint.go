@@ -41,11 +41,26 @@ func explain(src string, p *Problem) *Problem {
 		p.Hint = "write and, or"
 	case strings.Contains(p.Message, "literal not terminated"):
 		p.Hint = "close the quote; in YAML, put the whole expression between single quotes or in a | block"
+	case strings.Contains(p.Message, "token EOF"):
+		p.Hint = endHint(src)
 	default:
 		p.Hint = otherWords[strings.TrimRightFunc(strings.SplitN(at+" ", " ", 2)[0], unicode.IsPunct)]
 	}
 	p.Message = strings.ReplaceAll(token().ReplaceAllString(p.Message, "$1"), "unexpected token EOF", "unexpected end of the expression")
 	return p
+}
+
+// endHint suggests what to add to an expression that ends too early.
+func endHint(src string) string {
+	words := strings.Fields(src)
+	last := words[len(words)-1]
+	if open := strings.Count(src, "(") - strings.Count(src, ")"); open > 0 {
+		return "close the parenthesis; in YAML, quote the whole expression if it contains \" #\""
+	}
+	if open := strings.Count(src, "[") - strings.Count(src, "]"); open > 0 {
+		return "close the bracket"
+	}
+	return "add a value after " + last
 }
 
 // templateReference matches a reference in template syntax.

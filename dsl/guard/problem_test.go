@@ -33,7 +33,7 @@ func TestProblems(t *testing.T) {
 		{"another language's and", "after_step", `step.error == "" AND true`, "1:18 unexpected token AND | write and"},
 		{"a single ampersand", "after_step", `true & true`, "1:6 unexpected token & | write and, or"},
 		{"an open quote", "after_step", `step.status == "ok`, "1:19 literal not terminated | close the quote; in YAML, put the whole expression between single quotes or in a | block"},
-		{"a comment sign that YAML cut", "after_step", `any(plan.steps,`, "1:15 unexpected end of the expression | "},
+		{"a comment sign that YAML cut", "after_step", `any(plan.steps,`, "1:15 unexpected end of the expression | close the parenthesis; in YAML, quote the whole expression if it contains \" #\""},
 		{"a method", "after_step", `step.goal.contains("x")`, `1:11 methods are not supported: .contains() | write string contains "x", or "x" in list`},
 		{"a method that is a function", "after_step", `step.goal.trim() == ""`, "1:11 methods are not supported: .trim() | write trim(value)"},
 		{"a clock", "after_step", `now() > 3`, "1:1 unknown name now | expressions have no clock; use run.elapsed"},

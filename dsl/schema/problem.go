@@ -2,7 +2,10 @@ package schema
 
 import (
 	"errors"
+	"fmt"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -35,12 +38,12 @@ func (ps Problems) sorted() Problems {
 	return slices.Compact(ps)
 }
 
-// libraryProblems converts the library's error to Problems.
-func libraryProblems(err error) Problems {
+// libraryProblems converts the library's error about the schema doc to Problems.
+func libraryProblems(err error, doc any) Problems {
 	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		var out Problems
 		for _, v := range violationsOf(ve) {
-			out = append(out, Problem{Path: v.Path, Message: v.Message, Hint: hintFor(v)})
+			out = append(out, Problem{Path: v.Path, Message: problemMessage(v, doc), Hint: hintFor(v)})
 		}
 		return out.sorted()
 	}
@@ -51,6 +54,44 @@ func libraryProblems(err error) Problems {
 		err = se.Err
 	}
 	return Problems{{Message: strings.TrimPrefix(err.Error(), "jsonschema: ")}}
+}
+
+// problemMessage describes a violation of the meta-schema: it names the keyword, and
+// a type that does not exist.
+func problemMessage(v Violation, doc any) string {
+	parent, keyword := path.Split(v.Path)
+	if name := path.Base(parent); name == "properties" || name == "$defs" || name == "definitions" {
+		return v.Message // keyword is the name of a property
+	}
+	if keyword == "type" {
+		if name, ok := valueAt(doc, v.Path).(string); ok {
+			return fmt.Sprintf("unknown type %q", name)
+		}
+	}
+	if want, got, ok := strings.Cut(strings.TrimPrefix(v.Message, "must be "), ", not "); ok && strings.HasPrefix(v.Message, "must be ") && keyword != "" {
+		first, rest, _ := strings.Cut(want, " ") // "object or boolean"
+		return strings.TrimSpace(keyword+" must be "+article(first)+" "+rest) + ", not " + article(got)
+	}
+	return v.Message
+}
+
+// valueAt returns the value at a JSON pointer, or nil.
+func valueAt(v any, pointer string) any {
+	for _, key := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+		switch in := v.(type) {
+		case map[string]any:
+			v = in[unescape(key)]
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(in) {
+				return nil
+			}
+			v = in[i]
+		default:
+			return nil
+		}
+	}
+	return v
 }
 
 func hintFor(v Violation) string {

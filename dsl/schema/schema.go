@@ -61,10 +61,10 @@ func compile(raw []byte, doc any, draft *jsonschema.Draft) (*Schema, error) {
 		c.RegisterExtension("meter", nil, s.meter)
 	}
 	if err := c.AddResource(address, bytes.NewReader(raw)); err != nil {
-		return nil, libraryProblems(err)
+		return nil, libraryProblems(err, doc)
 	}
 	if s.compiled, err = c.Compile(address); err != nil {
-		return nil, libraryProblems(err)
+		return nil, libraryProblems(err, doc)
 	}
 	return s, nil
 }

@@ -35,6 +35,7 @@ func (w withRetry) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 		me := modelrecord.DecodeError(f)
 		q.attempt.lastErr = me
 		q.attempt.requests += max(1, me.Attempts)
+		me.Attempts = q.attempt.requests
 		if !me.Charged || !me.Retryable() || q.attempt.requests >= spec.Retry.MaxAttempts {
 			return nil, fmt.Errorf("llm %s: %w", spec.Name, me)
 		}

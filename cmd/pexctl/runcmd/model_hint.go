@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/probe"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runs"
 )
 
@@ -21,15 +23,15 @@ func modelHint(session *runs.Session, res *engine.Result) string {
 	if i < 0 {
 		return ""
 	}
-	m := &models[i]
-	t := probe.Target{Path: res.StopReason.Path, RateLimit: m.RateLimit}
-	if m.BaseURL.Text != "" {
+	llm := &models[i]
+	t := probe.Target{Path: res.StopReason.Path, RateLimit: llm.RateLimit}
+	if llm.BaseURL.Text != "" {
 		t.Address = t.Path + ".base_url"
 	}
-	known := m.KeyVariables()
+	known := llm.KeyVariables()
 	t.KeyEnvs = slices.Concat(known.Names, known.Others)
-	if m.APIKeyEnv != "" {
-		t.KeyEnvs = []string{m.APIKeyEnv}
+	if llm.APIKeyEnv != "" {
+		t.KeyEnvs = []string{llm.APIKeyEnv}
 	}
 	if i := slices.IndexFunc(t.KeyEnvs, func(name string) bool { return session.Host.Env(name) != "" }); i >= 0 {
 		t.KeySet = t.KeyEnvs[i]
@@ -37,6 +39,9 @@ func modelHint(session *runs.Session, res *engine.Result) string {
 	advice := t.Advice(res.Failure)
 	if advice == "" {
 		return ""
+	}
+	if k := res.Failure.Kind; k.Retryable() || k == model.BadReply {
+		advice = "gave up after " + ui.Count(max(1, res.Failure.Attempts), "attempt") + "; " + advice
 	}
 	return advice + " (pexctl models ping tests the LLMs of a spec)"
 }
