@@ -56,18 +56,18 @@ func containing(text string, found, lacking []string, all bool) trial.Mark {
 	expected := strings.Join(append(append([]string(nil), found...), lacking...), "\n")
 	switch {
 	case !all && len(found) > 0:
-		return boolean(true, expected, text, "the answer contains "+listed(found))
+		return boolean(true, expected, text, "the answer contains "+joinTexts(found))
 	case !all:
-		return boolean(false, expected, text, "the answer contains none of "+listed(lacking))
+		return boolean(false, expected, text, "the answer contains none of "+joinTexts(lacking))
 	case len(lacking) == 0:
-		return boolean(true, expected, text, "the answer contains "+listed(found))
+		return boolean(true, expected, text, "the answer contains "+joinTexts(found))
 	}
 	share := float64(len(found)) / float64(len(found)+len(lacking))
-	return scored(false, share, expected, text, "the answer does not contain "+listed(lacking))
+	return scored(false, share, expected, text, "the answer does not contain "+joinTexts(lacking))
 }
 
-// listed joins the first few texts for use in a sentence.
-func listed(texts []string) string {
+// joinTexts joins the first few texts for use in a sentence.
+func joinTexts(texts []string) string {
 	const most = 5
 	out := make([]string, len(texts))
 	for i, t := range texts {

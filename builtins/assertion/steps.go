@@ -19,7 +19,7 @@ var Steps = component.New("steps", "The number of steps that the run started, wi
 	func() StepsConfig { return StepsConfig{} }, newSteps)
 
 func newSteps(c *StepsConfig, _ trial.CheckSettings) (trial.Check, error) {
-	return newLimits(limits{"steps", whole(c.Min), whole(c.Max), func(s *trial.Subject) (float64, string, error) {
+	return newLimits(limits{"steps", intLimit(c.Min), intLimit(c.Max), func(s *trial.Subject) (float64, string, error) {
 		n := trajectory.Executed(&s.Trace)
 		return float64(n), strconv.Itoa(n), nil
 	}})

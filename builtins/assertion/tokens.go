@@ -18,7 +18,7 @@ var Tokens = component.New("tokens", "The number of input and output tokens of t
 	func() TokensConfig { return TokensConfig{} }, newTokens)
 
 func newTokens(c *TokensConfig, _ trial.CheckSettings) (trial.Check, error) {
-	return newLimits(limits{"tokens", whole(c.Min), whole(c.Max), func(s *trial.Subject) (float64, string, error) {
+	return newLimits(limits{"tokens", intLimit(c.Min), intLimit(c.Max), func(s *trial.Subject) (float64, string, error) {
 		return float64(s.Trace.Tokens), strconv.Itoa(s.Trace.Tokens), nil
 	}})
 }

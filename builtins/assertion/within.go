@@ -10,9 +10,9 @@ import (
 
 // limits is a check of one metric of a run.
 type limits struct {
-	name        string
-	least, most *float64
-	figure      func(*trial.Subject) (n float64, shown string, err error)
+	name     string
+	min, max *float64
+	figure   func(*trial.Subject) (n float64, shown string, err error)
 }
 
 var _ trial.Check = limits{}
@@ -20,10 +20,10 @@ var _ trial.Check = limits{}
 // newLimits creates a check of a metric with at least one limit.
 func newLimits(w limits) (trial.Check, error) {
 	switch {
-	case w.least == nil && w.most == nil:
+	case w.min == nil && w.max == nil:
 		return nil, errors.New(w.name + " requires max or min")
-	case w.least != nil && w.most != nil && *w.least > *w.most:
-		return nil, fmt.Errorf("min %s is above max %s", formatNumber(*w.least), formatNumber(*w.most))
+	case w.min != nil && w.max != nil && *w.min > *w.max:
+		return nil, fmt.Errorf("min %s is above max %s", formatNumber(*w.min), formatNumber(*w.max))
 	}
 	return w, nil
 }
@@ -34,18 +34,18 @@ func (w limits) Check(_ context.Context, s *trial.Subject) (trial.Mark, error) {
 	if err != nil {
 		return trial.Mark{}, err
 	}
-	expected := bounds(w.least, w.most)
+	expected := bounds(w.min, w.max)
 	switch {
-	case w.most != nil && n > *w.most:
+	case w.max != nil && n > *w.max:
 		return boolean(false, expected, shown, w.name+": "+shown+" is too much"), nil
-	case w.least != nil && n < *w.least:
+	case w.min != nil && n < *w.min:
 		return boolean(false, expected, shown, w.name+": "+shown+" is too little"), nil
 	}
 	return boolean(true, expected, shown, w.name+": "+shown), nil
 }
 
-// whole converts an integer limit.
-func whole(n *int) *float64 {
+// intLimit converts an integer limit.
+func intLimit(n *int) *float64 {
 	if n == nil {
 		return nil
 	}

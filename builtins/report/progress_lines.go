@@ -13,10 +13,10 @@ import (
 
 // Lines writes a plain line of progress at intervals, for logs and CI.
 type Lines struct {
-	mu      sync.Mutex
-	w       io.Writer
-	written trial.Progress // the last one written
-	last    trial.Progress // the last one sent
+	mu       sync.Mutex
+	w        io.Writer
+	lastLine trial.Progress // the last one written
+	last     trial.Progress // the last one sent
 }
 
 var _ Progress = (*Lines)(nil)
@@ -35,8 +35,8 @@ func (l *Lines) Send(p trial.Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = p
-	further := p.Total > 0 && lineShare*p.Trials/p.Total > lineShare*l.written.Trials/p.Total
-	if further || p.Elapsed-l.written.Elapsed >= lineEvery || p.Note != l.written.Note && p.Note != "" {
+	further := p.Total > 0 && lineShare*p.Trials/p.Total > lineShare*l.lastLine.Trials/p.Total
+	if further || p.Elapsed-l.lastLine.Elapsed >= lineEvery || p.Note != l.lastLine.Note && p.Note != "" {
 		l.write()
 	}
 }
@@ -52,7 +52,7 @@ func (l *Lines) Note(text string) {
 func (l *Lines) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.last.Trials != l.written.Trials {
+	if l.last.Trials != l.lastLine.Trials {
 		l.write()
 	}
 }
@@ -66,7 +66,7 @@ func (l *Lines) write() {
 	if l.last.Note != "" {
 		text += "; " + l.last.Note
 	}
-	l.written = l.last
+	l.lastLine = l.last
 	l.print(text)
 }
 

@@ -1,4 +1,4 @@
-# Runs one program of a model's: read from stdin, limited, cut off, then run.
+# Runs a program from the model: reads it from stdin, applies limits, blocks the network, runs it.
 import ctypes, json, linecache, os, signal, sys, traceback
 try:
     import resource
@@ -69,7 +69,7 @@ def main():
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    for name in set(os.environ) - KEPT:  # what a launcher of Python added
+    for name in set(os.environ) - KEPT:  # added by a Python launcher
         del os.environ[name]
     libc, flags = apart(order["network"])
     cut = bool(flags & NEWNET)
@@ -78,7 +78,7 @@ def main():
     os.write(2, b"cut off\n" if cut else b"network\n")
     if flags & NEWPID:
         alone(libc, flags)
-    if flags & NEWUSER:  # elsewhere it would count what else the user runs
+    if flags & NEWUSER:  # outside of a namespace, it would count all processes of the user
         limit("NPROC", 64)
     for name, most in (("AS", order["memory"]), ("CPU", order["cpu"]), ("FSIZE", order["file"]), ("NOFILE", 128), ("CORE", 0)):
         limit(name, most)

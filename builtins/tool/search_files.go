@@ -117,16 +117,16 @@ func (t *searchFiles) Call(ctx context.Context, call *tool.Call) (*tool.Output, 
 
 // search is the state of one call.
 type search struct {
-	tree    *sandboxfs.Tree
-	matcher *grep.Matcher
-	out     strings.Builder
-	left    int  // lines that may still be shown
-	full    bool // the output is full
-	shown   int
-	total   int
-	files   int
-	skipped int // number of files that are not text
-	counts  []fileCount
+	tree       *sandboxfs.Tree
+	matcher    *grep.Matcher
+	out        strings.Builder
+	left       int  // lines that may still be shown
+	full       bool // the output is full
+	linesShown int
+	total      int
+	files      int
+	skipped    int // number of files that are not text
+	counts     []fileCount
 }
 
 type fileCount struct {
@@ -165,7 +165,7 @@ func (s *search) file(ctx context.Context, path string) error {
 	if s.full {
 		s.left = 0
 	}
-	before := s.shown
+	before := s.linesShown
 	n, err := s.matcher.Scan(ctx, f, s.left, func(l grep.Line) { s.show(path, l) })
 	if errors.Is(err, grep.ErrBinary) {
 		s.skipped++
@@ -173,7 +173,7 @@ func (s *search) file(ctx context.Context, path string) error {
 	}
 	if n > 0 {
 		s.total += n
-		s.left = max(0, s.left-(s.shown-before))
+		s.left = max(0, s.left-(s.linesShown-before))
 		s.count(path, n)
 	}
 	return err
@@ -194,7 +194,7 @@ func (s *search) show(path string, l grep.Line) {
 	}
 	s.out.WriteString(line)
 	if l.Match {
-		s.shown++
+		s.linesShown++
 	}
 }
 
@@ -220,11 +220,11 @@ func (s *search) text(args searchArgs) string {
 		}
 		return text + s.binaries()
 	}
-	if s.shown == s.total {
+	if s.linesShown == s.total {
 		return s.out.String() + fmt.Sprintf("[%s in %s%s]", text.Count(s.total, "matching line"), text.Count(s.files, "file"), s.binaries())
 	}
 	s.rank()
-	fmt.Fprintf(&s.out, "[%d of %d matching lines shown%s; narrow the query, path or pattern. Lines by file: ", s.shown, s.total, s.binaries())
+	fmt.Fprintf(&s.out, "[%d of %d matching lines shown%s; narrow the query, path or pattern. Lines by file: ", s.linesShown, s.total, s.binaries())
 	for i, c := range s.counts {
 		if i > 0 {
 			s.out.WriteString(", ")

@@ -12,9 +12,9 @@ const minWidth = 20
 // Canvas is a block of lines on a terminal that is redrawn in place. It is not safe
 // for concurrent use.
 type Canvas struct {
-	w     io.Writer
-	size  func() (columns, rows int)
-	drawn []int // width of each line on the screen that the next picture replaces
+	w      io.Writer
+	size   func() (columns, rows int)
+	widths []int // width of each line on the screen that the next picture replaces
 }
 
 // NewCanvas draws on w, a terminal whose size is size().
@@ -36,16 +36,16 @@ func (c *Canvas) Rows() int {
 }
 
 // Drawn reports whether there is a picture that the next one replaces.
-func (c *Canvas) Drawn() bool { return len(c.drawn) > 0 }
+func (c *Canvas) Drawn() bool { return len(c.widths) > 0 }
 
 // Draw writes lines that stay, and replaces the picture below them. It is a single
 // write, so that nothing flickers; the terminal truncates lines that are too long.
 func (c *Canvas) Draw(above, lines []string) {
 	columns := c.Columns()
 	c.Write(c.toTop() + overwrite(above) + "\x1b[?7l" + overwrite(lines) + "\x1b[?7h\x1b[J")
-	c.drawn = c.drawn[:0]
+	c.widths = c.widths[:0]
 	for _, line := range lines {
-		c.drawn = append(c.drawn, min(Width(plain(line)), columns))
+		c.widths = append(c.widths, min(Width(plain(line)), columns))
 	}
 }
 
@@ -58,7 +58,7 @@ func (c *Canvas) Finish(lines []string, last string) {
 
 // Leave keeps the picture on the screen: the next one is drawn below what is
 // written meanwhile.
-func (c *Canvas) Leave() { c.drawn = nil }
+func (c *Canvas) Leave() { c.widths = nil }
 
 // Write writes at the cursor. Errors are ignored: the terminal may be gone.
 func (c *Canvas) Write(s string) { _, _ = io.WriteString(c.w, s) }
@@ -76,7 +76,7 @@ func overwrite(lines []string) string {
 
 // toTop moves the cursor to the top of the picture.
 func (c *Canvas) toTop() string {
-	if len(c.drawn) == 0 {
+	if len(c.widths) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("\r\x1b[%dA", c.height())
@@ -87,7 +87,7 @@ func (c *Canvas) toTop() string {
 func (c *Canvas) height() int {
 	columns, _ := c.size()
 	n := 0
-	for _, w := range c.drawn {
+	for _, w := range c.widths {
 		n += max(1, (w+columns-1)/max(columns, 1))
 	}
 	return n

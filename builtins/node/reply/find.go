@@ -9,7 +9,7 @@ import (
 type source struct {
 	text    string
 	fixes   fix
-	whole   bool   // the only candidate is the entire text
+	entire  bool   // the only candidate is the entire text
 	tool    bool   // the text contains a tool call in markup
 	endCode string // error code if the search stopped before the end of the text
 	code    string
@@ -76,7 +76,7 @@ func (src *source) all(o Options) (candidate, bool) {
 	if v := &c.value; r.fixes != 0 && v.kind < array && !strings.HasPrefix(strings.TrimSpace(v.str), "{") {
 		return c, false // a lone None, or prose in curly quotes
 	}
-	c.fixes, src.whole = r.fixes, true
+	c.fixes, src.entire = r.fixes, true
 	return c, true
 }
 

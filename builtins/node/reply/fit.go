@@ -41,7 +41,7 @@ func Fit(text string, o Options, fits func(json.RawMessage) bool) Parsed {
 	switch {
 	case f.several || f.limitReached:
 		return Parsed{Code: SeveralReadings}
-	case f.found:
+	case f.hasValue:
 		return Parsed{Value: f.value, Repairs: f.fixes.words()}
 	case f.anyReading:
 		return Parsed{Code: NoFit}
@@ -56,11 +56,11 @@ type fitter struct {
 	options Options
 	fits    func(json.RawMessage) bool
 
-	found, several bool
-	value          json.RawMessage
-	canonical      []byte
-	fixes          fix
-	seenValues     map[string]bool // readings seen so far, by canonical JSON
+	hasValue, several bool
+	value             json.RawMessage
+	canonical         []byte
+	fixes             fix
+	seenValues        map[string]bool // readings seen so far, by canonical JSON
 
 	anyReading   bool   // there was at least one reading
 	limitReached bool   // the limit was reached before all readings were tried
@@ -147,9 +147,9 @@ func (f *fitter) try(v *value, fixes fix, depth int) {
 	}
 	f.seenValues[string(canonical)] = true
 	if f.fits(raw) {
-		f.several = f.found && !bytes.Equal(canonical, f.canonical)
-		if !f.found {
-			f.found, f.value, f.canonical, f.fixes = true, raw, canonical, fixes
+		f.several = f.hasValue && !bytes.Equal(canonical, f.canonical)
+		if !f.hasValue {
+			f.hasValue, f.value, f.canonical, f.fixes = true, raw, canonical, fixes
 		}
 		return
 	}

@@ -20,7 +20,7 @@ func JSON(text string, o Options) (value json.RawMessage, repaired bool, code st
 // with members, else the first array on lines of its own.
 func (src *source) best(o Options) (candidate, bool) {
 	found := src.candidates(o)
-	if src.whole && len(found) == 1 {
+	if src.entire && len(found) == 1 {
 		c := found[0]
 		if inner, ok := src.stringified(&c, o); ok {
 			return inner, true

@@ -34,11 +34,11 @@ func React(text string, o Options) Action {
 		found := src.candidates(o)
 		for i := range found {
 			if a, ok := reactObject(&found[i].value); ok {
-				return a.with(found[i].fixes | src.fixes)
+				return a.withRepairs(found[i].fixes | src.fixes)
 			}
 		}
 		if a, ok := reactText(src.text, o); ok {
-			return a.with(src.fixes)
+			return a.withRepairs(src.fixes)
 		}
 		if len(found) > 0 {
 			src.code = MissingFields
@@ -57,7 +57,7 @@ func React(text string, o Options) Action {
 	return a
 }
 
-func (a Action) with(m fix) Action {
+func (a Action) withRepairs(m fix) Action {
 	a.Repairs = append(m.words(), a.Repairs...)
 	a.Repaired = len(a.Repairs) > 0
 	return a

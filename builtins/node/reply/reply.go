@@ -134,7 +134,7 @@ func (src *source) setCode(o Options) {
 func (src *source) plan(o Options, unwrapped int) (Result, bool) {
 	found := src.candidates(o)
 	if stepsOnly(found) {
-		found, src.whole = []candidate{joinSteps(found)}, true
+		found, src.entire = []candidate{joinSteps(found)}, true
 	}
 	var best Result
 	var fixes fix
@@ -178,7 +178,7 @@ func (src *source) plan(o Options, unwrapped int) (Result, bool) {
 // counts reports whether a candidate may be the reply. An array or an error found in
 // prose is one only if that is clearly intended.
 func (src *source) isReply(c *candidate, code string) bool {
-	if src.whole {
+	if src.entire {
 		return true
 	}
 	if c.value.kind == array {

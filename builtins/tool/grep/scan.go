@@ -29,7 +29,7 @@ type Line struct {
 // with their context lines, to visit in order. Memory use does not grow with the stream.
 // The error is that of ctx or the reader, or ErrBinary.
 func (m *Matcher) Scan(ctx context.Context, r io.Reader, most int, visit func(Line)) (matches int, err error) {
-	s := scan{Matcher: m, most: most, visit: visit, next: 1, lastHit: -1}
+	s := scan{Matcher: m, maxLines: most, visit: visit, next: 1, lastHit: -1}
 	buf := make([]byte, blockSize)
 	kept, first, ended := 0, true, false
 	for !ended {
@@ -53,14 +53,14 @@ func (m *Matcher) Scan(ctx context.Context, r io.Reader, most int, visit func(Li
 // scan is the state of one Scan.
 type scan struct {
 	*Matcher
-	most    int
-	visit   func(Line)
-	lower   []byte
-	next    int // number of the next line
-	matches int
-	lastHit int // number of the last matching line
-	shown   int // number of the last line shown
-	before  []Line
+	maxLines  int
+	visit     func(Line)
+	lower     []byte
+	next      int // number of the next line
+	matches   int
+	lastHit   int // number of the last matching line
+	lastShown int // number of the last line shown
+	before    []Line
 }
 
 // searchBlock searches the complete lines of a block and returns the rest, which belongs to the
@@ -104,7 +104,7 @@ func (s *scan) skipLines(lines []byte, piece bool) bool {
 
 // inContext reports whether the next line is shown as context.
 func (s *scan) inContext() bool {
-	return s.lastHit >= 0 && s.matches <= s.most && s.next <= s.lastHit+s.context
+	return s.lastHit >= 0 && s.matches <= s.maxLines && s.next <= s.lastHit+s.context
 }
 
 // searchLines searches every line.
@@ -144,7 +144,7 @@ func (s *scan) searchLine(line, lower []byte) {
 	}
 	s.matches++
 	s.lastHit = s.next
-	if s.matches > s.most {
+	if s.matches > s.maxLines {
 		return
 	}
 	for _, l := range s.before {
@@ -156,7 +156,7 @@ func (s *scan) searchLine(line, lower []byte) {
 
 // addContext shows or stores a line that did not match.
 func (s *scan) addContext(line []byte) {
-	if s.context == 0 || s.matches >= s.most && !s.inContext() {
+	if s.context == 0 || s.matches >= s.maxLines && !s.inContext() {
 		return
 	}
 	l := Line{Number: s.next, Text: excerpt(line, 0, 0)}
@@ -174,11 +174,11 @@ func (s *scan) addContext(line []byte) {
 }
 
 func (s *scan) show(l Line) {
-	if l.Number == s.shown {
+	if l.Number == s.lastShown {
 		return
 	}
-	l.Gap = s.context > 0 && s.shown > 0 && l.Number > s.shown+1
-	s.shown = l.Number
+	l.Gap = s.context > 0 && s.lastShown > 0 && l.Number > s.lastShown+1
+	s.lastShown = l.Number
 	s.visit(l)
 }
 

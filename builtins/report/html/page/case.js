@@ -1,6 +1,6 @@
-// A case that is opened: its trials, one at a time or two variants side by side.
+// An opened case: its trials, one at a time or two variants side by side.
 
-// drawCase shows what the hash asks for: {case, variant, trial, with}.
+// drawCase shows the case in the hash: {case, variant, trial, with}.
 function drawCase(where) {
   const named = byLabel.get(where.case) || {id: where.case, variant: where.variant};
   const lines = byCase.get(where.case) || byCase.get(named.id);
@@ -17,7 +17,7 @@ function drawCase(where) {
     rivalCase && !rival && note("warn", `${variantName(rivalCase.variant)} has no trial ${t ? t.repeat : ""} of this case`));
 }
 
-// caseBar leads back, and to the neighbours in the table.
+// caseBar links back to the table and to the neighboring cases.
 function caseBar(c) {
   const at = shown.indexOf(c);
   const to = (i, name, key) => shown[i] && at >= 0 ? toCase({case: shown[i].id, variant: shown[i].variant}, name, {id: "go-" + key, title: `${shown[i].id} (${key})`}) : muted(name);
@@ -45,7 +45,7 @@ function inputs(t) {
   ];
 }
 
-// matrix is the trials of all variants: choose one, or a variant to compare with.
+// matrix shows the trials of all variants, to select a trial or a variant to compare with.
 function matrix(lines, c, t, rivalCase) {
   return el("div", {class: "scroll"}, el("table", {class: "compact matrix"}, el("tbody", null, lines.map((l) => el("tr", {class: l === c && "chosen"},
     el("th", {scope: "row"}, variantName(l.variant)),
@@ -73,7 +73,7 @@ function part(title, node) {
   return node && el("section", {class: "part"}, el("h3", null, title), node);
 }
 
-// beside shows two trials section by section, with differences marked.
+// beside shows two trials side by side, section by section, with differences marked.
 function beside(a, b) {
   return el("div", {class: "beside"}, sections.map(([title, draw]) => {
     const left = draw(a, b), right = draw(b, a);

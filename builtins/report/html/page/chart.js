@@ -1,9 +1,9 @@
-// Charts. Positions are in percent of the width, so that a drawing grows with
-// its place and its dots stay round.
+// Charts. Positions are in percent of the width, so that a chart scales with its
+// container and its dots stay round.
 
 const outcomes = ["passed", "failed", "error"];
 
-// interval draws a figure with its 95% interval; x places a value, marks stand behind.
+// interval draws a value with its 95% interval. x maps values to positions; marks are in the background.
 function interval(figure, low, high, x, write, ...marks) {
   return svg("svg", {class: "interval", height: 20, role: "img", "aria-label": `${write(figure)}, 95% interval ${write(low)} to ${write(high)}`},
     svg("line", {class: "axis", x1: "2%", x2: "98%", y1: 10, y2: 10}), marks,
@@ -16,12 +16,12 @@ function upright(kind, x, from) {
   return svg("line", {class: kind, x1: x, x2: x, y1: from, y2: 20 - from});
 }
 
-// rateLine draws a rate on an axis from another one to 100%.
+// rateLine draws a rate on an axis that ends at 100%.
 function rateLine(s, from = 0) {
   return interval(s.pass_rate, s.ci_low, s.ci_high, (v) => 2 + 96 * (v - from) / (1 - from) + "%", percent);
 }
 
-// drawRates draws what the report has: it needs no trial.
+// drawRates draws the charts that need only the report, not the trials.
 function drawRates() {
   const s = report.stats;
   place("charts", el("h2", null, "Charts"), el("div", {class: "grid"},
@@ -45,7 +45,7 @@ function rateChart(title, parts, sorted) {
       el("tr", null, el("td"), el("td", null, scale(percent(from), "", "100%"))))));
 }
 
-// drawSpreads draws how figures are spread over trials.
+// drawSpreads draws the distribution of metrics over trials.
 function drawSpreads() {
   const ended = trials.filter((t) => t.outcome !== "skipped");
   place("spreads",
@@ -71,12 +71,12 @@ function histogram(title, of, value, write, most) {
     legend(bins));
 }
 
-// scale is what stands below a chart: left, in the middle, right.
+// scale returns the labels below a chart: left, center, right.
 function scale(...marks) {
   return el("div", {class: "scale"}, marks.map((mark) => el("span", null, mark)));
 }
 
-// binsOf counts trials in steps of one width. A long tail goes into the last.
+// binsOf counts values in bins of equal width. The last bin includes the tail.
 function binsOf(of, value, sorted, most) {
   const last = sorted[sorted.length - 1];
   const p95 = quantile(sorted, 0.95);
@@ -93,7 +93,7 @@ function binsOf(of, value, sorted, most) {
   return bins;
 }
 
-// roundStep is the next of 1, 2, 2.5, 5 and their tenfolds.
+// roundStep rounds up to 1, 2, 2.5 or 5 times a power of ten.
 function roundStep(x) {
   const ten = 10 ** Math.floor(Math.log10(x));
   return ten * [1, 2, 2.5, 5, 10].find((f) => f * ten >= x * 0.999);

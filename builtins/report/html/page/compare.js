@@ -25,7 +25,7 @@ function differenceChart(b) {
     scale(points(-reach), b.margin > 0 ? `0 (dashed: margin ${points(-b.margin)})` : "0", points(reach)));
 }
 
-// before is the figures of both, side by side.
+// before shows the metrics of both evaluations side by side.
 function before(b) {
   const now = report.stats, was = b.stats;
   const rows = [
@@ -43,10 +43,10 @@ function before(b) {
     num(muted(a === z ? "same" : name === "Pass rate" ? points(z - a) : signed(z - a, write))))), {class: "compact"});
 }
 
-// directions are how cases change, those that need attention first.
+// directions lists the kinds of changes, those that need attention first.
 const directions = ["newly failing", "fails more often", "newly passing", "fails less often"];
 
-// directionOf is how a case changed, in words. It says nothing about significance.
+// directionOf returns the kind of a change, regardless of its significance.
 function directionOf(c) {
   const fell = c.after.c * c.before.n < c.before.c * c.after.n;
   if (fell) return c.before.c === c.before.n ? directions[0] : directions[1];

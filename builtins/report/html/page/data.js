@@ -1,14 +1,14 @@
-// The data of the page. The report is there from the start; cases and the index
-// of trials are read when the page is complete; details when they are looked at.
+// The data of the page. The report is available from the start; cases and the index
+// of trials are read when the page is complete, details when they are opened.
 
 const report = JSON.parse(document.querySelector("script.report").textContent);
-const cases = []; // one line of the table each: a case under a variant
+const cases = []; // one row of the table each: a case of a variant
 const trials = []; // {case, variant, repeat, outcome, ..., chunk, slot}
 const byKey = new Map(); // cases by keyOf
 const byCase = new Map(); // id -> cases, one per variant
 const byLabel = new Map(); // "id [variant]", as gates and the comparison name them
 let chunks = []; // elements with details
-const read = new Map(); // chunk -> its details, the last few
+const read = new Map(); // chunk -> its details, for the most recent chunks
 
 const priced = (report.eval.variants || []).some((v) => v.priced) || report.stats.cost.total > 0;
 
@@ -16,7 +16,7 @@ function keyOf(id, variant) {
   return id + "\u0000" + (variant || "");
 }
 
-// load reads cases and index.
+// load reads the cases and the index.
 function load() {
   for (const node of document.querySelectorAll("script.cases")) {
     for (const c of JSON.parse(node.textContent)) addCase(c);
@@ -58,7 +58,7 @@ function noteChanges() {
   }
 }
 
-// complete adds to a case what sorting and searching want.
+// complete adds to a case the values that sorting and searching need.
 function complete(c) {
   c.trials.sort((a, b) => a.repeat - b.repeat);
   c.state = stateOf(c);
@@ -71,7 +71,7 @@ function stateOf(c) {
   return c.errors > 0 ? "error" : "skipped";
 }
 
-// detailsOf reads what a trial holds. A few chunks are kept for going back and forth.
+// detailsOf returns the details of a trial. It caches the most recent chunks.
 function detailsOf(t) {
   if (!read.has(t.chunk)) {
     if (read.size >= 8) read.delete(read.keys().next().value);

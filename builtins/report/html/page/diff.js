@@ -1,8 +1,8 @@
 // Differences between two texts.
 
-const mostCells = 4e6; // of the table that finds what two texts share
+const mostCells = 4e6; // maximum size of the table of the longest common subsequence
 
-// marked gives a text as nodes, with what the rival does not have marked.
+// marked returns a text as nodes, with the parts that the other text lacks marked.
 function marked(text, rival) {
   if (rival === undefined || rival === text) return [text];
   const a = wordsOf(text), b = wordsOf(rival || "");
@@ -23,8 +23,8 @@ function wordsOf(text) {
   return text.match(/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) || [];
 }
 
-// shared says of each word of a whether it is in the longest common subsequence
-// with b; null where that would take too long.
+// shared returns for each word of a whether it is in the longest common subsequence
+// with b, or null if computing it would take too long.
 function shared(a, b) {
   let start = 0, end = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
@@ -53,7 +53,7 @@ function commonWords(x, y) {
   return kept;
 }
 
-// unified shows a diff by the first character of its lines.
+// unified shows a diff, styled by the first character of each line.
 function unified(text) {
   const kinds = {"+": "added", "-": "removed", "@": "muted"};
   return el("pre", {class: "diff", tabindex: 0}, text.trimEnd().split("\n").map((one) => el("span", {class: /^(---|\+\+\+) /.test(one) ? "muted" : kinds[one[0]]}, one, "\n")));

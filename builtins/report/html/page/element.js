@@ -1,16 +1,16 @@
-// Elements. What comes from data becomes a text node or an attribute that is
-// named here, and nothing else: no other file makes elements, and nothing
+// Elements. Data becomes only text nodes or attributes named in this file. No other
+// file creates elements, and nothing parses markup.
 // anywhere parses markup.
 
-// Characters that do not show, or that change the order of those around them.
+// Characters that are invisible, or change the order of those around them.
 const unseen = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
 
-// visible writes such characters by their number.
+// visible replaces such characters by their code points.
 function visible(text) {
   return text.replace(/\r\n/g, "\n").replace(unseen, (c) => "‹U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "›");
 }
 
-// el makes an element: el("td", {class: "num", on: {click: f}}, "text", child, [more]).
+// el creates an element: el("td", {class: "num", on: {click: f}}, "text", child, [more]).
 function el(tag, attributes, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }
@@ -35,7 +35,7 @@ function byId(id) {
   return document.getElementById(id);
 }
 
-// put appends nodes and texts; empty ones are left out.
+// put appends nodes and texts, and skips empty ones.
 function put(node, children) {
   for (const child of children.flat(Infinity)) {
     if (child instanceof Node) node.appendChild(child);
@@ -43,7 +43,7 @@ function put(node, children) {
   }
 }
 
-// place fills an element of the page anew, and shows it.
+// place replaces the contents of an element of the page, and shows it.
 function place(id, ...children) {
   const node = byId(id);
   node.replaceChildren();
@@ -52,7 +52,7 @@ function place(id, ...children) {
   return node;
 }
 
-// toCase leads to a case within this page; no other link is ever made.
+// toCase returns a link to a case within this page. There are no other links.
 function toCase(where, children, attributes) {
   return el("a", {...attributes, href: hashOf(where)}, children);
 }
@@ -63,7 +63,7 @@ function hashOf(where) {
   return "#" + query.toString();
 }
 
-// kinds are how words look: what is not here is plain.
+// kinds maps words to styles. Words without an entry are plain.
 const kinds = new Map([
   ...["passed", "passes", "ok", "improved", "non-inferior", "newly passing", "fails less often"].map((word) => [word, "good"]),
   ...["failed", "regressed", "newly failing", "fails more often", "broken", "fails", "timeout", "error", "denied"].map((word) => [word, "bad"]),
@@ -75,7 +75,7 @@ function badge(word) {
   return word && el("span", {class: "badge " + (kinds.get(word) || "plain")}, word);
 }
 
-// badges are what stands behind the name of a case.
+// badges returns the badges after the name of a case.
 function badges(c) {
   return [c.flaky && badge("flaky"), c.quarantined && badge("quarantined"), badge(c.direction)];
 }
@@ -88,36 +88,36 @@ function num(...children) {
   return el("td", {class: "num"}, children);
 }
 
-// table is one with names over its columns; from the given one on they hold figures.
+// table returns a table with a header. Columns from the given index on contain numbers.
 function table(names, figures, rows, attributes) {
   return el("div", {class: "scroll"}, el("table", attributes,
     el("thead", null, el("tr", null, names.map((name, i) => el("th", {scope: "col", class: i >= figures && "num"}, name)))),
     el("tbody", null, rows)));
 }
 
-// titled is a node under its name; of nothing it is nothing.
+// titled returns a node under a title, or nothing if there is no node.
 function titled(name, node) {
   return node ? el("div", null, el("h5", null, name), node) : null;
 }
 
-// text is a term with what stands for it.
+// text returns a term with its description.
 function text(name, ...value) {
   const said = value.flat(Infinity).some((v) => v && v !== " ");
   return said ? el("div", null, el("dt", null, name), el("dd", {dir: "auto"}, value)) : null;
 }
 
-// folded is a line that opens.
+// folded returns a collapsed section.
 function folded(open, summary, ...children) {
   return el("details", {open}, el("summary", null, summary), ...children);
 }
 
-// opening is a line that opens if there is something behind it.
+// opening returns a collapsed section, or only the line if there is no content.
 function opening(open, summary, content) {
   const body = el("div", {class: "body"}, content);
   return body.textContent ? folded(open, summary, body) : el("div", {class: "plainline"}, summary);
 }
 
-// someOf shows the first of many, and the rest when asked.
+// someOf shows the first of many items, and the rest on request.
 function someOf(all, most, one, around = (button) => button) {
   const first = all.slice(0, most).map(one);
   if (all.length <= most) return first;
@@ -126,7 +126,7 @@ function someOf(all, most, one, around = (button) => button) {
   return [...first, more];
 }
 
-// inRow is where the button of someOf stands in a table.
+// inRow wraps the button of someOf for a table.
 function inRow(button) {
   return el("tr", null, el("td", {colspan: 9}, button));
 }

@@ -1,4 +1,4 @@
-// Figures as people read them.
+// Number formats.
 
 function fixed(x, digits) {
   return x.toLocaleString("en", {minimumFractionDigits: digits, maximumFractionDigits: digits});
@@ -12,13 +12,13 @@ function plural(n, word) {
   return `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 }
 
-// percent: only all of it reads 100%, only nothing 0%.
+// percent formats a rate. Only 1 is shown as 100%, only 0 as 0%.
 function percent(x) {
   const p = 100 * x || 0;
   return fixed(p < 100 ? Math.min(p && Math.max(p, 0.1), 99.9) : p, 1) + "%";
 }
 
-// points is a difference of rates.
+// points formats a difference of rates.
 function points(x) {
   return signed(x * 100, (v) => fixed(v, 1)) + " points";
 }
@@ -45,7 +45,7 @@ function seconds(s) {
   return span(s * 1000);
 }
 
-// amount is a count of tokens.
+// amount formats a number of tokens.
 function amount(n) {
   if (!n) return "0";
   if (n < 1000) return String(Math.round(n));
@@ -60,7 +60,7 @@ function when(text) {
   return text && !text.startsWith("0001") ? text.replace("T", " ").replace(/(:\d\d)\.\d+/, "$1").replace("Z", " UTC") : "";
 }
 
-// short is the part of a digest by which people know it.
+// short returns the abbreviated form of a digest.
 function short(digest) {
   const text = String(digest || "");
   const hex = text.slice(text.indexOf(":") + 1);
@@ -71,8 +71,8 @@ function variantName(name) {
   return name || "(default)";
 }
 
-// quantile is a figure of a sorted list that came about, by nearest rank, as the
-// report's own quantiles are.
+// quantile returns a quantile of a sorted list by nearest rank, like the quantiles
+// in the report.
 function quantile(sorted, q) {
   return sorted[Math.max(0, Math.ceil(q * sorted.length - 1e-9) - 1)];
 }

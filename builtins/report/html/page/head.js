@@ -1,4 +1,4 @@
-// The top of the page: what was evaluated, the verdict, key figures, gates.
+// The top of the page: what was evaluated, the verdict, key metrics, gates.
 
 function drawHead() {
   const m = report.eval;

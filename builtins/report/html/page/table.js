@@ -1,10 +1,10 @@
-// The table of cases: what is shown, in which order, which page of it.
+// The table of cases: filters, sort order, pages.
 
 const pageSize = 50;
 const filters = {text: "", outcome: "", variant: "", group: "", tag: "", check: ""};
 const order = {by: "", down: false};
 const collator = new Intl.Collator("en", {numeric: true});
-let shown = []; // cases behind the filters, in order
+let shown = []; // cases that pass the filters, in order
 let pageAt = 0;
 
 const outcomeFilters = [
@@ -21,7 +21,7 @@ const outcomeFilters = [
   ["quarantined", (c) => c.quarantined],
 ];
 
-// columns are those that this report has something to show in.
+// columns returns the columns that have data in this report.
 let columns = [];
 
 function columnsOf() {
@@ -58,7 +58,7 @@ function resultCell(c) {
   return el("div", {class: "result"}, pips(c), el("span", {class: "state " + c.state}, said), c.n > 0 && c.errors > 0 && el("span", {class: "state error"}, ` ${plural(c.errors, "error")}`));
 }
 
-// pips is a mark for each trial, if there are not too many.
+// pips returns one mark per trial, unless there are too many.
 function pips(c) {
   if (c.trials.length > 12) return null;
   return el("span", {class: "pips", "aria-hidden": "true"}, c.trials.map((t) => el("i", {class: t.outcome, title: `trial ${t.repeat}: ${t.outcome}`})));
@@ -96,13 +96,13 @@ function toolbar() {
     el("button", {type: "reset", on: {click: resetFilters}}, "Reset"));
 }
 
-// named lists the values that cases have, for a choice.
+// named lists the values of the cases, for a select element.
 function named(values) {
   const all = new Set(cases.flatMap((c) => [...values(c)]).filter(Boolean));
   return [...all].sort(collator.compare);
 }
 
-// select offers choices; an option's value is its place, so that any text can be one.
+// select creates a select element. The value of an option is its index, so that any text is allowed.
 function select(name, filter, choices) {
   if (!choices.length) return null;
   const change = (e) => narrow(filter, e.target.value === "" ? "" : choices[e.target.value]);
@@ -121,14 +121,14 @@ function resetFilters() {
 }
 
 function sortBy(id) {
-  const down = columns.find((c) => c.id === id).number || false; // figures: the highest first
+  const down = columns.find((c) => c.id === id).number || false; // numbers: highest first
   if (order.by !== id) Object.assign(order, {by: id, down});
   else if (order.down === down) order.down = !down;
   else Object.assign(order, {by: "", down: false});
   refresh();
 }
 
-// refresh filters and sorts anew, and shows the first page.
+// refresh filters and sorts again, and shows the first page.
 function refresh() {
   const start = performance.now();
   const outcome = outcomeFilters.find(([name]) => name === filters.outcome);
@@ -182,7 +182,7 @@ function turn(to) {
   byId("table").scrollIntoView({block: "start"});
 }
 
-// tableKey moves among the lines with the arrow keys.
+// tableKey moves between rows with the arrow keys.
 function tableKey(e) {
   const links = [...document.querySelectorAll("#lines a")];
   const at = links.indexOf(document.activeElement);
@@ -193,7 +193,7 @@ function tableKey(e) {
   links[Math.min(Math.max(to, 0), links.length - 1)].focus();
 }
 
-// leaveSearch goes from the search box to the first line.
+// leaveSearch moves the focus from the search box to the first row.
 function leaveSearch(e) {
   const first = document.querySelector("#lines a");
   if ((e.key === "ArrowDown" || e.key === "Enter") && first) {

@@ -1,5 +1,5 @@
-// A trial: sections that can stand alone, or beside those of a rival. Each
-// takes the trial and the rival (undefined = alone) and gives a node, or null.
+// A trial: sections that are shown alone or next to those of a rival. Each function
+// takes the trial and the rival (undefined = alone) and returns a node, or null.
 
 const sections = [
   ["Outcome", outcomeOf],
@@ -11,17 +11,17 @@ const sections = [
   ["Prompts", (t) => t.prompts && t.prompts.map((p, i) => folded(false, `Model call ${i + 1}`, block(p)))],
 ];
 
-// block shows a text as it is; what the rival's has not is marked.
+// block shows a text unchanged, with the parts that the rival's lacks marked.
 function block(text, rival) {
   return el("pre", {tabindex: 0, dir: "auto"}, marked(text, rival));
 }
 
-// own is one of the texts of x; what the same text of the rival has not is marked.
+// own shows a text of x, with the parts that the same text of the rival lacks marked.
 function own(name, x, r) {
   return x[name] && block(x[name], r && (r[name] || ""));
 }
 
-// full is a trial of the index with its details.
+// full returns a trial of the index with its details.
 function full(t) {
   return Object.assign({}, detailsOf(t), t);
 }
@@ -99,7 +99,7 @@ function toolCall(c, r) {
     [titled("Arguments", own("args", c, r)), titled("Repairs", own("repairs", c)), titled("Result", own("result", c, r))]);
 }
 
-// firstLine is a text in short, on one line.
+// firstLine returns the start of a text, on one line.
 function firstLine(value) {
   const flat = (value || "").replace(/\s+/g, " ");
   return flat.length > 90 ? flat.slice(0, 90) + "…" : flat;

@@ -1,6 +1,6 @@
-// What is shown when: the overview, or one case. The last file: it starts the page.
+// Switches between the overview and a case. This file is the last one: it starts the page.
 
-let cameFrom = null; // what to focus when a case is closed
+let cameFrom = null; // element to focus when a case is closed
 let scrolled = 0;
 
 function whereOf(hash) {
@@ -49,7 +49,7 @@ function key(e) {
   }
 }
 
-// unfold opens what is folded, for paper.
+// unfold opens collapsed sections, for printing.
 function unfold() {
   for (const node of document.querySelectorAll("#opened details:not([open])")) {
     node.open = true;
