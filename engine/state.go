@@ -188,10 +188,10 @@ func (s State) addMessages(f MessagesAdded) State {
 
 // acceptPlan keeps the steps that are done, in order, and appends those of f.
 func (s State) acceptPlan(f PlanAccepted) State {
-	kept := make([]plan.Step, 0, len(s.Steps)+len(f.Steps))
+	done := make([]plan.Step, 0, len(s.Steps)+len(f.Steps))
 	for i := range s.Plan.Steps {
 		if s.stepEnded(i) {
-			kept = append(kept, s.Plan.Steps[i])
+			done = append(done, s.Plan.Steps[i])
 		}
 	}
 	for _, st := range f.Steps {
@@ -199,11 +199,11 @@ func (s State) acceptPlan(f PlanAccepted) State {
 			s.HighestStepID = max(s.HighestStepID, n)
 		}
 	}
-	s.ended = make([]bool, len(kept)+len(f.Steps))
-	for i := range kept {
+	s.ended = make([]bool, len(done)+len(f.Steps))
+	for i := range done {
 		s.ended[i] = true
 	}
-	s.Plan = plan.Plan{Version: s.Plan.Version + 1, Steps: append(kept, f.Steps...)}
+	s.Plan = plan.Plan{Version: s.Plan.Version + 1, Steps: append(done, f.Steps...)}
 	if f.Planner != "" {
 		s.Planner = f.Planner
 	}

@@ -31,8 +31,8 @@ func (r *run) tools(node string, a engine.CallBound) tally {
 
 // tool returns the worst case of one call of a tool.
 func (r *run) tool(node string, spec *tool.Spec) (t tally, asks bool) {
-	config, tells := spec.Config.(engine.BoundedTool)
-	if !tells {
+	config, ok := spec.Config.(engine.BoundedTool)
+	if !ok {
 		if len(spec.LLMs) == 0 {
 			return t, false
 		}

@@ -84,9 +84,9 @@ func wantHistory(t *testing.T, m memory.Store, memoryID string, want ...memory.I
 }
 
 func memoryUnknown(t *testing.T, m memory.Store) {
-	wantHistory(t, m, "nobody")
-	add(t, m, interaction("somebody", "1"))
-	wantHistory(t, m, "nobody")
+	wantHistory(t, m, "unknown")
+	add(t, m, interaction("other", "1"))
+	wantHistory(t, m, "unknown")
 }
 
 func memoryRoundTrip(t *testing.T, m memory.Store) {

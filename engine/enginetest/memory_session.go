@@ -67,9 +67,9 @@ func wantSession(t *testing.T, m sessions, memoryID string, want memory.Session)
 }
 
 func sessionUnknown(t *testing.T, m sessions) {
-	wantSession(t, m, "nobody", memory.Session{})
-	addNote(t, m, "somebody", "1")
-	wantSession(t, m, "nobody", memory.Session{})
+	wantSession(t, m, "unknown", memory.Session{})
+	addNote(t, m, "other", "1")
+	wantSession(t, m, "unknown", memory.Session{})
 }
 
 func sessionRoundTrip(t *testing.T, m sessions) {

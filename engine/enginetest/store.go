@@ -84,26 +84,26 @@ func (s *Store) Session(ctx context.Context, memoryID string) (memory.Session, e
 func (s *Store) UpdateSession(ctx context.Context, memoryID string, change func(*memory.Session) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	kept, err := s.session(ctx, memoryID)
+	session, err := s.session(ctx, memoryID)
 	if err != nil {
 		return err
 	}
-	if err := change(&kept); err != nil {
+	if err := change(&session); err != nil {
 		return err
 	}
 	if s.sessions == nil {
 		s.sessions = map[string][]byte{}
 	}
-	s.sessions[memoryID], err = json.Marshal(kept)
+	s.sessions[memoryID], err = json.Marshal(session)
 	return err
 }
 
-func (s *Store) session(ctx context.Context, memoryID string) (kept memory.Session, err error) {
+func (s *Store) session(ctx context.Context, memoryID string) (session memory.Session, err error) {
 	if err := s.nextError(ctx); err != nil || s.sessions[memoryID] == nil {
-		return kept, err
+		return session, err
 	}
-	err = json.Unmarshal(s.sessions[memoryID], &kept)
-	return kept, err
+	err = json.Unmarshal(s.sessions[memoryID], &session)
+	return session, err
 }
 
 func (s *Store) nextError(ctx context.Context) error {

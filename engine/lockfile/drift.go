@@ -39,15 +39,15 @@ const (
 
 // Error summarizes the changes on one line.
 func (d *Drift) Error() string {
-	var said []string
+	var changes []string
 	for _, c := range d.Changes {
 		if c.What == serverChange {
-			said = append(said, "the spec uses another server than the one pinned")
+			changes = append(changes, "the spec uses another server than the one pinned")
 			continue
 		}
-		said = append(said, c.What+" is "+string(c.How))
+		changes = append(changes, c.What+" is "+string(c.How))
 	}
-	return fmt.Sprintf("%s: tools.%s does not match %s: %s", d.Spec, d.Entry, FileName, strings.Join(said, ", "))
+	return fmt.Sprintf("%s: tools.%s does not match %s: %s", d.Spec, d.Entry, FileName, strings.Join(changes, ", "))
 }
 
 // Unwrap returns tool.ErrChanged.

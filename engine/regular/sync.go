@@ -20,8 +20,8 @@ func ObserveSyncs(f func(path string)) (stop func()) {
 
 // Sync syncs a file.
 func Sync(f *os.File) error {
-	if told := observer.Load(); told != nil {
-		(*told)(f.Name())
+	if observe := observer.Load(); observe != nil {
+		(*observe)(f.Name())
 	}
 	return f.Sync()
 }

@@ -95,8 +95,8 @@ func (r *run) recordDecision(d kernel.Decision) {
 		out.Kind, out.Do = "limits", "extend"
 		out.Text = strings.Join(decodeLenient[changeBody](rec.Body).Set, " ")
 	case rec.Kind == journal.Answer:
-		told := decodeLenient[inlineAnswer](rec.Body)
-		fromAnswer(&out, told.Question, told.Decision)
+		inline := decodeLenient[inlineAnswer](rec.Body)
+		fromAnswer(&out, inline.Question, inline.Decision)
 	case d.Class == journal.Question:
 		fromAnswer(&out, decodeLenient[interrupt.Question](d.Request), decisionOf(rec))
 	default:
@@ -108,9 +108,9 @@ func (r *run) recordDecision(d kernel.Decision) {
 }
 
 // fromAnswer sets the fields of a decision about a question.
-func fromAnswer(d *engine.DecisionRecord, q interrupt.Question, said interrupt.Decision) {
+func fromAnswer(d *engine.DecisionRecord, q interrupt.Question, decision interrupt.Decision) {
 	d.Kind, d.Tool, d.Args, d.Question = string(q.Kind), q.Tool, q.Args, q.Question
-	d.Do, d.Reason, d.Edit, d.Text = said.Do, said.Reason, said.Edit, said.Text
+	d.Do, d.Reason, d.Edit, d.Text = decision.Do, decision.Reason, decision.Edit, decision.Text
 }
 
 // fromReview sets the fields of a decision about a write whose outcome is unknown.

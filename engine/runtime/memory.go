@@ -263,8 +263,8 @@ func (r *run) sessionParts() (notes, variables bool) {
 // warning.
 func (r *run) readSession(s *scope) error {
 	notes, variables := r.sessionParts()
-	kept := r.session()
-	if kept == nil || !notes && !variables {
+	sessions := r.session()
+	if sessions == nil || !notes && !variables {
 		return nil
 	}
 	view, err := kernel.Do(s.k, kernel.Effect[memory.SessionView]{
@@ -272,7 +272,7 @@ func (r *run) readSession(s *scope) error {
 		Perform: func(ctx context.Context, _ string) (memory.SessionView, error) {
 			ctx, cancel := r.boundStore(ctx)
 			defer cancel()
-			found, err := kept.Read(ctx)
+			found, err := sessions.Read(ctx)
 			if !notes {
 				found.Notes = nil
 			}

@@ -72,9 +72,9 @@ func (s *scope) modelEffect(at attempt, m *boundModel, req *model.Request) kerne
 // modelFailure encodes a model's error for the journal. metered reports that a budget
 // pays for the call.
 func modelFailure(e *model.Error, metered bool) error {
-	kept := *e
-	kept.Charged = metered && e.MaybeBilled()
-	return modelrecord.EncodeError(&kept)
+	failure := *e
+	failure.Charged = metered && e.MaybeBilled()
+	return modelrecord.EncodeError(&failure)
 }
 
 // choose returns the model that performs a call. A model.Sequenced chooses once per call,

@@ -143,8 +143,8 @@ func vectorLLM(spec *tool.Spec) string {
 	if spec == nil {
 		return ""
 	}
-	config, tells := spec.Config.(engine.BoundedTool)
-	if !tells {
+	config, ok := spec.Config.(engine.BoundedTool)
+	if !ok {
 		return ""
 	}
 	for _, a := range config.WorstCase() {

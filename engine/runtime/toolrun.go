@@ -258,21 +258,21 @@ func (t *BoundTool) attemptOnce(ctx context.Context, p *callSegment) (out segmen
 		timeout = t.Spec.Timeout
 	}
 	m := p.begin(ctx, timeout)
-	given, err := t.Tool.Call(m.ctx, m.toolCall())
+	output, err := t.Tool.Call(m.ctx, m.toolCall())
 	cut := context.Cause(m.ctx)
-	asked, heard, wants := m.close()
+	question, used, wants := m.close()
 	switch {
-	case asked != nil:
-		return segmentResult{Question: asked, AnswersUsed: heard}, false, nil
+	case question != nil:
+		return segmentResult{Question: question, AnswersUsed: used}, false, nil
 	case wants > 0:
 		return segmentResult{WantTokens: wants}, false, nil
 	}
-	given = t.mask.Output(given)
+	output = t.mask.Output(output)
 	if err == nil {
-		if given, err = t.checkOutput(given); err != nil {
+		if output, err = t.checkOutput(output); err != nil {
 			return segmentResult{}, false, t.unusableOutput(err)
 		}
-		return segmentResult{Output: *given}, false, nil
+		return segmentResult{Output: *output}, false, nil
 	}
 	late := errors.Is(cut, context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 	code, text := failedTool, tool.Excerpt(t.mask.Text(err.Error()), t.maxOutput())

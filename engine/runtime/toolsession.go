@@ -64,12 +64,12 @@ func (c *toolRun) runWithQuestions() (segmentResult, error) {
 }
 
 // tooManyQuestions returns why a tool's further questions are not answered, or "".
-func tooManyQuestions(said, heard int) string {
+func tooManyQuestions(asked, used int) string {
 	switch {
-	case said-heard >= maxIgnoredAnswers:
+	case asked-used >= maxIgnoredAnswers:
 		return "the tool asks different questions each time that it receives the same answers, so its questions cannot be answered"
-	case said >= engine.MaxQuestions:
-		return fmt.Sprintf("the tool asked %d questions in one call, which is the maximum", said)
+	case asked >= engine.MaxQuestions:
+		return fmt.Sprintf("the tool asked %d questions in one call, which is the maximum", asked)
 	}
 	return ""
 }
@@ -150,7 +150,7 @@ func (m *toolSession) llmContext(ctx context.Context, llm string) context.Contex
 
 // close ends the attempt. It returns the question and embedding tokens that ended it, if
 // any, and how many earlier answers the tool received.
-func (m *toolSession) close() (question *interrupt.Question, heard, wants int) {
+func (m *toolSession) close() (question *interrupt.Question, used, wants int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed = true
@@ -158,10 +158,10 @@ func (m *toolSession) close() (question *interrupt.Question, heard, wants int) {
 	m.end(errOver)
 	for _, taken := range m.delivered {
 		if taken {
-			heard++
+			used++
 		}
 	}
-	return m.question, heard, m.wantTokens
+	return m.question, used, m.wantTokens
 }
 
 // ask implements tool.Call.Ask.
