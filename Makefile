@@ -121,5 +121,5 @@ FAULTS := ./engine/failpoint ./internal/crashtest
 RACE := GORACE=atexit_sleep_ms=0 $(GO) test -race -shuffle=on -vet=off
 # Mounting a 128 MB disk requires root, or a user namespace.
 SMALLDISK := $(shell [ "$$(id -u)" = 0 ] || echo unshare -rm)
-HOUSETESTS := ^(TestARunThatDiesAnywhereComesToTheSameEnd|TestOfTwoRacingDecisionsOneCounts)$$
+HOUSETESTS := ^(TestKilledRunsResumeToTheSameOutcome|TestOneOfTwoRacingDecisionsCounts)$$
 FIGURES := grep --line-buffered -vE '^(=== |PASS$$)|^ +(--- |[a-z_]+_test\.go:[0-9]+: its tool)'

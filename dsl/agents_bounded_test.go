@@ -42,7 +42,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-func TestAnAgentIsCompiledOnceHoweverManyCallIt(t *testing.T) {
+func TestAgentWithSeveralCallersIsCompiledOnce(t *testing.T) {
 	for width, want := range map[int]string{
 		4:  "",
 		8:  "the spec and the agents it calls have more than 1000 agent tools",
@@ -64,7 +64,7 @@ func TestAnAgentIsCompiledOnceHoweverManyCallIt(t *testing.T) {
 	}
 }
 
-func TestAgentsThatCallAllThatFollowAreCompiledOnce(t *testing.T) {
+func TestLayeredAgentsAreCompiledOnce(t *testing.T) {
 	files := map[string]string{}
 	for i := range 30 {
 		var b strings.Builder

@@ -8,9 +8,9 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// TestAMappingIsBoundedAndAListIsLonger: a mapping may have 2,000 keys, a list
+// TestMappingsAndListsHaveMaximumLengths: a mapping may have 2,000 keys, a list
 // more than twice as many items.
-func TestAMappingIsBoundedAndAListIsLonger(t *testing.T) {
+func TestMappingsAndListsHaveMaximumLengths(t *testing.T) {
 	keys := func(n int) string {
 		var b strings.Builder
 		for i := range n {

@@ -56,7 +56,7 @@ func picky() engine.Catalog {
 	return c
 }
 
-func TestFaultsOfComponentsStandWhereTheyAreWritten(t *testing.T) {
+func TestFaultsOfComponentsHavePositions(t *testing.T) {
 	goldentest.Each(t, "../testdata/faults/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		home, err := os.Getwd()
 		if err != nil {
@@ -71,7 +71,7 @@ func TestFaultsOfComponentsStandWhereTheyAreWritten(t *testing.T) {
 }
 
 // Compiling the program of a resumed run does not need its files.
-func TestFilesOfARunsOwnProgramAreNotLookedFor(t *testing.T) {
+func TestRecompileReadsNoFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
 		"spec.yaml":  "apiVersion: pex/v1\nkind: Agent\nmetadata: {name: demo}\nllms: {main: {provider: picky, options: {file: tape.jsonl}}}\n",
@@ -97,7 +97,7 @@ func TestFilesOfARunsOwnProgramAreNotLookedFor(t *testing.T) {
 	}
 }
 
-func TestAFolderThatIsOpenedHoldsFiles(t *testing.T) {
+func TestOpenedFolderIsListed(t *testing.T) {
 	outside := t.TempDir()
 	if err := os.WriteFile(outside+"/tape.jsonl", nil, 0o600); err != nil {
 		t.Fatal(err)

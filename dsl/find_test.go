@@ -109,9 +109,9 @@ func TestFindTests(t *testing.T) {
 	}
 }
 
-// TestNoTestsGetLost: a file that is intended as tests but invalid is found, so
+// TestInvalidTestFilesAreFound: a file that is intended as tests but invalid is found, so
 // that loading it reports the mistake.
-func TestNoTestsGetLost(t *testing.T) {
+func TestInvalidTestFilesAreFound(t *testing.T) {
 	const one = "tests: [{name: a, render: planner}]\n"
 	for _, c := range []struct{ name, file, text, told string }{
 		{"a misspelt kind", "tests/a.yaml", "apiVersion: pex/v1\nkind: Test\n" + one, `unknown kind "Test"`},
@@ -152,8 +152,8 @@ func TestNoTestsGetLost(t *testing.T) {
 	})
 }
 
-// TestWhatIsFoundLoads: the files found for a spec belong to it.
-func TestWhatIsFoundLoads(t *testing.T) {
+// TestFoundTestsLoad: the files found for a spec belong to it.
+func TestFoundTestsLoad(t *testing.T) {
 	inFolder(t, project)
 	for _, spec := range []string{"spec.yaml", "other.yaml"} {
 		files, err := specfs.FindTests(spec, options().Root)
@@ -199,9 +199,9 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestCasesOutsideOfAProject: without a marker file the root is the spec's
+// TestCasesOutsideAProject: without a marker file the root is the spec's
 // folder.
-func TestCasesOutsideOfAProject(t *testing.T) {
+func TestCasesOutsideAProject(t *testing.T) {
 	inFolder(t, map[string]string{"spec.yaml": agent, "tests/one/case.yaml": "render: planner\ngiven: {file: ../../state.yaml}\n", "state.yaml": "steps: []\n"})
 	tests, found := dsl.LoadTests("tests/one", options())
 	if len(found) > 0 || len(tests.Cases) != 1 {

@@ -142,7 +142,7 @@ func TestForeignDigestIsOfEveryByte(t *testing.T) {
 	}
 }
 
-func TestNothingLeadsElsewhereThatIsNotOpened(t *testing.T) {
+func TestFilesOutsideTheRootRequireAllowPath(t *testing.T) {
 	cases := []struct {
 		name, spec, links string // links: name and target
 		allow             []string

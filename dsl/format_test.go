@@ -248,7 +248,7 @@ metadata: {name: x}
 	}
 }
 
-func TestFormatSaysWhyItCannot(t *testing.T) {
+func TestFormatReportsWhyItFails(t *testing.T) {
 	src := []byte("a: [1\nb: 2\n")
 	got, found := dsl.Format(src)
 	if !found.Failed() || !bytes.Equal(src, got) {

@@ -79,7 +79,7 @@ func nested(levels int) string {
 	return b.String()
 }
 
-func TestBombsAreRefusedCheaply(t *testing.T) {
+func TestBombsAreRejectedCheaply(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at work: left to the runs without -short")
 	}
@@ -170,7 +170,7 @@ func TestNothingOutsideTheRootIsRead(t *testing.T) {
 	}
 }
 
-func TestASpecMayBeAnyFile(t *testing.T) {
+func TestSpecMayBeAnyFile(t *testing.T) {
 	write(t, map[string]string{"a/x.yml": head})
 	for path, want := range map[string]bool{"a/x.yml": true, "a": false, "nosuch": false} {
 		p, _, found := dsl.Compile(path, dsl.Options{Catalog: catalog})

@@ -97,7 +97,7 @@ func TestCommentsIgnoreWarnings(t *testing.T) {
 	}
 }
 
-func TestIgnoresReachWhereDiagnosticsComeFrom(t *testing.T) {
+func TestIgnoreCommentsApplyToIncludedFiles(t *testing.T) {
 	const (
 		library = "apiVersion: pex/v1\nkind: Library\ntools:\n  write_file: {root: .}"
 		looks   = "planner:\n  planner_prompt: {file: plan.md}\n"
@@ -142,7 +142,7 @@ func TestIgnoresReachWhereDiagnosticsComeFrom(t *testing.T) {
 
 // Without all analyzers, unused ignore comments are not reported, and ignored
 // warnings do not go to programs.
-func TestUnusedIgnoresAreForWhoAskedAll(t *testing.T) {
+func TestUnusedIgnoresNeedAllAnalyzers(t *testing.T) {
 	laid(t, map[string]string{"spec.yaml": ignoreHead + "tools:\n  write_file: {root: .} # pex:ignore PEX073, PEX074 drafts\n"})
 	asked := vetOptions()
 	_, found := dsl.Vet("spec.yaml", asked)
@@ -166,7 +166,7 @@ func TestUnusedIgnoresAreForWhoAskedAll(t *testing.T) {
 	}
 }
 
-func TestVetTellsWhatIsIgnored(t *testing.T) {
+func TestVetReportsIgnoredWarnings(t *testing.T) {
 	laid(t, map[string]string{"spec.yaml": ignoreHead + "tools:\n  write_file: {root: .} # pex:ignore PEX073: drafts only\n"})
 	var got []diag.Ignored
 	o := vetOptions()
@@ -193,7 +193,7 @@ func TestForeignFilesIgnoreNothing(t *testing.T) {
 	}
 }
 
-func TestFormatKeepsWhatCommentsIgnore(t *testing.T) {
+func TestFormatKeepsIgnoreComments(t *testing.T) {
 	cases := map[string]string{
 		"at the end of a line":              ignoreHead + "tools:\n    write_file:   {root: .}   # pex:ignore PEX073 drafts\n    clock: {}\n",
 		"before a line":                     ignoreHead + "tools:\n  # pex:ignore PEX073 drafts\n  write_file: {root: .}\n",

@@ -23,9 +23,9 @@ func (l *leaving) Err() error {
 	return nil
 }
 
-// TestVetEndsWhenNobodyWaits: wherever Vet is canceled, it reports nothing, opens
+// TestVetStopsWhenCanceled: wherever Vet is canceled, it reports nothing, opens
 // no other file, and does not fail on partial results.
-func TestVetEndsWhenNobodyWaits(t *testing.T) {
+func TestVetStopsWhenCanceled(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"lib.yaml":    "apiVersion: pex/v1\nkind: Library\nprompts: {who: A planner.}\n",

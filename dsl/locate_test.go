@@ -8,10 +8,10 @@ import (
 	"github.com/pexctl/pex/dsl"
 )
 
-// TestTemplatesArePlacedExactly inserts a reference to an unknown name, which
+// TestTemplatePositionsAreExact inserts a reference to an unknown name, which
 // contains its own position, into scalars of every style, and checks the position
 // that the compiler reports.
-func TestTemplatesArePlacedExactly(t *testing.T) {
+func TestTemplatePositionsAreExact(t *testing.T) {
 	const bad = "${parameters.nobody}"
 	cases := map[string]string{
 		"plain":                "x: Look at @",

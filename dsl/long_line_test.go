@@ -13,7 +13,7 @@ import (
 
 // Each diagnostic of a long line reads only the text near its position, not the
 // whole line.
-func TestManyMistakesOnOneLongLineAreBoundedWork(t *testing.T) {
+func TestManyMistakesOnOneLongLineAreFast(t *testing.T) {
 	var nodes strings.Builder
 	for i := range 8000 {
 		fmt.Fprintf(&nodes, "{id: n%d, type: humn}, ", i)
@@ -48,7 +48,7 @@ func TestAnErrorAfterTooManyWarningsIsShown(t *testing.T) {
 	}
 }
 
-func TestACaretOfALongLineIsUnderItsPlace(t *testing.T) {
+func TestCaretOfALongLineIsAligned(t *testing.T) {
 	pad := strings.Repeat("x", 20_000)
 	write(t, map[string]string{"spec.yaml": head + `parameters: {a: {type: string, description: "` + pad + `"}, b: {type: strng}, c: {type: string, description: "` + pad + `"}}` + "\n"})
 	_, _, found := dsl.Compile("spec.yaml", dsl.Options{Catalog: catalog})

@@ -55,7 +55,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-func TestMessagesRefused(t *testing.T) {
+func TestInvalidMessagesAreRejected(t *testing.T) {
 	cases := []struct{ name, file, want string }{
 		{"no JSON", `[{`, "the messages are not valid JSON"},
 		{"no list", `"hi"`, "the messages must be a list"},

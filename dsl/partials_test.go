@@ -22,7 +22,7 @@ func doubled(levels int) string {
 }
 
 // A few lines must not expand to a prompt that no model could read.
-func TestPromptsWithinPromptsAreBounded(t *testing.T) {
+func TestNestedPromptsAreLimited(t *testing.T) {
 	large := head + "prompts:\n  p: '" + strings.Repeat("x", 500_000) + "'\nplanner: {system_prompt: '"
 	cases := []struct {
 		name, spec string

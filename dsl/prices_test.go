@@ -92,9 +92,9 @@ func TestPricesFitTheLLM(t *testing.T) {
 	}
 }
 
-// TestModelsThatEndAreTold: models are reported by the table's dates, at the
+// TestRetiredModelsAreReported: models are reported by the table's dates, at the
 // vendor's own endpoint, whatever today's date.
-func TestModelsThatEndAreTold(t *testing.T) {
+func TestRetiredModelsAreReported(t *testing.T) {
 	table := `apiVersion: pex/v1
 kind: Prices
 prices:
@@ -132,7 +132,7 @@ prices:
 	}
 }
 
-func TestPricesAreNoPartOfTheProgram(t *testing.T) {
+func TestPricesAreNotPartOfTheProgram(t *testing.T) {
 	spec := pricedSpec("{provider: openai, model: gpt-x}", "limits: {max_cost: 1}\n")
 	a, _, used := priced(t, spec, pricesFile, dsl.Options{})
 	b, _, _ := priced(t, spec, strings.ReplaceAll(pricesFile, "input: 3", "input: 30"), dsl.Options{})
@@ -151,7 +151,7 @@ func TestPricesAreNoPartOfTheProgram(t *testing.T) {
 	}
 }
 
-func TestRecordedPricesGoFirst(t *testing.T) {
+func TestRecordedPricesWin(t *testing.T) {
 	_, _, used := priced(t, pricedSpec("{provider: openai, model: gpt-x}", ""), pricesFile, dsl.Options{})
 	o := dsl.Options{Prices: pricing.Recorded(used, pricing.Known())}
 	for model, want := range map[string]float64{"gpt-x": 3, "gpt-4.1-mini": 0.4} {
@@ -162,7 +162,7 @@ func TestRecordedPricesGoFirst(t *testing.T) {
 	}
 }
 
-func TestExplainSaysWhereAPriceIsFrom(t *testing.T) {
+func TestExplainShowsTheOriginOfAPrice(t *testing.T) {
 	tests := []struct{ name, prices, want string }{
 		{"a file", pricesFile, "prices.yaml:6:5 as of 2026-01-31"},
 		{"the table", "", "known prices as of 20"},

@@ -13,9 +13,9 @@ import (
 	"github.com/pexctl/pex/engine/goldentest"
 )
 
-// TestSchemaRefusesBrokenFiles checks all broken specs: the schema rejects each
+// TestSchemaRejectsBrokenFiles checks all broken specs: the schema rejects each
 // file that vet rejects, or beyondSchema has the reason why it cannot.
-func TestSchemaRefusesBrokenFiles(t *testing.T) {
+func TestSchemaRejectsBrokenFiles(t *testing.T) {
 	s := specSchema(t)
 	seen := map[string]bool{}
 	goldentest.Each(t, "../testdata/vet/*.txtar", func(t *testing.T, a *goldentest.Archive) {
@@ -36,8 +36,8 @@ func TestSchemaRefusesBrokenFiles(t *testing.T) {
 	}
 }
 
-// TestSchemaTakesSpecsThatCompile: the schema accepts what vet accepts.
-func TestSchemaTakesSpecsThatCompile(t *testing.T) {
+// TestSchemaAcceptsSpecsThatCompile: the schema accepts what vet accepts.
+func TestSchemaAcceptsSpecsThatCompile(t *testing.T) {
 	s := specSchema(t)
 	goldentest.Each(t, "../testdata/compile/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		if schemaRefuses(t, s, a) {

@@ -39,9 +39,9 @@ var nullPlaces = []string{
 	"node.planner", "node.executor", "node.reflector", "node.finalizer", "agent/properties/guards/items", "agent",
 }
 
-// TestSchemaTakesNullsAsTheCompilerDoes leaves out the value of each key of the
+// TestSchemaAcceptsNullsLikeTheCompiler leaves out the value of each key of the
 // language, one at a time: the schema accepts that exactly if the compiler does.
-func TestSchemaTakesNullsAsTheCompilerDoes(t *testing.T) {
+func TestSchemaAcceptsNullsLikeTheCompiler(t *testing.T) {
 	s := specSchema(t)
 	var schema struct {
 		Defs map[string]any `json:"$defs"`

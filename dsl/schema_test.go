@@ -55,7 +55,7 @@ func TestSchemaAgreesWithTheCompiler(t *testing.T) {
 	}
 }
 
-func TestSchemaRefusesWhatTheCompilerRefuses(t *testing.T) {
+func TestSchemaRejectsWhatTheCompilerRejects(t *testing.T) {
 	s := specSchema(t)
 	cases := map[string]string{
 		"an unknown key":              `"planer": {}`,
@@ -86,8 +86,8 @@ func TestSchemaRefusesWhatTheCompilerRefuses(t *testing.T) {
 	}
 }
 
-// TestSchemaTakesTestsAndSuites: files without diagnostics match the schema.
-func TestSchemaTakesTestsAndSuites(t *testing.T) {
+// TestSchemaAcceptsTestsAndSuites: files without diagnostics match the schema.
+func TestSchemaAcceptsTestsAndSuites(t *testing.T) {
 	s := specSchema(t)
 	goldentest.Each(t, "../testdata/tests/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		for _, name := range a.Names() {
@@ -117,7 +117,7 @@ func decoded(t *testing.T, name, text string) any {
 	return v
 }
 
-func TestSchemaRefusesBrokenTestsAndSuites(t *testing.T) {
+func TestSchemaRejectsBrokenTestsAndSuites(t *testing.T) {
 	s := specSchema(t)
 	oneCase := func(part string) string { return testsHead + "tests:\n  - {name: a, run: {}, " + part + "}\n" }
 	suite := func(part string) string {

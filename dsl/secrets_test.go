@@ -10,7 +10,7 @@ import (
 )
 
 // A schema describes headers by name; only a value is a secret.
-func TestSchemasAboutHeadersHoldNoSecrets(t *testing.T) {
+func TestSchemasOfHeadersAreNotSecrets(t *testing.T) {
 	tests := []struct {
 		name, tool, schema string
 		secret             bool

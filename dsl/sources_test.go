@@ -86,7 +86,7 @@ tests:
 }
 
 // Prompts of an agent within never reach a prompt of its caller.
-func TestSourcesOfAnAgentAreWhatItOffers(t *testing.T) {
+func TestSourcesOfAnAgentArePublicTexts(t *testing.T) {
 	write(t, map[string]string{"spec.yaml": head + `tools:
   help: {type: agent, ref: '#helper', effect: read}
 prompts: {tone: Be brief and kind.}
@@ -116,7 +116,7 @@ agents:
 	}
 }
 
-func TestSourcesOfWhatIsBuiltIn(t *testing.T) {
+func TestSourcesIncludeBuiltInTexts(t *testing.T) {
 	write(t, map[string]string{"spec.yaml": "apiVersion: pex/v1\nkind: Agent\nmetadata: {name: demo}\nllms:\n  main: {provider: scripted}\n"})
 	s, _ := dsl.Load("spec.yaml", dsl.Options{Catalog: catalog})
 	for _, o := range s.Explain() {

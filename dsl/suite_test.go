@@ -84,7 +84,7 @@ func TestDigestsOfASuite(t *testing.T) {
 	}
 }
 
-func TestASuiteCompilesItsParts(t *testing.T) {
+func TestSuiteCompilesItsParts(t *testing.T) {
 	filled := strings.Replace(small, `{rows: [{question: "why?", answer: x}]}`,
 		`{rows: [{q: "why?", answer: x, n: 3}], parameters: {question: "Say: ${case.q}", limit: "${case.n}"}}`, 1)
 	s := load(t, map[string]string{"spec.yaml": promptedAgent, "rubric.md": "Is it ${case.answer}, ${parameters.question}?", "suite.yaml": filled},
@@ -113,9 +113,9 @@ func TestASuiteCompilesItsParts(t *testing.T) {
 	}
 }
 
-// TestOverridesAreOfTheSuite: overrides do not apply to its specs, in which the
+// TestOverridesApplyToTheSuite: overrides do not apply to its specs, in which the
 // same path may mean something else.
-func TestOverridesAreOfTheSuite(t *testing.T) {
+func TestOverridesApplyToTheSuite(t *testing.T) {
 	inFolder(t, map[string]string{"spec.yaml": promptedAgent, "suite.yaml": small, "rubric.md": "x"})
 	o := options()
 	o.Environ = []string{"PEX_SET_REPEAT=7", "PEX_SET_LIMITS__MAX_TOKENS=100"}
@@ -126,9 +126,9 @@ func TestOverridesAreOfTheSuite(t *testing.T) {
 	}
 }
 
-// TestOverridesOfWhatIsWrittenInShort: a short form can be overridden like the
+// TestOverridesOfShortForms: a short form can be overridden like the
 // mapping it stands for.
-func TestOverridesOfWhatIsWrittenInShort(t *testing.T) {
+func TestOverridesOfShortForms(t *testing.T) {
 	files := map[string]string{"spec.yaml": promptedAgent, "rubric.md": "x", "cases.csv": "nr,question\n1,why\n"}
 	files["suite.yaml"] = strings.Replace(small, `{rows: [{question: "why?", answer: x}]}`, "cases.csv", 1) + "baseline: git:main\n"
 	files["suite.yaml"] = strings.Replace(files["suite.yaml"], "${case.answer}", "${case.question}", 1)

@@ -108,7 +108,7 @@ func TestChecksAreCompiled(t *testing.T) {
 	}
 }
 
-func TestRepliesAreOfTheProviderScripted(t *testing.T) {
+func TestRepliesUseTheScriptedProvider(t *testing.T) {
 	inFolder(t, map[string]string{"spec.yaml": agent + `tests:
   - {name: a, parameters: {question: x}, run: {replies: [{when: call == 2, text: hello}]}}
 `})
@@ -142,7 +142,7 @@ func TestTestsDoNotChangeTheProgram(t *testing.T) {
 	}
 }
 
-func TestABrokenTestStopsARun(t *testing.T) {
+func TestBrokenTestStopsARun(t *testing.T) {
 	inFolder(t, map[string]string{"spec.yaml": agent + "tests: [{name: a, rendr: planner}]\n"})
 	p, _, found := dsl.Compile("spec.yaml", options())
 	if p != nil || found.Errors() != 2 {
@@ -178,7 +178,7 @@ func TestOverridesDoNotReachTests(t *testing.T) {
 	}
 }
 
-func TestWithoutChecksThereIsNone(t *testing.T) {
+func TestWithoutChecksNoneExist(t *testing.T) {
 	inFolder(t, map[string]string{"spec.yaml": agent + "tests: [{name: a, parameters: {question: x}, run: {}, expect: [true]}]\n"})
 	o := options()
 	o.Checks = component.Blueprints{}
@@ -187,7 +187,7 @@ func TestWithoutChecksThereIsNone(t *testing.T) {
 	}
 }
 
-func TestCasesAndVariantsAreBounded(t *testing.T) {
+func TestCasesAndVariantsAreLimited(t *testing.T) {
 	var cases, variants strings.Builder
 	cases.WriteString(testsHead + "tests:\n")
 	variants.WriteString(small + "variants:\n")

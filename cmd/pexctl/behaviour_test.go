@@ -27,7 +27,7 @@ func TestRunBehavesAsDesigned(t *testing.T) {
 	}
 	goldentest.Each(t, pattern, func(t *testing.T, a *goldentest.Archive) {
 		if testing.Short() && skipReason(t, a) == "" {
-			t.Skip("TestARunThatDiesAnywhereComesToTheSameEnd runs it too: left to the runs without -short")
+			t.Skip("TestKilledRunsResumeToTheSameOutcome runs it too: left to the runs without -short")
 		}
 		t.Setenv("PEX_HOME", t.TempDir())
 		dir := t.TempDir()
@@ -47,13 +47,13 @@ func TestRunBehavesAsDesigned(t *testing.T) {
 			t.Error(b)
 		}
 		if a.Has("events") {
-			a.Want(t, "events", told(t, "events.jsonl"))
+			a.Want(t, "events", formatEvents(t, "events.jsonl"))
 		}
 	})
 }
 
-// told formats the events of a file, one per line: the type and its subject.
-func told(t *testing.T, file string) string {
+// formatEvents formats the events of a file, one per line: the type and its subject.
+func formatEvents(t *testing.T, file string) string {
 	t.Helper()
 	content, err := os.ReadFile(file)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // Errors of connections that reach no server show no secrets: the address, the
 // certificate, the proxy.
-func TestNoSecretOfAnAddressIsTold(t *testing.T) {
+func TestErrorsShowNoSecretOfAnAddress(t *testing.T) {
 	c := newCage(t)
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(secure.Close)
@@ -58,7 +58,7 @@ func TestNoSecretOfAnAddressIsTold(t *testing.T) {
 
 // The transport reads its proxy once per process, so this test uses another
 // process.
-func TestNoSecretOfAProxyIsTold(t *testing.T) {
+func TestErrorsShowNoSecretOfAProxy(t *testing.T) {
 	c := newCage(t)
 	c.write("spec.yaml", canarySpec(`provider: openai, model: m, base_url: "http://model.invalid/v1"`, retryOnce))
 	self, err := os.Executable()
@@ -85,7 +85,7 @@ func TestNoSecretOfAProxyIsTold(t *testing.T) {
 }
 
 // Tools receive secrets, fail, and report why.
-func TestNoSecretOfAToolIsTold(t *testing.T) {
+func TestOutputsShowNoSecretOfATool(t *testing.T) {
 	c := newCage(t)
 	c.write("spec.yaml", `apiVersion: pex/v1
 kind: Agent
@@ -137,7 +137,7 @@ executor: {agent: spec.yaml}
 }
 
 // No report shows a secret that a dataset contains as an expected answer.
-func TestNoSecretOfADatasetIsReported(t *testing.T) {
+func TestReportsShowNoSecretOfADataset(t *testing.T) {
 	c := newCage(t)
 	c.write("spec.yaml", canarySpec("provider: openai, model: m, base_url: \"${env.CANARY_BASE}/v1\", api_key_env: CANARY_KEY", retryOnce))
 	data := filepath.Join(filepath.Dir(c.dir), "data") // not searched

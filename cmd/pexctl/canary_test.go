@@ -223,7 +223,7 @@ const retryOnce = ", retry: {max_attempts: 1}"
 
 // A server that knows the keys repeats them in every possible way, and no output
 // contains them. With -short only one provider of each library is tested.
-func TestNoSecretOfAServerIsToldOrKept(t *testing.T) {
+func TestServerSecretsAreNeitherShownNorStored(t *testing.T) {
 	for name, llm := range models {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && slices.Contains([]string{"azure_openai", "mistral", "ollama"}, name) {

@@ -37,7 +37,7 @@ import (
 // number of kills per run (default 4, spread evenly); 0 means all. -short skips
 // it: under the race detector the tests of engine/kernel and builtins/node
 // interrupt runs.
-func TestARunThatDiesAnywhereComesToTheSameEnd(t *testing.T) {
+func TestKilledRunsResumeToTheSameOutcome(t *testing.T) {
 	if testing.Short() {
 		t.Skip("engine/kernel and builtins/node cut runs with -short")
 	}

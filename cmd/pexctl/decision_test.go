@@ -38,7 +38,7 @@ memory: {backend: none}
 // its session continues the run, and the other one gets an error. PEX_TEST_PAIRS
 // is the number of pairs (20, with -short 4: separate processes share no memory
 // for the race detector).
-func TestOfTwoRacingDecisionsOneCounts(t *testing.T) {
+func TestOneOfTwoRacingDecisionsCounts(t *testing.T) {
 	pairs := 20
 	if testing.Short() {
 		pairs = 4

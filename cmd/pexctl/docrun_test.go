@@ -95,7 +95,7 @@ func screen(t *testing.T, sent []byte) string {
 }
 
 // Every block that is not run is listed, so that none is skipped unnoticed.
-func TestWhatPagesDoNotRun(t *testing.T) {
+func TestBlocksThatAreNotRunAreListed(t *testing.T) {
 	got := map[string][]string{}
 	for _, page := range handWritten(t) {
 		for _, b := range page.Blocks {

@@ -56,7 +56,7 @@ func TestEventsPageHasEveryType(t *testing.T) {
 }
 
 // The reference alone explains where the keys of a component go.
-func TestComponentsPageSaysWhereKeysAreLookedFor(t *testing.T) {
+func TestComponentsPageExplainsWhereKeysGo(t *testing.T) {
 	pages := map[string]string{}
 	for _, p := range docscmd.KeyPages(components()) {
 		if p.Group == "providers" {
@@ -125,7 +125,7 @@ func TestStaleReferencePagesAreRemoved(t *testing.T) {
 	}
 }
 
-func TestReferenceIsWhole(t *testing.T) {
+func TestReferenceIsComplete(t *testing.T) {
 	oneGoroutine(t)
 	dir := writeDocs(t)
 	wants := map[string][]string{
@@ -230,7 +230,7 @@ func anchors(t *testing.T, path string) []string {
 	return out
 }
 
-func TestLinksOfThePagesLead(t *testing.T) {
+func TestLinksOfPagesResolve(t *testing.T) {
 	oneGoroutine(t)
 	checkLinks(t, filepath.Join(top, "docs"), filepath.Join(top, "specs"))
 	for _, page := range []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"} {
@@ -238,7 +238,7 @@ func TestLinksOfThePagesLead(t *testing.T) {
 	}
 }
 
-func TestSchemaTakesTheSpecs(t *testing.T) {
+func TestSchemaAcceptsTheSpecs(t *testing.T) {
 	oneGoroutine(t)
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource("pex:///spec", bytes.NewReader(specschema.New(components().Catalog, components().Checks.Blueprints("check")))); err != nil {

@@ -83,7 +83,7 @@ func TestE2ERunOnAServer(t *testing.T) {
 
 // With injected faults a run ends with the correct result, or as a failure with a
 // reason.
-func TestE2ERunsUnderChaosAreNeverWrong(t *testing.T) {
+func TestE2ERunsWithFaultsAreNeverWrong(t *testing.T) {
 	base := e2e.Aimock(t, "../../internal/e2e/testdata/aimock.json", "--chunk-size", "6",
 		"--chaos-ratelimit", "0.05", "--chaos-drop", "0.15", "--chaos-malformed", "0.05", "--chaos-disconnect", "0.1")
 	ends := map[string]int{}

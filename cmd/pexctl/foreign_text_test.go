@@ -123,7 +123,7 @@ func unsafeText(out string) string {
 	return ""
 }
 
-func TestNothingForeignReachesACIRunnerRaw(t *testing.T) {
+func TestForeignTextIsEscapedForCIRunners(t *testing.T) {
 	oneGoroutine(t)
 	t.Chdir(t.TempDir())
 	t.Setenv("PEX_HOME", filepath.Join(t.TempDir(), "home"))
@@ -149,7 +149,7 @@ func TestNothingForeignReachesACIRunnerRaw(t *testing.T) {
 	}
 }
 
-func TestNothingForeignReachesATerminalRaw(t *testing.T) {
+func TestForeignTextIsEscapedForTerminals(t *testing.T) {
 	oneGoroutine(t)
 	t.Chdir(t.TempDir())
 	t.Setenv("PEX_HOME", filepath.Join(t.TempDir(), "home"))

@@ -17,7 +17,7 @@ import (
 
 // A killed pexctl leaves no process running: neither its tools nor their
 // children.
-func TestAKilledRunLeavesNoProcessBehind(t *testing.T) {
+func TestKilledRunLeavesNoProcessBehind(t *testing.T) {
 	dir := t.TempDir()
 	spec := strings.ReplaceAll(`apiVersion: pex/v1
 kind: Agent

@@ -13,7 +13,7 @@ import (
 
 // A command that a run starts cannot read the keys of pexctl in /proc, nor those
 // of the guard, which has none.
-func TestCommandsDoNotReadTheEnvironmentOfPexctl(t *testing.T) {
+func TestCommandsCannotReadTheEnvironmentOfPexctl(t *testing.T) {
 	dir := t.TempDir()
 	for _, at := range []string{dir, filepath.Dir(dir)} { // both belong to the test
 		if err := os.Chmod(at, 0o777); err != nil { //nolint:gosec // for the user below

@@ -10,7 +10,7 @@ import (
 
 // For an agent that exceeds the maximum size of a spec, the error names the
 // limit, and no files are left behind.
-func TestImportNamesTheBoundOfASpec(t *testing.T) {
+func TestImportNamesTheMaximumSizeOfASpec(t *testing.T) {
 	oneGoroutine(t)
 	cases := []struct {
 		name        string

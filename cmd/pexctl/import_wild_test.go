@@ -19,10 +19,10 @@ const wildReplies = `- {role: planner, text: '{"steps": ["Look"], "result": ""}'
 - {role: reflector, when: 'prompt contains "Two indices"', text: '{"steps": [], "result": "Two."}'}
 `
 
-// TestBodiesFromTheWild imports public registration bodies, vets the results
+// TestPublicBodiesAreImported imports public registration bodies, vets the results
 // without warnings, runs them with scripted replies, and compares the specs with
 // reviewed ones.
-func TestBodiesFromTheWild(t *testing.T) {
+func TestPublicBodiesAreImported(t *testing.T) {
 	oneGoroutine(t)
 	goldentest.Each(t, "../../testdata/import/opensearch/wild/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		home, err := os.Getwd()

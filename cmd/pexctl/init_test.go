@@ -82,10 +82,10 @@ func subsets(names []string) []string {
 	return out
 }
 
-// TestEveryProjectIsGood creates a project for every choice of tools with one
+// TestEveryNewProjectIsValid creates a project for every choice of tools with one
 // provider, and two for each other provider, on which the tools do not depend.
 // With -short there are a few, each of which covers different code.
-func TestEveryProjectIsGood(t *testing.T) {
+func TestEveryNewProjectIsValid(t *testing.T) {
 	oneGoroutine(t)
 	var answer, others []string
 	for _, tool := range scaffold.Tools() {
@@ -119,9 +119,9 @@ func TestEveryProjectIsGood(t *testing.T) {
 	}
 }
 
-// TestProjectsAnswerAndAreGraded runs and evaluates a project for each choice of
+// TestNewProjectsRunAndAreEvaluated runs and evaluates a project for each choice of
 // tools that return something.
-func TestProjectsAnswerAndAreGraded(t *testing.T) {
+func TestNewProjectsRunAndAreEvaluated(t *testing.T) {
 	for _, c := range []struct{ tools, answer string }{
 		{"json_query,search_files,calculator", "2026-11-12, a Thursday, had the lowest sales: 188.45 EUR.\nThat is 55.2% below the average day of 420.20 EUR.\nAccording to notes.md, the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
 		{"read_file,calculator", "2026-11-12, a Thursday, had the lowest sales: 188.45 EUR.\nThat is 55.2% below the average day of 420.20 EUR.\nAccording to notes.md, the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
@@ -141,9 +141,9 @@ func TestProjectsAnswerAndAreGraded(t *testing.T) {
 	}
 }
 
-// TestAnswersThatYAMLCouldMisread uses names and texts with a special meaning in
+// TestInitQuotesAnswersForYAML uses names and texts with a special meaning in
 // YAML, templates or Markdown.
-func TestAnswersThatYAMLCouldMisread(t *testing.T) {
+func TestInitQuotesAnswersForYAML(t *testing.T) {
 	oneGoroutine(t)
 	for _, c := range []struct{ name, flag, text string }{
 		{"a colon and a hash", "description", "Note: it answers # questions"},
@@ -174,8 +174,8 @@ func TestInitWritesGoldensInCI(t *testing.T) {
 	wantGood(t, dir)
 }
 
-// TestSamplesAreGood copies each sample and checks that it is valid there too.
-func TestSamplesAreGood(t *testing.T) {
+// TestCopiedSamplesAreValid copies each sample and checks that it is valid there too.
+func TestCopiedSamplesAreValid(t *testing.T) {
 	oneGoroutine(t)
 	here, err := filepath.Glob("../../specs/*/spec.yaml")
 	if err != nil || len(here) != len(samples.List()) {

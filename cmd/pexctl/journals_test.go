@@ -27,7 +27,7 @@ var keptRuns = []struct {
 	{"doubt", [][]string{{}, {"--set", "limits.max_steps=30"}, {"--answer", "step.b/turn.1/tool.0=redo"}}, []int{5, 2, 0}},
 }
 
-func TestJournalsOfReleasedVersionsGoOn(t *testing.T) {
+func TestJournalsOfReleasedVersionsResume(t *testing.T) {
 	versions, err := filepath.Glob("../../testdata/journals/*/answered")
 	if err != nil || len(versions) == 0 {
 		t.Fatal("no journals are kept:", err)
@@ -57,7 +57,7 @@ func TestJournalsOfReleasedVersionsGoOn(t *testing.T) {
 
 // The recorded end of a run does not change, even if a later version would end it
 // differently.
-func TestShowKeepsToTheEndThatWasWrittenDown(t *testing.T) {
+func TestShowUsesTheRecordedEnd(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(filepath.Join(dir, "runs"), os.DirFS("../../testdata/journals/0.1.0")); err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func fits(t *testing.T, s *jsonschema.Schema, path, text string) (ours bool) {
 	return true
 }
 
-func TestSchemaTakesEveryFileOfTheRepository(t *testing.T) {
+func TestSchemaAcceptsEveryFileOfTheRepository(t *testing.T) {
 	oneGoroutine(t)
 	_, s := languageSchema(t)
 	seen := 0
@@ -76,7 +76,7 @@ func TestSchemaTakesEveryFileOfTheRepository(t *testing.T) {
 	}
 }
 
-func TestSchemaTakesEveryBlockOfTheDocs(t *testing.T) {
+func TestSchemaAcceptsEveryBlockOfTheDocs(t *testing.T) {
 	oneGoroutine(t)
 	_, s := languageSchema(t)
 	pages, err := filepath.Glob("../../docs/*.md")

@@ -106,9 +106,9 @@ func (e *editor) diagnostics(uri string, version int) json.RawMessage {
 	return nil
 }
 
-// TestEditorAsksTheRealBinary: testdata/lsp/*.txtar hold a file with ‸ as the
+// TestEditorRequestsToTheRealBinary: testdata/lsp/*.txtar hold a file with ‸ as the
 // cursor, and the server's responses there. The comment lists the requests.
-func TestEditorAsksTheRealBinary(t *testing.T) {
+func TestEditorRequestsToTheRealBinary(t *testing.T) {
 	e := startEditor(t)
 	version := 0
 	goldentest.Each(t, "testdata/lsp/*.txtar", func(t *testing.T, a *goldentest.Archive) {

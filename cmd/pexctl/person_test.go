@@ -15,7 +15,7 @@ import (
 	"github.com/pexctl/pex/engine/interrupt"
 )
 
-func TestPersonIsAskedWhatExactlyWouldHappen(t *testing.T) {
+func TestQuestionShowsExactlyWhatWouldHappen(t *testing.T) {
 	evil := "a\x1b[2J\u009b"
 	cases := []struct {
 		name string
@@ -65,7 +65,7 @@ func TestPersonIsAskedWhatExactlyWouldHappen(t *testing.T) {
 	}
 }
 
-func TestPersonWhoIsGoneParksTheRun(t *testing.T) {
+func TestEndOfInputLeavesTheRunWaiting(t *testing.T) {
 	p := &ui.Person{In: bufio.NewReader(strings.NewReader("appr")), Out: io.Discard, Pause: func(f func()) { f() }}
 	if _, err := p.Ask(t.Context(), interrupt.Question{}); !errors.Is(err, io.EOF) {
 		t.Errorf("%v", err)
@@ -83,7 +83,7 @@ func TestQuestionEndsWithTheRun(t *testing.T) {
 	}
 }
 
-func TestPersonIsAskedAgainUntilItIsADecision(t *testing.T) {
+func TestInvalidAnswersAreAskedAgain(t *testing.T) {
 	cases := []struct {
 		name  string
 		kind  interrupt.Kind
@@ -120,7 +120,7 @@ func TestPersonIsAskedAgainUntilItIsADecision(t *testing.T) {
 	}
 }
 
-func TestPersonWhoDecidesNothingParksTheRun(t *testing.T) {
+func TestNoDecisionLeavesTheRunWaiting(t *testing.T) {
 	p := &ui.Person{In: bufio.NewReader(strings.NewReader("maybe\n")), Out: io.Discard, Pause: func(f func()) { f() }}
 	if _, err := p.Ask(t.Context(), interrupt.Question{Kind: interrupt.Approval}); !errors.Is(err, io.EOF) {
 		t.Errorf("%v", err)

@@ -105,7 +105,7 @@ guards:
 
 // A node kind that plans takes one file, above, and one line, in with: commands,
 // the runtime and the language server need no changes.
-func TestAPlanningNodeKindIsOneFileAndOneLine(t *testing.T) {
+func TestPlanningNodeKindTakesOneFileAndOneLine(t *testing.T) {
 	t.Setenv("CI", "") // so that a golden file is written
 	dir := t.TempDir()
 	spec := filepath.Join(dir, "spec.yaml")

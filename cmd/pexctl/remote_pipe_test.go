@@ -14,7 +14,7 @@ import (
 )
 
 // A named pipe in the place of a stored spec is replaced, and never read.
-func TestAStoredSpecThatIsAPipeIsReplaced(t *testing.T) {
+func TestStoredSpecThatIsAPipeIsReplaced(t *testing.T) {
 	home, body := t.TempDir(), []byte("kind: Agent\n")
 	sum := sha256.Sum256(body)
 	dir := filepath.Join(home, "remote", hex.EncodeToString(sum[:]))

@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/internal/app/host"
 )
 
-func TestSecretsAreThoseTheProgramNames(t *testing.T) {
+func TestSecretsAreTheVariablesThatTheProgramNames(t *testing.T) {
 	env := map[string]string{
 		"A_KEY": "value-of-a-key", "B_TOKEN": "value-of-b-token", "C_TOKEN": "value-of-c-token",
 		"OPENAI_API_KEY": "value-of-openai", "HOME": "/home/somebody",
@@ -33,7 +33,7 @@ func TestSecretsAreThoseTheProgramNames(t *testing.T) {
 
 // A run may show values that are certainly not secrets, but not variables used as
 // secrets.
-func TestWhatNoRunMayShow(t *testing.T) {
+func TestVariablesUsedAsSecretsAreHidden(t *testing.T) {
 	env := map[string]string{
 		"HOME": "/home/somebody", "WHO": "Jane Smithers", "REGION": "eu-central-1", "WORDS": "correct-horse",
 		"ODD": "x7f3a9c2b1d4", "PATH_LIKE": "/x7f3a9c2b1d4+abc", "USUAL": "/srv/usual",

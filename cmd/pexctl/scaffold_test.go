@@ -8,7 +8,7 @@ import (
 )
 
 // A new project uses the variable in which its provider expects the key.
-func TestProjectsBeginWithTheKeyOfTheirProvider(t *testing.T) {
+func TestNewProjectsUseTheKeyOfTheirProvider(t *testing.T) {
 	for _, p := range scaffold.Providers() {
 		f, ok := components().Models.Find(p.Name)
 		if !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/internal/app/host"
 )
 
-func TestTokensAreForTheirUserAndTenantAlone(t *testing.T) {
+func TestTokensBelongToOneUserAndTenant(t *testing.T) {
 	home := filepath.Join(t.TempDir(), ".pex")
 	ana, none := host.NewTokenStore(home, "ana"), host.NewTokenStore(home, "")
 	if err := ana.Save("mcp-1.json", []byte("secret")); err != nil {

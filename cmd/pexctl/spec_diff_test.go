@@ -94,7 +94,7 @@ func specsOfTheHouse(t *testing.T) []string {
 	return out
 }
 
-func TestASpecDoesNotDifferFromItself(t *testing.T) {
+func TestSpecEqualsItself(t *testing.T) {
 	oneGoroutine(t)
 	for _, path := range specsOfTheHouse(t) {
 		if got := stateOf(t, diffed(t, 0, path, path, "-o", "json")); got != "same" {
@@ -103,7 +103,7 @@ func TestASpecDoesNotDifferFromItself(t *testing.T) {
 	}
 }
 
-func TestFormattingIsNoDifference(t *testing.T) {
+func TestDiffIgnoresFormatting(t *testing.T) {
 	oneGoroutine(t)
 	specs, err := filepath.Glob("../../specs/*/spec.yaml")
 	if err != nil || len(specs) == 0 {
@@ -135,9 +135,9 @@ func TestFormattingIsNoDifference(t *testing.T) {
 	}
 }
 
-// TestEachChangeIsSeen changes one line at a time, and checks that the change is
+// TestDiffReportsEveryChange changes one line at a time, and checks that the change is
 // reported with its path.
-func TestEachChangeIsSeen(t *testing.T) {
+func TestDiffReportsEveryChange(t *testing.T) {
 	const spec = `apiVersion: pex/v1
 kind: Agent
 metadata: {name: a}
@@ -209,9 +209,9 @@ inject_datetime: false
 	}
 }
 
-// TestADefaultPromptWrittenOut writes the planner's own prompt to a spec: that is
+// TestDiffIgnoresAnExplicitDefaultPrompt writes the planner's own prompt to a spec: that is
 // not a difference, and if one word of it changes, only the word is reported.
-func TestADefaultPromptWrittenOut(t *testing.T) {
+func TestDiffIgnoresAnExplicitDefaultPrompt(t *testing.T) {
 	text, err := os.ReadFile("../../builtins/node/prompt/planner_prompt.md")
 	if err != nil {
 		t.Fatal(err)
@@ -246,9 +246,9 @@ func TestADefaultPromptWrittenOut(t *testing.T) {
 	}
 }
 
-// TestACommentHasABound compares specs with more differences than fit into a
+// TestDiffCommentHasAMaximumLength compares specs with more differences than fit into a
 // comment.
-func TestACommentHasABound(t *testing.T) {
+func TestDiffCommentHasAMaximumLength(t *testing.T) {
 	oneGoroutine(t)
 	t.Chdir(t.TempDir())
 	spec := func(name, word string) {

@@ -22,7 +22,7 @@ import (
 	"github.com/pexctl/pex/providers/scripted"
 )
 
-func TestEveryToolSaysWhatItReaches(t *testing.T) {
+func TestEveryToolDeclaresItsAccess(t *testing.T) {
 	for _, f := range components().Tools {
 		if _, ok := f.Config().(tool.AccessDescriber); !ok {
 			t.Errorf("the Config of %s does not say what calls start and connect to: it needs Reaches", f.Type)
@@ -30,7 +30,7 @@ func TestEveryToolSaysWhatItReaches(t *testing.T) {
 	}
 }
 
-func TestWhatComesFromElsewhereIsToldWhole(t *testing.T) {
+func TestForeignPartsAreListedCompletely(t *testing.T) {
 	tool := func(path, typ string, config any, source string) specfs.ForeignPart {
 		return specfs.ForeignPart{File: "lib.yaml", Path: path, Tool: &tool.Spec{Type: typ, Config: config}, Source: json.RawMessage(source)}
 	}
@@ -93,7 +93,7 @@ type still struct{}
 
 func (still) Access() []string { return nil }
 
-func TestTrustIsKeptByDigestAndReadStrictly(t *testing.T) {
+func TestTrustIsStoredByDigestAndReadStrictly(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
 	files := &specfs.Foreign{Files: []specfs.ForeignFile{{Path: "../lib.yaml", Digest: "sha256:1"}}}
 	for range 2 { // the second is added to the first

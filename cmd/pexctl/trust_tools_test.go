@@ -11,7 +11,7 @@ import (
 	"github.com/pexctl/pex/internal/app/trust"
 )
 
-func TestToolsSayWhatTheyReach(t *testing.T) {
+func TestToolsDescribeTheirAccess(t *testing.T) {
 	cases := []struct {
 		name, tool string
 		want       []string

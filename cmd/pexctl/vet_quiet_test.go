@@ -31,7 +31,7 @@ var meantSo = map[string][]string{
 var brokenSo = []string{"testdata/contract/vet-errors", "testdata/contract/vet-below/below"}
 
 // A false alarm is worse than a missing warning, because users stop reading them.
-func TestNoFalseAlarm(t *testing.T) {
+func TestVetHasNoFalseAlarms(t *testing.T) {
 	oneGoroutine(t)
 	t.Setenv("PEX_HOME", t.TempDir())
 	t.Chdir("../..")

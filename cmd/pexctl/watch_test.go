@@ -131,7 +131,7 @@ func TestWatchedEvaluationRunsWhatFailedOrChanged(t *testing.T) {
 	}
 }
 
-func TestWatchedEvaluationKeepsItsBudget(t *testing.T) {
+func TestWatchedEvaluationStaysWithinItsBudget(t *testing.T) {
 	sample(t, "hello")
 	edit(t, "hello/suite.yaml", "llms.main.cost: {input: 0, output: 0}", "llms.main.cost: {input: 1, output: 1}")
 	change := func() { edit(t, "hello/spec.yaml", "planner:", "# the same\nplanner:") }
@@ -150,7 +150,7 @@ func TestWatchedEvaluationKeepsItsBudget(t *testing.T) {
 	}
 }
 
-func TestWatchRefusesWhatItCannotRepeat(t *testing.T) {
+func TestWatchRejectsWhatItCannotRepeat(t *testing.T) {
 	sample(t, "hello")
 	for _, args := range [][]string{
 		{"test", "hello", "--update"},

@@ -121,7 +121,7 @@ func TestPagesOfCodesAreWellFormed(t *testing.T) {
 	}
 }
 
-func TestWhatIsReadIsTheCallersOwn(t *testing.T) {
+func TestCodesReturnsACopy(t *testing.T) {
 	diag.Codes()[0].Title = "changed"
 	if diag.Codes()[0].Title == "changed" {
 		t.Error("a caller changes the reference")

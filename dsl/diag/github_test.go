@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-func TestAnnotationsCannotBeLeft(t *testing.T) {
+func TestAnnotationsEscapeTheirText(t *testing.T) {
 	cases := []struct {
 		name string
 		a    diag.Annotation

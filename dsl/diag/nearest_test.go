@@ -7,7 +7,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-func TestNearestFindsTheWordMeant(t *testing.T) {
+func TestNearestFindsTheIntendedWord(t *testing.T) {
 	cases := []struct {
 		name       string
 		word       string

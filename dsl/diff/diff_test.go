@@ -56,8 +56,8 @@ func load(t *testing.T, sections string) *dsl.Spec {
 	return s
 }
 
-// told formats each change on one line.
-func told(r diff.Report) []string {
+// formatChanges formats each change on one line.
+func formatChanges(r diff.Report) []string {
 	var out []string
 	for _, s := range r.Sections {
 		for _, c := range s.Changes {
@@ -107,39 +107,39 @@ func TestCompare(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := diff.Compare(load(t, tt.old), load(t, tt.now), diff.Options{Unified: sideBySide})
-			if d := cmp.Diff(tt.want, told(r)); d != "" {
+			if d := cmp.Diff(tt.want, formatChanges(r)); d != "" {
 				t.Error(d)
 			}
 			if r.Same != (len(tt.want) == 0) || r.Count() != len(tt.want) {
 				t.Errorf("same %v, %d changes", r.Same, r.Count())
 			}
 			if again := diff.Compare(load(t, tt.now), load(t, tt.now), diff.Options{}); !again.Same {
-				t.Errorf("it differs from itself: %v", told(again))
+				t.Errorf("it differs from itself: %v", formatChanges(again))
 			}
 		})
 	}
 }
 
-func TestOneSideAlone(t *testing.T) {
+func TestAddedAndRemovedSpecs(t *testing.T) {
 	s := load(t, "llms: {a: {provider: any, model: x, api_key_env: KEY}}")
 	want := []string{"models added llms.a:  > any x", "reach added env.KEY:  > KEY"}
 	fresh := diff.Compare(nil, s, diff.Options{})
-	if d := cmp.Diff(want, told(fresh)); d != "" {
+	if d := cmp.Diff(want, formatChanges(fresh)); d != "" {
 		t.Error(d)
 	}
 	if effects := fresh.Effects(); len(effects) != 1 || effects[0].Effect != diff.Looser {
 		t.Errorf("effects of a new one: %+v", effects)
 	}
 	gone := diff.Compare(s, nil, diff.Options{})
-	if effects := gone.Effects(); len(told(gone)) != 2 || len(effects) != 0 {
-		t.Errorf("gone: %v, effects %v", told(gone), effects)
+	if effects := gone.Effects(); len(formatChanges(gone)) != 2 || len(effects) != 0 {
+		t.Errorf("gone: %v, effects %v", formatChanges(gone), effects)
 	}
 	if none := diff.Compare(nil, nil, diff.Options{}); !none.Same {
-		t.Errorf("nothing differs from nothing: %v", told(none))
+		t.Errorf("nothing differs from nothing: %v", formatChanges(none))
 	}
 }
 
-func TestShiftsTellHowMuch(t *testing.T) {
+func TestShiftPercent(t *testing.T) {
 	figure := func(n int) *costbound.Count { return &costbound.Count{Most: n} }
 	tests := []struct {
 		name  string
@@ -187,7 +187,7 @@ func FuzzPrompts(f *testing.F) {
 			t.Skip()
 		}
 		if r := diff.Compare(s, s, diff.Options{Unified: sideBySide}); !r.Same {
-			t.Errorf("it differs from itself: %v", told(r))
+			t.Errorf("it differs from itself: %v", formatChanges(r))
 		}
 		other := load(t, "llms: {m: {provider: any, system_prompt: other}}")
 		if r := diff.Compare(s, other, diff.Options{Unified: sideBySide}); r.Same && strings.TrimSpace(a) != "other" && !strings.Contains(a, "prompts") {

@@ -33,10 +33,10 @@ func decodedArgs(t *testing.T, args string) (m map[string]any) {
 	return m
 }
 
-// TestMissingArgumentsDecideNothing: an argument that is missing, null, or of the
+// TestMissingArgumentsLeaveItUndecided: an argument that is missing, null, or of the
 // wrong kind for an operation makes the expression undecided, whatever its form.
 // A default or a test for nil decides it.
-func TestMissingArgumentsDecideNothing(t *testing.T) {
+func TestMissingArgumentsLeaveItUndecided(t *testing.T) {
 	const args = `{"amount": 80, "order": "17", "note": null, "tags": ["x"], "lines": [{"n": 1}, {}], "who": {"name": "Ann"}, "mixed": [1, "a"], "none": []}`
 	undecided := []string{
 		// misspelled, or missing

@@ -59,9 +59,9 @@ func everything() map[string]any {
 	}
 }
 
-// TestCaseOfGatesIsWhatItsTrialsComeTo: the name case is a row in checks, and the
+// TestCaseInGatesHasFigures: the name case is a row in checks, and the
 // figures of a case in gates that apply to each case.
-func TestCaseOfGatesIsWhatItsTrialsComeTo(t *testing.T) {
+func TestCaseInGatesHasFigures(t *testing.T) {
 	env, _ := guard.Place("gates_each", parameters)
 	values := map[string]any{
 		"case": exprenv.Case{ID: "a", PassRate: 0.8, Flaky: true}, "stats": exprenv.Stats{PassRate: 0.9}, "baseline": exprenv.Stats{},
@@ -173,7 +173,7 @@ func TestEnvironmentValuesHaveNoMethods(t *testing.T) {
 	}
 }
 
-func TestValuesAreOnlyRead(t *testing.T) {
+func TestEvalDoesNotModifyValues(t *testing.T) {
 	env, _ := guard.Place("before_tool", parameters)
 	g, p := guard.Compile(`tool.args.size > 10 and parameters.n == 3`, env)
 	if p != nil {

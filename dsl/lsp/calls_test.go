@@ -76,9 +76,9 @@ const (
 	suite = "apiVersion: pex/v1\nkind: Suite\nmetadata: {name: s}\nspec: helper.yaml\ndataset: {rows: [{id: a, about: b}], parameters: {topic: \"${case.about}\"}}\nchecks: []\n"
 )
 
-// TestRenameReachesTheCallers: callers pass a parameter by its new name, in open
+// TestRenameUpdatesCallers: callers pass a parameter by its new name, in open
 // and other files, and nothing else changes.
-func TestRenameReachesTheCallers(t *testing.T) {
+func TestRenameUpdatesCallers(t *testing.T) {
 	want := []string{
 		"boss.yaml 6 topic", "boss.yaml 8 topic", // the keys of with and parameters, and not the values
 		"helper.yaml 4 topic", "helper.yaml 5 topic",
@@ -110,8 +110,8 @@ func TestRenameReachesTheCallers(t *testing.T) {
 	}
 }
 
-// TestRenameRefusesWhatItCannotTell: a rejected name has a reason.
-func TestRenameRefusesWhatItCannotTell(t *testing.T) {
+// TestRenameRejectsAmbiguousNames: a rejected name has a reason.
+func TestRenameRejectsAmbiguousNames(t *testing.T) {
 	inner := "agents: {one: {parameters: {topic: {type: string, default: x}}, llms: {main: {provider: scripted}}}}\n"
 	cases := []struct {
 		name, text, want string

@@ -41,9 +41,9 @@ func TestRenameKnowsColumnsOfFiles(t *testing.T) {
 	}
 }
 
-// TestRenameReachesOverridesAndCases: paths of set contain names, and a case in
+// TestRenameUpdatesOverridesAndCases: paths of set contain names, and a case in
 // its own folder needs no header.
-func TestRenameReachesOverridesAndCases(t *testing.T) {
+func TestRenameUpdatesOverridesAndCases(t *testing.T) {
 	files := map[string]string{
 		"pex.lock":    "",
 		"helper.yaml": helper,

@@ -69,10 +69,10 @@ func TestRenameKnowsDottedNames(t *testing.T) {
 	}
 }
 
-// TestRenameRefusesNamesThatMeanAnother: a name that cannot be written in the
+// TestRenameRejectsNamesInUse: a name that cannot be written in the
 // place of the old one, or that is already used with another meaning, is
 // rejected.
-func TestRenameRefusesNamesThatMeanAnother(t *testing.T) {
+func TestRenameRejectsNamesInUse(t *testing.T) {
 	plain := strings.Replace(named, "'parameters.user.id == 3'", "parameters.user.id == 3", 1)
 	cases := []struct{ name, marked, to, want string }{
 		{"a path that templates write", strings.Replace(named, "user.name:", "user.na‸me:", 1), "user.id", "in templates, user.id is a part of user"},

@@ -20,9 +20,9 @@ func change(uri string, version, line, from, to int, text string) object {
 	}
 }
 
-// TestPositionsAreInTheUnitsAgreedOn: a character outside the BMP is two units of
+// TestPositionsUseTheNegotiatedEncoding: a character outside the BMP is two units of
 // UTF-16 and four of UTF-8.
-func TestPositionsAreInTheUnitsAgreedOn(t *testing.T) {
+func TestPositionsUseTheNegotiatedEncoding(t *testing.T) {
 	text := spec + "planner: {system_prompt: \"😀é ${parameters.teir}\"}\n"
 	cases := []struct {
 		name, want   string
@@ -56,7 +56,7 @@ func TestPositionsAreInTheUnitsAgreedOn(t *testing.T) {
 	}
 }
 
-func TestBuffersStandInPlaceOfFiles(t *testing.T) {
+func TestBuffersReplaceFiles(t *testing.T) {
 	uri := project(t, map[string]string{
 		"lib.yaml":     "apiVersion: pex/v1\nkind: Library\nprompts: {who: A planner.}\n",
 		"prompts/p.md": "Hello ${parameters.tier}",
@@ -104,7 +104,7 @@ func TestAPromptAloneFindsItsSpec(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotOursIsLeftAlone(t *testing.T) {
+func TestOtherFilesAreIgnored(t *testing.T) {
 	uri := project(t, nil)
 	c := connect(t, dsl.Options{})
 	c.begin(object{})
@@ -241,8 +241,8 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// TestByteOrderMarkIsNoText: a file that starts with one is an ordinary spec.
-func TestByteOrderMarkIsNoText(t *testing.T) {
+// TestByteOrderMarkIsIgnored: a file that starts with one is an ordinary spec.
+func TestByteOrderMarkIsIgnored(t *testing.T) {
 	uri := project(t, nil)("spec.yaml")
 	cl := connect(t, dsl.Options{})
 	cl.begin(object{})

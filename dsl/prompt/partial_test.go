@@ -24,7 +24,7 @@ func promptsNamespace(named map[string]string) prompt.Options {
 	return o
 }
 
-func TestPartialsStandWhereTheyAreNamed(t *testing.T) {
+func TestPartialsReplaceTheirReferences(t *testing.T) {
 	o := promptsNamespace(map[string]string{"tone": "Be ${parameters.how}.", "list": "- one\n- two\n", "outer": "[${prompts.tone}]", "empty": ""})
 	lookup := func(ns, name string) (any, bool) {
 		return map[string]any{"how": "${prompts.tone}", "null": nil}[name], ns == "parameters"
@@ -59,7 +59,7 @@ func TestNamesOfPartialsAreNamesOfTheTemplate(t *testing.T) {
 	}
 }
 
-func TestWithoutPartialsTheWordIsNoReference(t *testing.T) {
+func TestWithoutPartialsPromptsIsText(t *testing.T) {
 	tmpl, problems := prompt.Parse("${prompts.x}", prompt.Options{Namespaces: []string{"parameters"}})
 	if got := tmpl.Text(nil); got != "${prompts.x}" {
 		t.Errorf("it became %q", got)

@@ -123,7 +123,7 @@ func TestNearMissesAreWarnings(t *testing.T) {
 	}
 }
 
-func TestOrdinaryTextIsNoNearMiss(t *testing.T) {
+func TestOrdinaryTextIsNotANearMiss(t *testing.T) {
 	for _, src := range []string{
 		"${foo.x} ${x} ${HOME} $HOME $1 ${1} ${} ${ } $<5 $<x> a $ b $$ $()",
 		`{"parameters": {"topic": 1}, "a": {parameters}}`, "jinja {{ user.name }} and {% if x %}",
@@ -136,7 +136,7 @@ func TestOrdinaryTextIsNoNearMiss(t *testing.T) {
 	}
 }
 
-func TestABareNameIsNoNearMissOfANamespaceThatHasEveryName(t *testing.T) {
+func TestBareNamesOfOpenNamespacesAreText(t *testing.T) {
 	o := prompt.Options{Namespaces: []string{"env"}, Known: func(string, string) prompt.Knowledge { return prompt.Knowledge{Declared: true} }}
 	if _, problems := prompt.Parse("echo ${HOME} ${1:-x}", o); len(problems) != 0 {
 		t.Errorf("problems: %+v", problems)

@@ -21,7 +21,7 @@ func rendered(t *prompt.Template, values map[string]any) (n int, err error) {
 	return n, nil
 }
 
-func TestAReferenceTakesFourFilters(t *testing.T) {
+func TestReferenceAcceptsFourFilters(t *testing.T) {
 	for n, want := range map[int]bool{4: false, 5: true, 26: true} {
 		src := "a ${parameters.topic" + strings.Repeat("|json", n) + "}"
 		_, problems := prompt.Parse(src, strict)
@@ -34,7 +34,7 @@ func TestAReferenceTakesFourFilters(t *testing.T) {
 	}
 }
 
-func TestARenderedTemplateIsBounded(t *testing.T) {
+func TestRenderedTemplateHasAMaximumSize(t *testing.T) {
 	mebi := strings.Repeat("x", 1<<20)
 	lines := strings.Repeat("\n-", 1<<20)
 	quotes := strings.Repeat(`"`, 1<<20)
@@ -75,7 +75,7 @@ func TestARenderedTemplateIsBounded(t *testing.T) {
 }
 
 // The limit applies to allocated memory, not only to the result.
-func TestATextThatIsTooLargeIsNotBuilt(t *testing.T) {
+func TestTooLargeTextIsNotAllocated(t *testing.T) {
 	tpl, _ := prompt.Parse("${parameters.topic|indent 100|json|json|json}", strict)
 	values := map[string]any{"topic": strings.Repeat("\n\"", 1<<20)}
 	var before, after runtime.MemStats

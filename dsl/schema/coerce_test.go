@@ -74,7 +74,7 @@ func TestCoerce(t *testing.T) {
 	}
 }
 
-func TestAChangeHoldsBothValues(t *testing.T) {
+func TestChangeHasBothValues(t *testing.T) {
 	s := compile(t, `{"type": "object", "properties": {"n": {"type": "integer"}, "l": {"type": "array", "items": {"type": "integer"}}}}`)
 	_, got := s.Coerce(decode(t, `{"n": "9007199254740993", "l": "[\"1\"]"}`))
 	want := []schema.Change{

@@ -14,7 +14,7 @@ const (
 	draft2019 = `"$schema": "https://json-schema.org/draft/2019-09/schema", `
 )
 
-func TestASchemaMeansWhatItsDraftSays(t *testing.T) {
+func TestSchemaFollowsItsDraft(t *testing.T) {
 	for _, c := range []struct{ name, src, good, bad string }{
 		{"an exclusive bound of draft-04", `{` + draft4 + `"minimum": 0, "exclusiveMinimum": true}`, `1`, `0`},
 		{"no const in draft-04", `{` + draft4 + `"const": 1, "type": "integer"}`, `2`, `"x"`},
@@ -42,7 +42,7 @@ func TestASchemaMeansWhatItsDraftSays(t *testing.T) {
 	}
 }
 
-func TestCurrentIsTheSchemaOfTheNewestDraft(t *testing.T) {
+func TestCurrentConvertsToTheNewestDraft(t *testing.T) {
 	for src, want := range map[string]string{
 		`{"type": "object"}`: `{"type": "object"}`,
 		`{` + draft7 + `"definitions": {"a": {"type": "string"}}, "properties": {"x": {"$ref": "#/definitions/a", "maxLength": 1}, "y": {"items": [{}], "additionalItems": false}}, "dependencies": {"x": ["y"], "y": {"minProperties": 2}}}`: `{"definitions":{"a":{"type":"string"}},"dependentRequired":{"x":["y"]},"dependentSchemas":{"y":{"minProperties":2}},"properties":{"x":{"$ref":"#/definitions/a"},"y":{"items":false,"prefixItems":[{}]}}}`,
@@ -55,7 +55,7 @@ func TestCurrentIsTheSchemaOfTheNewestDraft(t *testing.T) {
 	}
 }
 
-func TestASchemaNamesTextOrNot(t *testing.T) {
+func TestTypedAndTakesText(t *testing.T) {
 	for src, want := range map[string][2]bool{ // typed, takes text
 		`{}`: {}, `true`: {}, `{"minLength": 1}`: {}, `{"properties": {"a": {"type": "string"}}}`: {}, `{"anyOf": [{"type": "string"}, {}]}`: {},
 		`{"type": "object"}`: {true, false}, `{"enum": [1, 2]}`: {true, false}, `{"allOf": [{"type": "array"}]}`: {true, false},

@@ -91,7 +91,7 @@ func TestNamesWithOddCharacters(t *testing.T) {
 	}
 }
 
-func TestViolationsAreCutShort(t *testing.T) {
+func TestViolationsAreLimited(t *testing.T) {
 	s := compile(t, `{"items": {"type": "integer"}}`)
 	err := s.Validate(decode(t, `[`+strings.Repeat(`"x",`, 49)+`"x"]`))
 	if lines := strings.Split(err.Error(), "\n"); len(lines) != 21 || lines[20] != "... and 30 more" {
@@ -140,7 +140,7 @@ func TestCompileProblems(t *testing.T) {
 	}
 }
 
-func TestWhatIsDataIsNotASchema(t *testing.T) {
+func TestDataInASchemaIsNotASchema(t *testing.T) {
 	for _, src := range []string{
 		`{"const": {"$ref": "file:///etc/passwd"}}`, `{"enum": [{"pattern": "("}]}`, `{"default": {"$ref": "#/no"}, "examples": [{"$schema": "x"}]}`,
 		`{"properties": {"$ref": {"type": "string"}, "pattern": {"type": "string"}, "$schema": {}}}`,
@@ -182,7 +182,7 @@ func doubling(n int) string {
 	return b.String()
 }
 
-func TestNothingTakesForEver(t *testing.T) {
+func TestValidationIsBounded(t *testing.T) {
 	expression := `{"$ref": "#/$defs/e", "$defs": {"e": {"oneOf": [{"type": "integer"},` +
 		`{"type": "object", "properties": {"op": {"const": "add"}, "l": {"$ref": "#/$defs/e"}}, "required": ["op"]},` +
 		`{"type": "object", "properties": {"op": {"const": "mul"}, "l": {"$ref": "#/$defs/e"}}, "required": ["op"]},` +

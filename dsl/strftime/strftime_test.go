@@ -26,7 +26,7 @@ func TestFormatWritesEachDirective(t *testing.T) {
 	}
 }
 
-func TestCheckNamesWhatThereIsNot(t *testing.T) {
+func TestCheckReportsUnknownDirectives(t *testing.T) {
 	for format, ok := range map[string]bool{"%Y": true, "%%": true, "": true, "%Q": false, "at %": false} {
 		if err := strftime.Check(format); (err == nil) != ok {
 			t.Errorf("%q: %v", format, err)

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTrendsShowHowPassRatesDevelop(t *testing.T) {
+func TestTrendsShowThePassRateOverTime(t *testing.T) {
 	list := []listItem{ // latest first
 		{Suite: "a", Trials: 4, PassRate: 0.5},
 		{Suite: "once", Trials: 4, PassRate: 1},

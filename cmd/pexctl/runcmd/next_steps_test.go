@@ -37,7 +37,7 @@ planner: {llm: main}
 limits: {max_duration: 90s}
 `
 
-func TestNextStepsFitTheEnding(t *testing.T) {
+func TestNextStepsFitTheOutcome(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spec.yaml")
 	if err := os.WriteFile(path, []byte(hinted), 0o600); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-func TestAJournalThatCannotBeWrittenIsTheStoresFault(t *testing.T) {
+func TestUnwritableJournalIsAStoreError(t *testing.T) {
 	env := &ui.Env{Stdout: io.Discard, Stderr: io.Discard}
 	c := ui.NewCall(env, cli.NewContext(&cli.App{}, flag.NewFlagSet("pexctl", flag.ContinueOnError), nil))
 	res := &engine.Result{Status: stop.RunInterrupted, StopReason: stop.Reason{Code: stop.StoreUnavailable, Message: "input/output error"}, Resumable: true}

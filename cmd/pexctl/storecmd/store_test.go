@@ -10,7 +10,7 @@ import (
 )
 
 // A check that crashes or prints anything but a result counts as damage.
-func TestACrashOfTheMemoryCheckIsNamed(t *testing.T) {
+func TestCrashOfTheMemoryCheckIsReported(t *testing.T) {
 	for _, name := range []string{"false", "true"} {
 		path, err := exec.LookPath(name)
 		if err != nil {

@@ -67,7 +67,7 @@ func changedGoldens(t *testing.T) (dir string, changes []golden.Change) {
 	return dir, changes
 }
 
-func TestReviewDoesWhatItIsTold(t *testing.T) {
+func TestReviewAppliesTheAnswers(t *testing.T) {
 	for _, c := range []struct {
 		name, answers               string
 		accepted, rejected, skipped int
@@ -119,7 +119,7 @@ func TestReviewShowsTheDiffAndItsCause(t *testing.T) {
 }
 
 // One answer accepts equal changes of several golden files.
-func TestReviewAcceptsTheSameChangeEverywhere(t *testing.T) {
+func TestReviewAcceptsEqualChangesTogether(t *testing.T) {
 	dir := t.TempDir()
 	tree, err := golden.Open(dir, false)
 	if err != nil {
@@ -166,7 +166,7 @@ func TestReviewAcceptsTheSameChangeEverywhere(t *testing.T) {
 }
 
 // A signal ends the review, also while it waits for an answer.
-func TestAReviewCanBeStopped(t *testing.T) {
+func TestReviewCanBeInterrupted(t *testing.T) {
 	_, changes := changedGoldens(t)
 	ctx, stop := context.WithCancel(t.Context())
 	in, out := io.Pipe()
@@ -179,7 +179,7 @@ func TestAReviewCanBeStopped(t *testing.T) {
 	}
 }
 
-func TestReviewWantsATerminal(t *testing.T) {
+func TestReviewRequiresATerminal(t *testing.T) {
 	_, changes := changedGoldens(t)
 	left, err := review(t.Context(), ui.NewCall(&ui.Env{Stdin: strings.NewReader("A\nA\nA\n"), Stdout: io.Discard, Stderr: io.Discard}, cli.NewContext(&cli.App{}, flag.NewFlagSet("test", flag.ContinueOnError), nil)), changes)
 	var e *failure.Error
@@ -189,7 +189,7 @@ func TestReviewWantsATerminal(t *testing.T) {
 	}
 }
 
-func TestReviewTellsWhatCannotBeWritten(t *testing.T) {
+func TestReviewReportsUnwritableFiles(t *testing.T) {
 	dir, changes := changedGoldens(t)
 	if err := os.MkdirAll(filepath.Join(dir, "one/tools.json"), 0o755); err != nil { // a folder in its place
 		t.Fatal(err)

@@ -11,13 +11,13 @@ import (
 
 // The complete results for the samples: files, and notes in the order of the
 // source.
-func TestAuriteSamplesBecomeSpecs(t *testing.T) {
+func TestSamples(t *testing.T) {
 	for _, name := range []string{"agent.json", "components.yaml", "project.json"} {
 		t.Run(name, func(t *testing.T) { converttest.Golden(t, aurite.Convert, "aurite/"+name) })
 	}
 }
 
-func TestEachValueOfAuriteEndsInTheSpecOrInANote(t *testing.T) {
+func TestEveryValueIsInTheSpecOrANote(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at work: left to the runs without -short")
 	}
@@ -25,7 +25,7 @@ func TestEachValueOfAuriteEndsInTheSpecOrInANote(t *testing.T) {
 	converttest.NothingIsLost(t, aurite.Convert, "aurite/project.json", 15)
 }
 
-func TestAuriteRefusesWhatIsNone(t *testing.T) {
+func TestRefusesOtherFiles(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"empty", "", "there is no JSON in it"},
 		{"no JSON", `{"agents": [`, "a.json:1:13"},
@@ -94,7 +94,7 @@ func FuzzAurite(f *testing.F) {
 
 // Single keys of a project, with text that the files must and must not contain,
 // and the text of a note.
-func TestWhatBecomesOfAProject(t *testing.T) {
+func TestKeysOfAProject(t *testing.T) {
 	tests := []struct{ name, members, agent, want, never, noted, unnoted string }{
 		{
 			"a password in an argument", `"clients": [{"client_id": "db", "command": "npx", "args": ["postgres://u:hunter2@db/x"]}]`, `"client_ids": ["db"]`,

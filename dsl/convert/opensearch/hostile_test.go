@@ -11,9 +11,9 @@ import (
 	"github.com/pexctl/pex/dsl/convert/opensearch"
 )
 
-// TestOpenSearchWithstandsAnyValue replaces each value of the sources by another
+// TestAnyValueConvertsOrFails replaces each value of the sources by another
 // one, one at a time: the result is valid YAML or an error.
-func TestOpenSearchWithstandsAnyValue(t *testing.T) {
+func TestAnyValueConvertsOrFails(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at work: left to the runs without -short")
 	}

@@ -14,9 +14,9 @@ func agentOf(members string) convert.Input {
 	return convert.Input{Name: "agent.json", Text: []byte(`{"name": "a", "type": "plan_execute_and_reflect", "llm": {"model_id": "m"}` + members + `}`)}
 }
 
-// TestWhatBecomesOfAnAgent tests single keys of agents and connectors: text that
+// TestKeysOfAnAgent tests single keys of agents and connectors: text that
 // the files must and must not contain, and the text of a note.
-func TestWhatBecomesOfAnAgent(t *testing.T) {
+func TestKeysOfAnAgent(t *testing.T) {
 	const key = "sk-proj-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEf"
 	tests := []struct {
 		name               string

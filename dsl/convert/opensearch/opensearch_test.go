@@ -59,9 +59,9 @@ func importCase(t *testing.T, agent string, connectors []string) (convert.Result
 	return made, all
 }
 
-// TestOpenSearchLosesNothing checks all values of the sources: each is in a
+// TestEveryValueIsInTheSpecOrANote checks all values of the sources: each is in a
 // generated file, or has a note.
-func TestOpenSearchLosesNothing(t *testing.T) {
+func TestEveryValueIsInTheSpecOrANote(t *testing.T) {
 	for _, tc := range openSearchCases {
 		t.Run(tc.name, func(t *testing.T) {
 			made, sources := importCase(t, tc.agent, tc.connectors)
@@ -70,8 +70,8 @@ func TestOpenSearchLosesNothing(t *testing.T) {
 	}
 }
 
-// TestBodiesFromTheWildLoseNothing checks the same for bodies found in public.
-func TestBodiesFromTheWildLoseNothing(t *testing.T) {
+// TestPublicBodiesLoseNothing checks the same for bodies found in public.
+func TestPublicBodiesLoseNothing(t *testing.T) {
 	goldentest.Each(t, openSearchSources+"/wild/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		if name := path.Base(t.Name()); name == "flow-framework-template" || name == "found-by-a-search" {
 			t.Skip("what stands around an agent is not the agent's")
@@ -108,7 +108,7 @@ func losesNothing(t *testing.T, made convert.Result, sources []convert.Input) {
 	}
 	for _, in := range sources {
 		for path, value := range leaves(t, in.Text) {
-			if !told(made.Notes, in.Name, path) && !stands(written.String(), path, value) {
+			if !hasNote(made.Notes, in.Name, path) && !isWritten(written.String(), path, value) {
 				t.Errorf("%s: nothing became of %s (%q), and no note says so", in.Name, path, value)
 			}
 		}
@@ -118,17 +118,17 @@ func losesNothing(t *testing.T, made convert.Result, sources []convert.Input) {
 // structural matches keys whose values the structure of the spec expresses.
 var structural = regexp.MustCompile(`(^(_source\.)?type|tools\[\d+\]\.type|hooks\.\w+\[\d+\]\.type|_id|_index)$`)
 
-// told reports whether a value or one of its parents has a note.
-func told(notes []convert.Note, file, path string) bool {
+// hasNote reports whether a value or one of its parents has a note.
+func hasNote(notes []convert.Note, file, path string) bool {
 	return slices.ContainsFunc(notes, func(n convert.Note) bool {
 		rest, ok := strings.CutPrefix(path, n.Path)
 		return n.File == file && ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 	})
 }
 
-// stands reports whether the words of a value are in the output. References are
+// isWritten reports whether the words of a value are in the output. References are
 // ignored.
-func stands(written, path, value string) bool {
+func isWritten(written, path, value string) bool {
 	if structural.MatchString(path) {
 		return true
 	}
@@ -210,7 +210,7 @@ func TestOpenSearchGolden(t *testing.T) {
 	}
 }
 
-func TestOpenSearchTakesNoSecret(t *testing.T) {
+func TestSecretsAreNotCopied(t *testing.T) {
 	for _, tc := range openSearchCases {
 		made, _ := importCase(t, tc.agent, tc.connectors)
 		for _, f := range made.Files {
@@ -223,7 +223,7 @@ func TestOpenSearchTakesNoSecret(t *testing.T) {
 	}
 }
 
-func TestOpenSearchRefuses(t *testing.T) {
+func TestRefusesOtherFiles(t *testing.T) {
 	for _, tc := range []struct{ name, src, want string }{
 		{"a flow agent", `{"name":"f","type":"flow","tools":[]}`, "a.json: a flow agent has no plan"},
 		{"a conversational flow", `{"name":"f","type":"conversational_flow","tools":[]}`, "write it as a graph of nodes of type tool"},
@@ -251,8 +251,8 @@ func TestOpenSearchRefuses(t *testing.T) {
 	}
 }
 
-// TestOpenSearchReadsWhatPeopleKeep converts the same agent in other notations.
-func TestOpenSearchReadsWhatPeopleKeep(t *testing.T) {
+// TestOtherNotationsConvertAlike converts the same agent in other notations.
+func TestOtherNotationsConvertAlike(t *testing.T) {
 	body := `"name": "x", "type": "plan_execute_and_reflect", "llm": {"model_id": "m"}`
 	for _, tc := range []struct{ name, src, want string }{
 		{"a comma too many", "{" + body + `, "parameters": {"max_steps": "7",},}`, "max_steps: 7"},

@@ -25,8 +25,8 @@ func editorEnv(t testing.TB, place string) guard.Env {
 	return env
 }
 
-// TestCursorKnowsWhatIsWritten: ‸ marks the cursor.
-func TestCursorKnowsWhatIsWritten(t *testing.T) {
+// TestCursorDescribesTheWord: ‸ marks the cursor.
+func TestCursorDescribesTheWord(t *testing.T) {
 	cases := []struct{ name, src, want string }{
 		{"a name of the place", "ru‸n.tokens > 3", "run: run, an object"},
 		{"a field", "run.tok‸ens > 3", "tokens: run.tokens, an integer"},
@@ -78,7 +78,7 @@ func TestCursorKnowsWhatIsWritten(t *testing.T) {
 	}
 }
 
-func TestCursorOffersWhatMayStandThere(t *testing.T) {
+func TestCursorOffersChoices(t *testing.T) {
 	cases := []struct{ name, place, src, want string }{
 		{"behind a dot", "after_step", "plan.‸", "completed remaining steps version"},
 		{"within a field", "after_step", "plan.st‸ > 1", "completed remaining steps version"},

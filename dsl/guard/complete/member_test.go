@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl/guard/complete"
 )
 
-func TestMembersAreWhatAnExpressionMayWrite(t *testing.T) {
+func TestMembers(t *testing.T) {
 	env, ok := guard.Place("before_tool", map[string]any{
 		"tier": map[string]any{"type": "string"},
 		"user": map[string]any{"type": "object", "properties": map[string]any{"age": map[string]any{"type": "integer"}, "tags": map[string]any{"type": "array"}}},

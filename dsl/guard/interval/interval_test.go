@@ -49,7 +49,7 @@ func outlookEnv(t testing.TB) guard.Env {
 	return env
 }
 
-func TestOutlook(t *testing.T) {
+func TestDecide(t *testing.T) {
 	env, b := outlookEnv(t), within()
 	for _, tt := range []struct {
 		src  string
@@ -242,7 +242,7 @@ func (s sampler) truth(depth int) string {
 }
 
 // For random expressions, a sure result never fails and contains the value.
-func TestAForecastHolds(t *testing.T) {
+func TestEvalContainsTheValue(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at work: left to the runs without -short")
 	}
@@ -275,9 +275,9 @@ func TestAForecastHolds(t *testing.T) {
 	}
 }
 
-// FuzzOutlook compares ranges with the values of the property test for any
+// FuzzEval compares ranges with the values of the property test for any
 // source.
-func FuzzOutlook(f *testing.F) {
+func FuzzEval(f *testing.F) {
 	for _, src := range []string{
 		`run.steps_executed > 20`, `any(plan.steps, .status == "x")`, `step.output?.a ?? 0 > 1`, `1 < run.replans < 3`, `{"a": 1}.a == 1`,
 		`let x = [1, 2]; x[0] == 1 and "ok" in x`, `(plan.steps | len()) > 3`, `step.status[0:1] == "o"`, `if parameters.strict { 1 } else { 2 }; true`,
@@ -303,7 +303,7 @@ func FuzzOutlook(f *testing.F) {
 	})
 }
 
-func TestStrays(t *testing.T) {
+func TestUnknownWords(t *testing.T) {
 	env, b := outlookEnv(t), within()
 	for _, tt := range []struct {
 		src  string
@@ -343,7 +343,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-func TestFits(t *testing.T) {
+func TestOfSchema(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		schema  map[string]any
