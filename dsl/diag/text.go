@@ -7,8 +7,13 @@ import (
 	"unicode"
 )
 
-// maxLine is the maximum number of characters shown of a source line.
-const maxLine = 120
+// The maximum number of characters shown of a source line: maxLine, or fewer on a
+// narrower terminal, but at least minLine.
+const (
+	maxLine = 120
+	minLine = 24
+	gutter  = 7 // the columns beside the text and the line number, with an ellipsis at each end
+)
 
 // Part is a part of a formatted diagnostic, for colors.
 type Part int
@@ -32,13 +37,14 @@ func (l List) Write(w io.Writer) error {
 }
 
 // String returns the text that Write writes.
-func (l List) String() string { return l.Format(unpainted) }
+func (l List) String() string { return l.Format(0, unpainted) }
 
-// Format is like String, with paint applied to each part.
-func (l List) Format(paint func(Part, string) string) string {
+// Format is like String, with paint applied to each part and source lines that fit into
+// columns of a terminal; 0 = no terminal.
+func (l List) Format(columns int, paint func(Part, string) string) string {
 	var b strings.Builder
 	for _, d := range l {
-		d.format(&b, paint)
+		d.format(&b, columns, paint)
 	}
 	return b.String()
 }
@@ -48,15 +54,18 @@ func (d Diagnostic) String() string { return List{d}.String() }
 
 func unpainted(_ Part, text string) string { return text }
 
-func (d Diagnostic) format(b *strings.Builder, paint func(Part, string) string) {
+func (d Diagnostic) format(b *strings.Builder, columns int, paint func(Part, string) string) {
 	severity := PartError
 	if d.Severity == Warning {
 		severity = PartWarning
 	}
 	fmt.Fprintf(b, "%s: %s %s: %s\n", paint(PartPlace, d.place()), paint(severity, string(d.Severity)), paint(PartCode, string(d.Code)), escapeControls(d.Message))
 	if d.Snippet != "" && d.Line > 0 {
-		line, indent := excerpt(d.Snippet, d.Column-max(d.SnippetColumn-1, 0))
-		number := fmt.Sprint(d.Line)
+		number, most := fmt.Sprint(d.Line), maxLine
+		if columns > 0 {
+			most = min(max(columns-len(number)-gutter, minLine), maxLine)
+		}
+		line, indent := excerpt(d.Snippet, d.Column-max(d.SnippetColumn-1, 0), most)
 		fmt.Fprintf(b, "  %s %s\n", paint(PartGutter, number+" |"), line)
 		fmt.Fprintf(b, "  %s %s%s\n", paint(PartGutter, strings.Repeat(" ", len(number))+" |"), indent, paint(PartCaret, "^"))
 	}
@@ -73,17 +82,17 @@ func (d Diagnostic) place() string {
 	return fmt.Sprintf("%s:%d:%d", file, d.Line, d.Column)
 }
 
-// excerpt returns the part of a line around a column, and the white space before
-// a caret under it. Both keep tabs, so that they line up at any tab width. Wide
+// excerpt returns at most most characters of a line around a column, and the white space
+// before a caret under it. Both keep tabs, so that they line up at any tab width. Wide
 // characters take two columns.
-func excerpt(line string, column int) (shown, space string) {
+func excerpt(line string, column, most int) (shown, space string) {
 	runes := []rune(strings.TrimRight(line, "\r\n"))
 	at := min(max(column-1, 0), len(runes))
 	from := 0
-	if at > maxLine*2/3 {
-		from = at - maxLine/3
+	if at > most*2/3 {
+		from = at - most/3
 	}
-	to := min(len(runes), from+maxLine)
+	to := min(len(runes), from+most)
 	var before strings.Builder
 	for _, r := range runes[from:at] {
 		switch {

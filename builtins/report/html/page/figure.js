@@ -24,7 +24,9 @@ function points(x) {
 }
 
 function signed(x, write) {
-  return (x > 0 ? "+" : x < 0 ? "−" : "±") + write(Math.abs(x));
+  const text = write(Math.abs(x));
+  if (x && (text === "0" || text[0] === "<")) return "≈ 0"; // less than the shown precision
+  return (x > 0 ? "+" : x < 0 ? "−" : "±") + text;
 }
 
 function money(x) {

@@ -15,10 +15,13 @@ var diagnosticColors = map[diag.Part]tty.Ink{
 }
 
 // WriteDiagnostics writes diagnostics as text, in color if the stream supports
-// it.
+// it, and with source lines that fit into its width.
 func WriteDiagnostics(w io.Writer, found diag.List) {
-	pen := tty.Pen{Color: UsesColor(w)}
-	fmt.Fprint(Styled(w), found.Format(func(part diag.Part, text string) string { return pen.Ink(diagnosticColors[part], text) }))
+	pen, width := tty.Pen{Color: UsesColor(w)}, 0
+	if _, ok := Terminal(w); ok {
+		width = Columns(w)
+	}
+	fmt.Fprint(Styled(w), found.Format(width, func(part diag.Part, text string) string { return pen.Ink(diagnosticColors[part], text) }))
 }
 
 // ShowDiagnostics prints diagnostics: text on stderr, or with -o json an error list on stdout.

@@ -43,7 +43,8 @@ func AppHelp(app *cli.App, width int) string {
 	columns(&b, variables, width)
 	b.WriteString("\nExit codes:\n")
 	columns(&b, exitCodes, width)
-	b.WriteString("\nRun \"pexctl COMMAND --help\" for the flags and examples of a command.\n")
+	b.WriteString("\n")
+	paragraph(&b, `Run "pexctl COMMAND --help" for the flags and examples of a command.`, width)
 	return b.String()
 }
 
@@ -102,7 +103,8 @@ func CommandHelp(c *cli.Command, width int) string {
 	}
 	flagGroups(&b, c, width)
 	if len(c.Subcommands) > 0 {
-		fmt.Fprintf(&b, "\nRun \"pexctl %s COMMAND --help\" for the flags and examples of a command.\n", c.HelpName)
+		b.WriteString("\n")
+		paragraph(&b, fmt.Sprintf("Run \"pexctl %s COMMAND --help\" for the flags and examples of a command.", c.HelpName), width)
 	}
 	return b.String()
 }
