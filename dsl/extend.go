@@ -135,7 +135,7 @@ func (l *loader) removePath(base, name, of *syntax.Node) {
 		below := lookupNamed(at, part)
 		switch {
 		case below == nil:
-			l.Report.Error(diag.UnknownKey, name.Position, "cannot leave out %s: %s does not define it", syntax.Quote(name.Text), of.Text).Advice = missingAdvice(at, parts[:i], part)
+			l.Report.Error(diag.UnknownKey, name.Position, "cannot remove %s: %s does not define it", syntax.Quote(name.Text), of.Text).Advice = missingAdvice(at, parts[:i], part)
 			return
 		case i < last:
 			at = below

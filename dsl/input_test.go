@@ -45,7 +45,7 @@ func TestInputs(t *testing.T) {
 		{name: "types are checked", question: "q", flags: []string{"token=x", "count=many"}, wrong: []string{`parameter "count"`, "integer"}},
 		{name: "a flag needs a value", question: "q", flags: []string{"token"}, wrong: []string{"NAME=VALUE"}},
 		{name: "not YAML", question: "q", flags: []string{"token=x", "tags=[a"}, wrong: []string{`parameter "tags"`, "not valid YAML"}},
-		{name: "an integer that would be rounded", question: "q", flags: []string{"token=x", "user={id: 18446744073709551616}"}, wrong: []string{`parameter "user"`, "18446744073709551616 does not fit 64 bits", "quote it"}},
+		{name: "an integer that would be rounded", question: "q", flags: []string{"token=x", "user={id: 18446744073709551616}"}, wrong: []string{`parameter "user"`, "18446744073709551616 does not fit in 64 bits", "quote it"}},
 		{name: "so in the file", question: "q", file: `{"token": "x", "count": 9223372036854775808}`, wrong: []string{`parameter "count"`, "9223372036854775808"}},
 		{name: "the largest is held", question: "q", flags: []string{"token=x", "count=9223372036854775807"}, want: map[string]any{"question": "q", "token": "x", "count": 9223372036854775807}},
 		{name: "the file is an object", question: "q", file: `[1]`, wrong: []string{"one JSON object"}},

@@ -28,7 +28,7 @@ var Unmentioned = dsl.Analyzer{Name: "unmentioned", Codes: []diag.Code{diag.Unme
 	}
 	for _, f := range fields {
 		if !explained(f) && !mentions(more, f.Key) && !mentions(wordsOf(f.around), f.Key) {
-			p.Warn(diag.UnmentionedTool, f.Place, "the model does not learn what %s is: it has no description, and no prompt mentions it", f.Key).
+			p.Warn(diag.UnmentionedTool, f.Place, "%s has no description, and no prompt mentions it", f.Key).
 				Hint = "add a description, or explain it in a prompt"
 		}
 	}

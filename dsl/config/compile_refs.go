@@ -67,7 +67,7 @@ func (c *Decoder) nameAdvice(ref string, known diag.Advice) diag.Advice {
 		return known
 	}
 	slices.Sort(in)
-	return diag.Advice{Hint: "not available in this template, but in: " + strings.Join(in, ", ")}
+	return diag.Advice{Hint: "it is not available in this template, only in these: " + strings.Join(in, ", ")}
 }
 
 func templateCode(p prompt.Problem) (diag.Code, diag.Severity) {

@@ -16,7 +16,7 @@ func Suggest(word string, candidates []string) Advice {
 	case n > 1:
 		names = "use one of: " + strings.Join(candidates, ", ")
 	case n == 1:
-		names = "the only choice is " + candidates[0]
+		names = "the only valid value is " + candidates[0]
 	}
 	near := Nearest(word, candidates)
 	switch n := len(candidates); {

@@ -19,7 +19,7 @@ type TestsKeys struct {
 	Spec       string         `yaml:"spec" doc:"The spec under test. Default: spec.yaml next to the file, otherwise in the directory above."`
 	Set        *syntax.Node   `yaml:"set" takes:"mapping, or list of strings" doc:"Overrides of the spec for all cases: a mapping of PATH: VALUE, or a list of PATH=VALUE."`
 	Parameters *syntax.Node   `yaml:"parameters" doc:"Parameters of all cases. The parameters of a case override them."`
-	Tests      []*syntax.Node `yaml:"tests" required:"true" min:"1" doc:"The cases."`
+	Tests      []*syntax.Node `yaml:"tests" required:"true" min:"1" doc:"The list of test cases."`
 }
 
 // CaseFileKeys are the keys that only a case in its own file has.

@@ -44,11 +44,11 @@ func (p *parser) warnNearMiss(at int) {
 	asWritten := p.src[at:end]
 	switch ns := p.nearestNamespace(word); {
 	case slices.Contains(p.namespaces(), word):
-		p.report(NearMiss, at, end, asWritten+" is not a reference, so it is sent as it is", fmt.Sprintf("write %s%s.name%c", open, word, c))
+		p.report(NearMiss, at, end, asWritten+" is not a reference, so it is sent unchanged", fmt.Sprintf("write %s%s.name%c", open, word, c))
 	case p.src[next] == '.' && ns != "":
-		p.report(NearMiss, at, end, asWritten+" is not a reference, so it is sent as it is", fmt.Sprintf("write %s%s%s", open, ns, p.src[next:end]))
+		p.report(NearMiss, at, end, asWritten+" is not a reference, so it is sent unchanged", fmt.Sprintf("write %s%s%s", open, ns, p.src[next:end]))
 	case p.src[next] == '.' && slices.Contains(otherNamespaces, word):
-		p.report(NearMiss, at, end, fmt.Sprintf("%s is not a reference here, so it is sent as it is", asWritten),
+		p.report(NearMiss, at, end, fmt.Sprintf("%s is not a reference here, so it is sent unchanged", asWritten),
 			"only "+strings.Join(p.namespaces(), ", ")+" can be used here; write $"+asWritten+" if you mean the text")
 	case p.src[next] == c || p.src[next] == ':':
 		p.warnBareName(at, end, word, p.src[next:end])
@@ -68,7 +68,7 @@ func (p *parser) warnBareName(at, end int, word, rest string) {
 	}
 	for _, ns := range p.namespaces() {
 		if !p.options.Known(ns, "").Declared && p.options.Known(ns, word).Declared {
-			p.report(NearMiss, at, end, p.src[at:end]+" is not a reference, so it is sent as it is", "write "+open+ns+"."+word+rest)
+			p.report(NearMiss, at, end, p.src[at:end]+" is not a reference, so it is sent unchanged", "write "+open+ns+"."+word+rest)
 			return
 		}
 	}
@@ -134,7 +134,7 @@ func (p *parser) warnSpelling(at, i int) {
 		end++
 	}
 	written := strings.TrimRight(p.src[at:end], " ")
-	p.report(NearMiss, at, at+len(written), written+" is not a reference, so it is sent as it is", "write ${"+ns+"."+path+"}")
+	p.report(NearMiss, at, at+len(written), written+" is not a reference, so it is sent unchanged", "write ${"+ns+"."+path+"}")
 }
 
 // nearestNamespace returns the namespace that a misspelled word most likely

@@ -120,7 +120,7 @@ func (p *parser) reference(at, depth int) parseResult {
 	case computed:
 		return p.computedName(at, h)
 	case mismatch:
-		p.report(NearMiss, at, h.end+1, fmt.Sprintf("%s opens with %s but closes with %c, so it is sent as it is", p.src[at:h.end+1], p.src[at:at+2], p.src[h.end]),
+		p.report(NearMiss, at, h.end+1, fmt.Sprintf("%s opens with %s but closes with %c, so it is sent unchanged", p.src[at:h.end+1], p.src[at:at+2], p.src[h.end]),
 			fmt.Sprintf("write %s%c", p.src[at:h.end], closing(p.src[at+1])))
 	default:
 		p.unterminated(at, h)
@@ -164,7 +164,7 @@ func (p *parser) computedName(at int, h head) parseResult {
 	if end < 0 {
 		end, open = h.end, 1
 	}
-	p.report(ComputedName, at, max(end, at+2), "a name cannot be computed: "+p.src[at:end], "write the name itself; to choose by a value, use a default or two templates")
+	p.report(ComputedName, at, max(end, at+2), "references cannot be nested: "+p.src[at:end], "write the name itself; to choose by a value, use a default or two templates")
 	return parseResult{next: end, open: open, closed: true}
 }
 

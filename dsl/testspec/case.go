@@ -84,7 +84,7 @@ func (t *testsCompiler) caseName(c *Compiler, v *syntax.Node, name, path string)
 	slug := Slug(name)
 	switch {
 	case name == "":
-		t.Report.Error(diag.MissingKey, at, "missing required key \"name\" in %s", c.TitleOf(path)).Hint = "write what the case shows: name: finds the cause"
+		t.Report.Error(diag.MissingKey, at, "missing required key \"name\" in %s", c.TitleOf(path)).Hint = "name the behavior that the case tests, such as name: finds the cause"
 		return ""
 	case slug == "" || strings.ContainsFunc(name, unicode.IsControl) || utf8.RuneCountInString(name) > language.MaxCaseName:
 		t.Report.Error(diag.BadName, at, "invalid name %s for a case", syntax.Quote(name)).Hint = "write a few words on one line"

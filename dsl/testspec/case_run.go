@@ -232,7 +232,7 @@ func (c *Compiler) injections(s *Subject, v *syntax.Node, keys []language.Inject
 		case at.Get("tool") != nil && at.Get("role") != nil:
 			c.Report.Error(diag.Exclusive, at.Position, "inject[%d] has both tool and role", i)
 		case at.Get("tool") == nil && at.Get("role") == nil:
-			c.Report.Error(diag.MissingKey, at.Position, "inject[%d] must have a tool or a role", i).Hint = "write whose call fails"
+			c.Report.Error(diag.MissingKey, at.Position, "inject[%d] must have a tool or a role", i).Hint = "to choose the call that fails, set tool or role"
 		case in.Tool != "":
 			c.checkToolName(s, at.Get("tool"), in.Tool, diag.Error)
 			if in.Error != "" && !slices.Contains(toolErrors, in.Error) {

@@ -13,7 +13,7 @@ type PrecisionError struct{ Number string }
 
 // Error implements error.
 func (e *PrecisionError) Error() string {
-	return fmt.Sprintf("the integer %s does not fit 64 bits and would be rounded", e.Number)
+	return fmt.Sprintf("the integer %s does not fit in 64 bits and would be rounded", e.Number)
 }
 
 // CheckPrecision returns a *PrecisionError if Plain would round an integer in b. Numbers

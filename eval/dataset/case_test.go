@@ -127,8 +127,8 @@ func TestErrorsHaveLines(t *testing.T) {
 	long := strings.Repeat("x", 9<<20)
 	for _, row := range []struct{ name, format, text, want string }{
 		{"no JSON", "jsonl", "{\"id\":\"a\"}\n{\"id\":}\n", "cases.jsonl:2: this is not JSON: "},
-		{"a number that would be rounded", "jsonl", "{}\n{\"a\":[18446744073709551617]}\n", "cases.jsonl:2: the integer 18446744073709551617 does not fit 64 bits and would be rounded: write it in quotes"},
-		{"a number that would be rounded", "yaml", "- {a: 1}\n- {a: {b: -9223372036854775809}}\n", "cases.yaml:2: the integer -9223372036854775809 does not fit 64 bits"},
+		{"a number that would be rounded", "jsonl", "{}\n{\"a\":[18446744073709551617]}\n", "cases.jsonl:2: the integer 18446744073709551617 does not fit in 64 bits and would be rounded: write it in quotes"},
+		{"a number that would be rounded", "yaml", "- {a: 1}\n- {a: {b: -9223372036854775809}}\n", "cases.yaml:2: the integer -9223372036854775809 does not fit in 64 bits"},
 		{"two values", "jsonl", "{} {}\n", "cases.jsonl:1: this is not JSON: "},
 		{"no object", "jsonl", "\n[1]\n", "cases.jsonl:2: a row must be a JSON object"},
 		{"same id", "jsonl", "{\"id\":\"a\"}\n{\"id\":\"b\"}\n{\"id\":\"a\"}\n", `cases.jsonl:3: duplicate id "a", first used in line 1`},

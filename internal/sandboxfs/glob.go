@@ -41,7 +41,7 @@ func ParseGlob(pattern string) (Glob, error) {
 			}
 		}
 		if len(parts) > maxParts {
-			return Glob{}, fmt.Errorf("pattern %.40q... has %d parts; %d are the most", pattern, len(parts), maxParts)
+			return Glob{}, fmt.Errorf("pattern %.40q... has %d parts; the maximum is %d", pattern, len(parts), maxParts)
 		}
 		g.forms = append(g.forms, parts)
 	}

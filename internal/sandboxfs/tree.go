@@ -36,7 +36,7 @@ func (t *Tree) Clean(name string) (string, error) {
 	case strings.ContainsRune(name, 0):
 		return "", errors.New("the path holds a NUL byte; pass a plain path such as notes/today.txt")
 	case len(name) > maxPath:
-		return "", fmt.Errorf("the path is %d bytes long; %d are the most", len(name), maxPath)
+		return "", fmt.Errorf("the path is %d bytes long; the maximum is %d", len(name), maxPath)
 	}
 	rel := filepath.ToSlash(name)
 	if slices.Contains(strings.Split(rel, "/"), "..") {
