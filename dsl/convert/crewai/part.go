@@ -33,8 +33,8 @@ func (c *crew) template(it *tree.Value) (text string, inputs []string) {
 
 // agentKeys are keys of agents without a counterpart.
 var agentKeys = map[string]string{
-	"verbose":              "pexctl run shows what happens by itself",
-	"allow_delegation":     "agents do not hand on tasks: add a tool of type agent to let one ask another",
+	"verbose":              "pexctl run shows progress by default",
+	"allow_delegation":     "agents do not delegate tasks: to let one agent call another, add a tool of type agent",
 	"memory":               "runs of one --memory-id share a conversation",
 	"cache":                "results of tools are not cached",
 	"max_rpm":              "set rate_limit under the llm",
