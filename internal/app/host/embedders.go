@@ -37,7 +37,7 @@ func embedsOf(p *engine.Program, models map[string]model.Model) embeds {
 			return identity, fmt.Errorf("the llm %s is not asked here, since this works without a network", llm)
 		}
 		if _, ok := m.(model.Embedder); !ok {
-			return identity, fmt.Errorf("the llm %s makes no vectors: its provider %s has no embeddings here; openai, azure_openai, mistral and ollama have", llm, spec.Provider)
+			return identity, fmt.Errorf("llm %s cannot create embeddings: provider %s does not support them; use openai, azure_openai, mistral or ollama", llm, spec.Provider)
 		}
 		return identity, nil
 	}

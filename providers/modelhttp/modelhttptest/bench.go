@@ -75,7 +75,7 @@ const answer = "pong"
 
 func (s Provider) model(tb testing.TB, url string, base http.RoundTripper) model.Model {
 	tb.Helper()
-	m, err := s.New(model.Settings{Model: "m", BaseURL: url, APIKey: "sk-of-nobody"}, func(w *httpclient.Settings) {
+	m, err := s.New(model.Settings{Model: "m", BaseURL: url, APIKey: "sk-test"}, func(w *httpclient.Settings) {
 		w.Base, w.Breaker = base, nil // each test has its own server
 	})
 	if err != nil {
