@@ -161,18 +161,18 @@ func TestE2EHTTPTemplatesAsTheLanguageCompilesThem(t *testing.T) {
 	}
 }
 
-func TestE2EHTTPFaultsOfASpecAreTold(t *testing.T) {
+func TestE2EHTTPReportsFaultsOfASpec(t *testing.T) {
 	for entry, want := range map[string]string{
-		"options: {llm_interface: gemini}\n":                                        "cannot be",
+		"options: {llm_interface: gemini}\n":                                        "invalid value",
 		"options: {request_body: {p: '${args.promt}'}}\n":                           "unknown reference ${args.promt}",
-		"options: {request_body: {p: '${parameters.question}'}}\n":                  "names neither",
-		"options: {request_body: '{\"p\": ${args.prompt}'}\n":                       "no JSON once it is filled",
-		"options: {request_body: {p: '${args.prompt}'}, response_filter: '$.a['}\n": "the path ends",
+		"options: {request_body: {p: '${parameters.question}'}}\n":                  "uses neither",
+		"options: {request_body: '{\"p\": ${args.prompt}'}\n":                       "not valid JSON",
+		"options: {request_body: {p: '${args.prompt}'}, response_filter: '$.a['}\n": "unexpected end of the path",
 		"options: {request_body: {p: '${args.prompt}'}, response_filtre: '$.a'}\n":  "response_filtre",
 	} {
 		m, wrong := compiled(t, entry, "http://127.0.0.1:1", nil)
 		if !strings.Contains(wrong, want) {
-			t.Errorf("%s: model %v, told %q", entry, m != nil, wrong)
+			t.Errorf("%s: model %v, message %q, want %q", entry, m != nil, wrong, want)
 		}
 	}
 }
