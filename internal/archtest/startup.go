@@ -3,21 +3,17 @@ package archtest
 import (
 	"go/ast"
 	"go/token"
-	"slices"
 )
 
 // startedWithPexctl are the folders whose package variables are initialized whenever pexctl starts.
 var startedWithPexctl = []string{"engine", "dsl", "builtins", "providers", "eval", "specs", "cmd/pexctl", "internal/app", "internal/httpclient"}
-
-// compiledLater are the folders below them that are not checked yet.
-var compiledLater = []string{"providers/openai", "providers/anthropic"}
 
 // checkStartup finds regular expressions that are compiled when pexctl starts.
 func checkStartup(_ Table, m *Module) []Finding {
 	var out []Finding
 	for _, p := range m.Packages {
 		for _, folder := range startedWithPexctl {
-			if !covers(folder, p.Folder) || slices.Contains(compiledLater, p.Folder) {
+			if !covers(folder, p.Folder) {
 				continue
 			}
 			for _, f := range p.Files {
