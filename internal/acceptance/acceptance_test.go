@@ -12,8 +12,7 @@ import (
 	"github.com/pexctl/pex/internal/acceptance"
 )
 
-// The test binary stands for pexctl when asked to: the first argument says
-// what it does.
+// The test binary acts as pexctl if requested. Its first argument selects the behavior.
 func TestMain(m *testing.M) {
 	if os.Getenv("STAND_IN") == "" {
 		os.Exit(m.Run())
@@ -36,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// verdict writes a case and runs it with the stand-in.
+// verdict writes a case and runs it with the test binary.
 func verdict(t *testing.T, caseJSON string) []string {
 	t.Helper()
 	t.Setenv("PEX_LEAK", "from the caller")

@@ -13,13 +13,13 @@ import (
 
 // Case is one case.json.
 type Case struct {
-	Name  string `json:"-"` // of the folder
+	Name  string `json:"-"` // folder name
 	Dir   string `json:"-"`
 	Steps []Step `json:"steps"`
 }
 
-// Step is one call of pexctl and what has to hold after it. {NAME} in
-// arguments and expected texts is a saved value; {DIR} is the working folder.
+// Step is one call of pexctl and its expected results. {NAME} in arguments and expected texts is a saved value; {DIR}
+// is the working folder.
 type Step struct {
 	Args        []string            `json:"args"`
 	Exit        int                 `json:"exit"`
@@ -32,13 +32,12 @@ type Step struct {
 	StderrHas   []string            `json:"stderr_has"`
 	StderrLacks []string            `json:"stderr_lacks"`
 	Save        map[string]string   `json:"save"`       // name -> path
-	KillAfter   *float64            `json:"kill_after"` // seconds; the step must still run then
+	KillAfter   *float64            `json:"kill_after"` // seconds; the step must still be running then
 	FilesHas    map[string][]string `json:"files_has"`
 	FilesLines  map[string]int      `json:"files_lines"`
 }
 
-// Load reads the case in a folder. An unknown key is an error: a check that
-// nobody runs is worse than none.
+// Load reads the case in a folder. An unknown key is an error, because a check with a typo would be ignored.
 func Load(dir string) (Case, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, "case.json"))
 	if err != nil {
@@ -58,7 +57,7 @@ func Load(dir string) (Case, error) {
 
 var placeholder = regexp.MustCompile(`\{([A-Z_]+)\}`)
 
-// fill puts saved values into a text; unknown names stay.
+// fill replaces {NAME} by saved values. Unknown names are unchanged.
 func fill(saved map[string]string, s string) string {
 	return placeholder.ReplaceAllStringFunc(s, func(m string) string {
 		if v, ok := saved[m[1:len(m)-1]]; ok {
@@ -68,9 +67,8 @@ func fill(saved map[string]string, s string) string {
 	})
 }
 
-// RunHere runs a case in the current folder, pexctl being a function of this
-// process, and gives what did not hold, one sentence each. setenv sets a step's
-// environment; nothing is killed, so a step must not ask for it.
+// RunHere runs a case in the current folder, with pexctl as a function of this process, and returns the failures, one
+// sentence each. setenv sets a step's environment. Steps cannot be killed.
 func RunHere(c Case, pexctl func(args []string, in io.Reader, out, err io.Writer) int, setenv func(key, value string)) ([]string, error) {
 	cwd, err := os.Getwd()
 	if err != nil {

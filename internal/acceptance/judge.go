@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// judge compares an outcome with what the step wants, and saves its values.
+// judge compares an outcome with the expectations of the step, and saves its values.
 func (s Step) judge(o outcome, cwd string, saved map[string]string) []string {
 	bad := s.judgeEnd(o)
 	bad = append(bad, s.judgeJSON(o, saved)...)
@@ -109,7 +109,7 @@ func (s Step) judgeFiles(cwd string) []string {
 	return bad
 }
 
-// tail is the end of a long text.
+// tail returns the end of a long text.
 func tail(s string) string {
 	s = strings.TrimSpace(s)
 	return s[max(0, len(s)-300):]

@@ -11,8 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// look follows a dotted path into decoded JSON; parts of a list are indexes,
-// negative ones from its end.
+// look follows a dotted path in decoded JSON. List indexes may be negative, counting from the end.
 func look(doc any, path string) (any, bool) {
 	for part := range strings.SplitSeq(path, ".") {
 		switch x := doc.(type) {
@@ -38,8 +37,7 @@ func look(doc any, path string) (any, bool) {
 	return doc, true
 }
 
-// holds says whether a value is what a case wants: a literal, or an object
-// with one key that is a matcher.
+// holds reports whether a value matches the expected one: a literal, or an object with one key that is a matcher.
 func holds(got any, found bool, want any) bool {
 	op, arg, isMatcher := matcher(want)
 	if !found {
@@ -86,7 +84,7 @@ func matcher(want any) (op string, arg any, ok bool) {
 	return op, arg, ok
 }
 
-// text is a string as it is, anything else as JSON.
+// text returns a string unchanged, and other values as JSON.
 func text(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -100,7 +98,7 @@ func text(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// length is -1 for what has none.
+// length returns the length of a value, or -1 if it has none.
 func length(v any) int {
 	switch x := v.(type) {
 	case string:

@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// Command makes the process that stands for pexctl with these arguments; Run
-// sets its folder, environment and streams. Env holds what it needs on top.
+// Command creates the process that acts as pexctl with these arguments. Run sets its folder, environment and streams.
+// Env has additional variables.
 type Command struct {
 	Path string
 	Env  []string
 }
 
-// Run runs a case below an empty folder and gives what did not hold, one
-// sentence each. An error means that the case could not be run.
+// Run runs a case in an empty folder and returns the failures, one sentence each. An error means that the case could
+// not be run.
 func Run(c Case, pexctl Command, work string) ([]string, error) {
 	cwd := filepath.Join(work, "c")
 	if err := os.CopyFS(cwd, os.DirFS(c.Dir)); err != nil {
@@ -42,7 +42,7 @@ func Run(c Case, pexctl Command, work string) ([]string, error) {
 	return bad, nil
 }
 
-// outcome is what a step left behind.
+// outcome is the result of a step.
 type outcome struct {
 	stdout, stderr string
 	exit           int
@@ -61,7 +61,7 @@ func (s Step) perform(pexctl Command, work, cwd string, saved map[string]string)
 	cmd.Env = s.environment(pexctl, work)
 	cmd.Stdin = strings.NewReader(s.Stdin)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmd.WaitDelay = time.Second // what it left running may hold its streams open
+	cmd.WaitDelay = time.Second // processes left running may keep its streams open
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
@@ -85,8 +85,8 @@ func (s Step) limit() time.Duration {
 	return time.Duration(*s.KillAfter * float64(time.Second))
 }
 
-// await waits for a process, which at the limit is killed outright: first it
-// alone, as a crash would, then what it left running.
+// await waits for a process. At the limit it kills the process alone, like a crash, and then the processes it left
+// running.
 func await(cmd *exec.Cmd, limit time.Duration) (killed bool, err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()

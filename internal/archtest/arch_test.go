@@ -8,9 +8,8 @@ import (
 	"github.com/pexctl/pex/internal/archtest"
 )
 
-// TestTheHouseKeepsItsRules is the check of this module; the other tests
-// prove that it can fail.
-func TestTheHouseKeepsItsRules(t *testing.T) {
+// TestArchitecture checks this module. The other tests verify that the checks can fail.
+func TestArchitecture(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at work: left to the runs without -short")
 	}
@@ -28,7 +27,7 @@ func TestTheHouseKeepsItsRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(module.Packages) == 0 {
-		t.Fatal("no package found: the check looks at nothing")
+		t.Fatal("no packages found")
 	}
 	findings, err := archtest.Check(table, module)
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// wired are the groups whose packages only cmd/pexctl puts together.
+// wired lists the groups that only cmd/pexctl may import.
 var wired = map[string]bool{"builtins": true, "providers": true}
 
-// top is the group of a folder: its first part, or the first two below cmd
-// and internal, whose folders have nothing in common.
+// top returns the group of a folder: its first part, or the first two below cmd and internal, whose folders are
+// unrelated.
 func top(folder string) string {
 	parts := strings.SplitN(folder, "/", 3)
 	if len(parts) > 1 && (parts[0] == "cmd" || parts[0] == "internal") {
@@ -18,7 +18,7 @@ func top(folder string) string {
 	return parts[0]
 }
 
-// checkArrows compares the imports inside the module with the written arrows.
+// checkArrows compares the imports within the module with the allowed ones.
 func checkArrows(t Table, m *Module) []Finding {
 	var out []Finding
 	for _, p := range m.Packages {
@@ -37,7 +37,7 @@ func checkArrows(t Table, m *Module) []Finding {
 	return out
 }
 
-// refuses gives the reason why an import is forbidden, or "".
+// refuses returns why an import is forbidden, or "".
 func (t Table) refuses(from, to string, test bool) string {
 	if from == to {
 		return "" // an external test of its own package
@@ -64,7 +64,7 @@ func (t Table) refuses(from, to string, test bool) string {
 	return fmt.Sprintf("%s must not import %s: docs/architecture.md has no such arrow", from, to)
 }
 
-// refusesInside judges an import within one group.
+// refusesInside returns why an import within one group is forbidden, or "".
 func refusesInside(from, to string, test bool) string {
 	switch {
 	case wired[top(from)] && !covers(from, to):
@@ -75,8 +75,7 @@ func refusesInside(from, to string, test bool) string {
 	return ""
 }
 
-// isHousekeeping says that a folder is a tool for keeping house: below
-// internal, and no arrow leads to it.
+// isHousekeeping reports whether a folder is a maintenance tool: below internal, and imported by no other folder.
 func (t Table) isHousekeeping(folder string) bool {
 	if !strings.HasPrefix(folder, "internal/") {
 		return false
@@ -94,7 +93,7 @@ func (t Table) isHousekeeping(folder string) bool {
 	return true
 }
 
-// checkDoors compares the imports of libraries with the table of doors.
+// checkDoors compares the imports of libraries with the table.
 func checkDoors(t Table, m *Module) []Finding {
 	var out []Finding
 	for _, p := range m.Packages {

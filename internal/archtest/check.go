@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Finding is one broken rule.
+// Finding is a violation of a rule.
 type Finding struct {
 	Place   string // file:line, file or folder
-	Message string // what is wrong, and what to do instead
+	Message string // what is wrong, and how to fix it
 }
 
-// String is "place: message".
+// String returns "place: message".
 func (f Finding) String() string { return f.Place + ": " + f.Message }
 
 func (f Finding) path() string {
@@ -21,8 +21,8 @@ func (f Finding) path() string {
 	return path
 }
 
-// Check runs every rule over a module and gives the findings sorted by path.
-// An error means that the code could not be read, not that a rule is broken.
+// Check runs all rules over a module and returns the findings sorted by path. An error means that the code could not
+// be read.
 func Check(t Table, m *Module) ([]Finding, error) {
 	var out []Finding
 	for _, rule := range []func(Table, *Module) []Finding{

@@ -11,8 +11,7 @@ import (
 	"github.com/pexctl/pex/internal/archtest"
 )
 
-// TestBrokenRulesAreFound checks small houses: each archive is a module, and
-// its findings are what the check has to say.
+// TestBrokenRulesAreFound checks small modules, one per archive, which contains the expected findings.
 func TestBrokenRulesAreFound(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("testdata", "architecture.md"))
 	if err != nil {

@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// Circle is the largest set of files of a package in which each file refers,
-// directly or through others, to every other one: one file in many pieces.
+// Circle is the largest set of files of a package in which each file refers to every other one, directly or
+// indirectly.
 type Circle struct {
 	Folder string
-	Of     int      // files of the package, without tests and generated ones
-	Files  []string // of the circle, sorted; one file = there is no circle
+	Of     int      // number of files of the package, without tests and generated files
+	Files  []string // sorted; a single file means that there is no circle
 }
 
-// Circles measures each package of the module. A file refers to another where
-// it uses a name, a method or a field that the other one declares.
+// Circles computes the Circle of each package. A file refers to another if it uses a name, method or field declared
+// there.
 func (m *Module) Circles() ([]Circle, error) {
 	var out []Circle
 	for _, p := range m.Packages {
@@ -37,7 +37,7 @@ func (m *Module) Circles() ([]Circle, error) {
 	return out, nil
 }
 
-// references maps each file of a package to the files that it refers to.
+// references returns, for each file of a package, the files that it refers to.
 func (m *Module) references(p *Package, info *types.Info) map[string][]string {
 	name := func(at token.Pos) string { return filepath.Base(m.fset.Position(at).Filename) }
 	refs := map[string][]string{}
@@ -59,7 +59,7 @@ func (m *Module) references(p *Package, info *types.Info) map[string][]string {
 	return refs
 }
 
-// components are the strongly connected components of a graph, by Tarjan.
+// components returns the strongly connected components of a graph (Tarjan's algorithm).
 func components(edges map[string][]string) [][]string {
 	index, low, onStack := map[string]int{}, map[string]int{}, map[string]bool{}
 	var stack []string

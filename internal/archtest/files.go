@@ -10,25 +10,24 @@ import (
 	"strings"
 )
 
-// maxLines is where a file has to be split.
+// maxLines is the maximum length of a file.
 const maxLines = 400
 
-// vague are package names that say nothing of what is inside.
+// vague lists package names that do not describe their contents.
 var vague = []string{"util", "utils", "common", "helper", "helpers", "type", "types", "misc", "shared", "lib", "base"}
 
-// goTargets are the words that, at the end of a file name, make the go command
-// build the file for one system only.
+// goTargets lists the suffixes of file names that make the go command build a file for one system only.
 var goTargets = strings.Fields(`aix android darwin dragonfly freebsd hurd illumos ios js linux nacl netbsd openbsd
 	plan9 solaris wasip1 windows zos 386 amd64 amd64p32 arm arm64 arm64be armbe loong64 mips mips64 mips64le
 	mips64p32 mips64p32le mipsle ppc ppc64 ppc64le riscv riscv64 s390 s390x sparc sparc64 wasm`)
 
-// folders are the top folders that may hold Go code.
+// folders lists the top folders that may contain Go code.
 var folders = []string{"engine", "dsl", "providers", "builtins", "eval", "server", "cmd", "internal"}
 
-// samples hands out the folders below it, which are data.
+// samples is the folder that embeds the folders below it, which are data.
 const samples = "specs"
 
-// checkPackages looks at each folder as a whole.
+// checkPackages checks each folder as a whole.
 func checkPackages(_ Table, m *Module) []Finding {
 	var out []Finding
 	for _, p := range m.Packages {
@@ -48,7 +47,7 @@ func checkPackages(_ Table, m *Module) []Finding {
 	return out
 }
 
-// names are the folder's last part and its package names, each once.
+// names returns the folder's last element and its package names, without duplicates.
 func (p *Package) names() []string {
 	out := []string{path.Base(p.Folder)}
 	for _, f := range p.Files {
@@ -63,7 +62,7 @@ func (p *Package) hasDoc() bool {
 	return slices.ContainsFunc(p.Files, func(f *File) bool { return f.Name == "doc.go" && f.AST.Doc != nil })
 }
 
-// checkFiles looks at each file as a whole.
+// checkFiles checks each file as a whole.
 func checkFiles(_ Table, m *Module) []Finding {
 	var out []Finding
 	for _, p := range m.Packages {
@@ -97,7 +96,7 @@ func (f *File) faults() []string {
 	return out
 }
 
-// target is the system that the file's name selects, or "".
+// target returns the system selected by the file's name, or "".
 func (f *File) target() string {
 	stem := strings.TrimSuffix(strings.TrimSuffix(f.Name, ".go"), "_test")
 	_, last, ok := cutLast(stem, "_")
@@ -115,13 +114,11 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// rowEach are the top folders whose every folder has a row of its own: a reader
-// finds there what each of them is.
+// rowEach lists the top folders of which every subfolder needs a row in the table.
 var rowEach = []string{"engine", "dsl", "providers"}
 
-// CheckLayout compares the rows of the table with the folders there are: a row
-// without a folder promises what is not there, a folder without a row is found
-// by nobody. It is no part of Check, which looks at code alone.
+// CheckLayout compares the rows of the table with the existing folders, in both directions. It is separate from
+// Check, which only reads code.
 func CheckLayout(t Table, m *Module) []Finding {
 	var out []Finding
 	for _, folder := range t.Folders {

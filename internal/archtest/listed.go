@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// componentVar is a package variable made by component.New: a component.
+// componentVar is a package variable initialized by component.New.
 type componentVar struct {
 	name string // of the variable
-	typ  string // the YAML word, if written as a literal
+	typ  string // the type in YAML, if it is a literal
 	at   *ast.Ident
 }
 
 const componentFolder = "engine/component"
 
-// checkListed compares each folder that has an all.go with it: one component
-// a file, the file named after the type, every one listed.
+// checkListed checks each folder with an all.go: one component per file, the file named after the type, and all of
+// them listed.
 func checkListed(_ Table, m *Module) []Finding {
 	var out []Finding
 	for _, p := range m.Packages {
@@ -58,7 +58,7 @@ func (m *Module) checkComponentFile(f *File, listed map[string]bool) []Finding {
 	return out
 }
 
-// checkCatalog wants every component of providers in cmd/pexctl/catalog.go.
+// checkCatalog requires every component of providers in cmd/pexctl/catalog.go.
 func checkCatalog(_ Table, m *Module) []Finding {
 	const catalog = "cmd/pexctl/catalog.go"
 	used := map[string]bool{} // "providers/openai.OpenAI"
@@ -90,7 +90,7 @@ func checkCatalog(_ Table, m *Module) []Finding {
 	return out
 }
 
-// selected collects what a file takes from other packages of the module.
+// selected collects the names that a file uses from other packages of the module.
 func (m *Module) selected(f *File, used map[string]bool) {
 	folderByName := map[string]string{}
 	for _, imp := range f.Imports {
@@ -114,7 +114,7 @@ func (m *Module) selected(f *File, used map[string]bool) {
 	})
 }
 
-// components are the package variables of a file that component.New made.
+// components returns the variables of a file that are initialized by component.New.
 func (m *Module) components(f *File) []componentVar {
 	name := ""
 	for _, imp := range f.Imports {
@@ -145,8 +145,8 @@ func (m *Module) components(f *File) []componentVar {
 	return out
 }
 
-// componentCall finds component.New(...) in an initial value, also under
-// .Preview() or type arguments, and gives its type word.
+// componentCall finds component.New(...) in an initial value, including below .Preview() or with type arguments, and
+// returns its type.
 func componentCall(value ast.Expr, pkg string) (typ string, ok bool) {
 	ast.Inspect(value, func(n ast.Node) bool {
 		if _, isFunc := n.(*ast.FuncLit); isFunc || ok {
@@ -191,7 +191,7 @@ func (p *Package) file(name string) *File {
 	return nil
 }
 
-// namesIn are all names a file mentions.
+// namesIn returns all identifiers in a file.
 func namesIn(f *ast.File) map[string]bool {
 	out := map[string]bool{}
 	ast.Inspect(f, func(n ast.Node) bool {

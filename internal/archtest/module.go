@@ -18,8 +18,7 @@ import (
 	"strings"
 )
 
-// Module is the parsed source of one Go module, without nested modules,
-// testdata and folders that the go command skips.
+// Module is the parsed source of a Go module, without nested modules, testdata and folders that the go command skips.
 type Module struct {
 	Dir      string
 	Path     string
@@ -28,16 +27,16 @@ type Module struct {
 	exports  map[string]string // see exported
 }
 
-// Package is one folder with Go files, whatever their build constraints are.
+// Package is a folder with Go files of any build constraints.
 type Package struct {
-	Folder string // below the module, slashes; "." is the module itself
+	Folder string // relative to the module, slash-separated; "." is the module itself
 	Files  []*File
 }
 
 // File is one Go file.
 type File struct {
 	Name      string // file name
-	Path      string // below the module
+	Path      string // relative to the module
 	Test      bool
 	Tagged    bool // has a //go:build line
 	Generated bool
@@ -49,7 +48,7 @@ type File struct {
 // Import is one import of a file.
 type Import struct {
 	Path string
-	Name string // "" = none written
+	Name string // "" = default
 	Line int
 }
 
@@ -90,12 +89,12 @@ func skipFolder(root, p, name string) error {
 		return fs.SkipDir
 	}
 	if _, err := os.Stat(filepath.Join(p, "go.mod")); err == nil {
-		return fs.SkipDir // a module of its own
+		return fs.SkipDir // a nested module
 	}
 	return nil
 }
 
-// add parses a file into its package. Scripts (//go:build ignore) belong to none.
+// add parses a file into its package. It ignores scripts (//go:build ignore).
 func (m *Module) add(byFolder map[string]*Package, p string) error {
 	src, err := os.ReadFile(p)
 	if err != nil {
@@ -145,7 +144,7 @@ func (m *Module) importOf(spec *ast.ImportSpec) Import {
 	return out
 }
 
-// buildTag is the expression of the file's //go:build line, or "".
+// buildTag returns the expression of the file's //go:build line, or "".
 func buildTag(f *ast.File) string {
 	for _, group := range f.Comments {
 		if group.Pos() > f.Package {
@@ -162,7 +161,7 @@ func buildTag(f *ast.File) string {
 	return ""
 }
 
-// folderOf turns an import path of the module into a folder.
+// folderOf converts an import path of the module to a folder.
 func (m *Module) folderOf(importPath string) (string, bool) {
 	if importPath == m.Path {
 		return ".", true
@@ -175,11 +174,10 @@ func (m *Module) Place(f *File, n ast.Node) string {
 	return fmt.Sprintf("%s:%d", f.Path, m.fset.Position(n.Pos()).Line)
 }
 
-// shipped are the packages of internal/ that are part of the product.
+// shipped lists the packages of internal/ that are part of the product.
 var shipped = []string{"internal/app", "internal/sandboxfs", "internal/git", "internal/process", "internal/httpclient"}
 
-// isSupport says that a package exists for tests: its name ends in "test", or
-// it keeps house.
+// isSupport reports whether a package exists only for tests or maintenance.
 func isSupport(folder string) bool {
 	keeps := strings.HasPrefix(folder, "internal/") && !slices.ContainsFunc(shipped, func(s string) bool { return covers(s, folder) })
 	return keeps || strings.HasSuffix(folder, "test")

@@ -6,16 +6,13 @@ import (
 	"strings"
 )
 
-// commandFolder holds the commands, which write through one outlet that makes
-// text of others safe.
+// commandFolder contains the commands, which must write through an outlet that escapes untrusted text.
 const commandFolder = "cmd/pexctl"
 
-// ownStreams are the files that may use the streams of the process: one hands them to
-// the outlet.
+// ownStreams lists the files that may use the streams of the process.
 var ownStreams = []string{"main.go"}
 
-// exactFiles are the files that may write bytes as they are to stdout, each for a
-// program that reads them.
+// exactFiles lists the files that may write raw bytes to stdout, with the program that reads them.
 var exactFiles = map[string]string{
 	"runcmd/session.go":           "the answer of a run",
 	"speccmd/lsp.go":              "the protocol of editors",
@@ -29,7 +26,7 @@ var exactFiles = map[string]string{
 	"speccmd/vet_formats.go":      "workflow commands of our own",
 }
 
-// checkOutput finds commands that write past the outlet.
+// checkOutput finds commands that bypass the outlet.
 func checkOutput(_ Table, m *Module) []Finding {
 	var out []Finding
 	for _, p := range m.Packages {
@@ -52,7 +49,7 @@ func checkOutput(_ Table, m *Module) []Finding {
 	return out
 }
 
-// writesPast says what is wrong with a node of a file.
+// writesPast describes how a node bypasses the outlet, or returns "".
 func writesPast(n ast.Node, file string) string {
 	switch n := n.(type) {
 	case *ast.SelectorExpr:

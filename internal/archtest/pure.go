@@ -8,11 +8,10 @@ import (
 	"slices"
 )
 
-// nodeFolder holds the code that a resumed run runs again.
+// nodeFolder contains the code that is executed again when a run resumes.
 const nodeFolder = "builtins/node"
 
-// impure are the names that node code must not touch, by package; nil is all
-// of the package.
+// impure lists the names that node code must not use, by package; nil means the whole package.
 var impure = map[string][]string{
 	"time":         {"Now", "Since", "Until", "After", "AfterFunc", "Sleep", "Tick", "NewTimer", "NewTicker"},
 	"context":      {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause", "AfterFunc"},
@@ -28,8 +27,8 @@ var impure = map[string][]string{
 	"net/http":     nil,
 }
 
-// checkPure checks that node code is deterministic between effects: no clock,
-// chance, goroutine, channel, lock, recover, I/O or map order.
+// checkPure checks that node code is deterministic between effects: no clock, randomness, goroutines, channels,
+// locks, recover, I/O or map order.
 func checkPure(m *Module) ([]Finding, error) {
 	var out []Finding
 	for _, p := range m.Packages {
@@ -55,12 +54,12 @@ func checkPure(m *Module) ([]Finding, error) {
 	return out, nil
 }
 
-// purity walks one file.
+// purity checks one file.
 type purity struct {
 	module *Module
 	file   *File
 	info   *types.Info
-	sorted map[ast.Node]bool // calls whose order is fixed by slices.Sorted around them
+	sorted map[ast.Node]bool // calls whose order is fixed by an enclosing slices.Sorted
 	found  []Finding
 }
 
@@ -115,8 +114,7 @@ func (w *purity) selector(x *ast.SelectorExpr) {
 	}
 }
 
-// named resolves an expression to a package-level name, whatever the package
-// is called in this file.
+// named resolves an expression to a package-level name, whatever the local name of the package.
 func (w *purity) named(e ast.Expr) (pkg, name string) {
 	sel, ok := e.(*ast.SelectorExpr)
 	if !ok {

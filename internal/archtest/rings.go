@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// checkRings looks for rings between folders, at every depth. The compiler
-// sees rings of packages only: a/x -> b and b/y -> a is one of folders.
+// checkRings finds import cycles between folders at every depth. The compiler only rejects cycles between packages:
+// a/x -> b and b/y -> a is a cycle of folders.
 func checkRings(_ Table, m *Module) []Finding {
 	var out []Finding
 	for depth := 1; ; depth++ {
@@ -21,7 +21,7 @@ func checkRings(_ Table, m *Module) []Finding {
 	}
 }
 
-// edges are the imports outside tests between folders cut to a depth.
+// edges returns the imports outside of tests between folders truncated to a depth.
 func (m *Module) edges(depth int) (edges map[string][]string, deeper bool) {
 	edges = map[string][]string{}
 	for _, p := range m.Packages {
@@ -45,8 +45,8 @@ func (m *Module) edges(depth int) (edges map[string][]string, deeper bool) {
 	return edges, deeper
 }
 
-// cutTo keeps the group and the first parts below it. A package that stands above
-// its sub-folders is a node of its own ("dsl/."), so that dsl -> dsl/guard is no ring.
+// cutTo truncates a folder to its group and the first parts below it. A package with subfolders is a node of its own
+// ("dsl/."), so that dsl -> dsl/guard is not a cycle.
 func cutTo(folder string, depth int) (cut string, more bool) {
 	group := top(folder)
 	if depth == 1 {
@@ -62,7 +62,7 @@ func cutTo(folder string, depth int) (cut string, more bool) {
 	return group + "/" + strings.Join(parts[:depth-1], "/"), len(parts) > depth-1
 }
 
-// findCycle gives one ring of a graph, first node repeated at the end, or nil.
+// findCycle returns one cycle of a graph with the first node repeated at the end, or nil.
 func findCycle(edges map[string][]string) []string {
 	const (
 		open = 1

@@ -6,32 +6,31 @@ import (
 	"strings"
 )
 
-// Table is what docs/architecture.md allows.
+// Table is the content of docs/architecture.md.
 type Table struct {
 	Arrows  []Arrow
-	Denied  []Arrow // written with -/>: stronger than Arrows, unless one begins further below
+	Denied  []Arrow // written as -/>; override Arrows, except for more specific ones
 	Doors   []Door
-	Folders []string // that have a row, as they stand there but for the last slash
+	Folders []string // with a row, as written there without the last slash
 }
 
-// Arrow lets the packages at and below From import those at and below each To.
+// Arrow allows the packages at and below From to import those at and below each To.
 type Arrow struct {
 	From string
 	To   []string
 }
 
-// Door is the one folder that may import a library outside tests.
+// Door is the only folder that may import a library outside of tests.
 type Door struct {
 	Folder  string
-	Library string // module path, as import paths begin
+	Library string // module path, the prefix of its import paths
 }
 
 const doorColumn = "third-party import allowed"
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// ParseTable reads the ```imports blocks and the table whose last column is
-// "third-party import allowed".
+// ParseTable parses the ```imports blocks and the table whose last column is "third-party import allowed".
 func ParseTable(page string) (Table, error) {
 	var t Table
 	inBlock, inTable := false, false
@@ -69,8 +68,7 @@ func ParseTable(page string) (Table, error) {
 	return t, t.check()
 }
 
-// parseArrow reads "from -> a, b/{c,d}". The target "standard library" allows
-// nothing of the module.
+// parseArrow parses "from -> a, b/{c,d}". The target "standard library" allows no import within the module.
 func parseArrow(line string) (Arrow, error) {
 	from, to, ok := strings.Cut(line, "->")
 	if !ok {
@@ -119,8 +117,8 @@ func expandBraces(s string) []string {
 	return out
 }
 
-// parseRow gives the folders and the doors of one table row. Header and rule
-// rows have none, since folders and libraries are written as code.
+// parseRow returns the folders and doors of a table row. Header and separator rows have none, because folders and
+// libraries are written as code.
 func parseRow(line string) (folders []string, doors []Door) {
 	cells := strings.Split(strings.Trim(line, "|"), "|")
 	if len(cells) < 2 {
@@ -138,7 +136,7 @@ func parseRow(line string) (folders []string, doors []Door) {
 	return folders, doors
 }
 
-// check refuses a table that contradicts itself.
+// check returns an error if the table contradicts itself.
 func (t Table) check() error {
 	seen := map[string]string{}
 	for _, d := range t.Doors {
@@ -161,18 +159,16 @@ func (t Table) check() error {
 	return nil
 }
 
-// Allows says whether an arrow from one folder to another is written.
+// Allows reports whether an arrow from one folder to another exists.
 func (t Table) Allows(from, to string) bool { return longest(t.Arrows, from, to) > 0 }
 
-// Denies says whether an arrow from one folder to another is denied, and no arrow
-// that begins further below allows it.
+// Denies reports whether an arrow from one folder to another is denied, and no more specific arrow allows it.
 func (t Table) Denies(from, to string) bool {
 	denied := longest(t.Denied, from, to)
 	return denied > 0 && denied >= longest(t.Arrows, from, to)
 }
 
-// longest is the length of the most specific From of the arrows that cover an
-// import; 0 = none does.
+// longest returns the length of the most specific From of the arrows that cover an import, or 0.
 func longest(arrows []Arrow, from, to string) (n int) {
 	for _, a := range arrows {
 		if !covers(a.From, from) {
@@ -187,7 +183,7 @@ func longest(arrows []Arrow, from, to string) (n int) {
 	return n
 }
 
-// door finds the library that an import path belongs to.
+// door returns the library of an import path.
 func (t Table) door(importPath string) (Door, bool) {
 	for _, d := range t.Doors {
 		if covers(d.Library, importPath) {
@@ -197,7 +193,7 @@ func (t Table) door(importPath string) (Door, bool) {
 	return Door{}, false
 }
 
-// covers says whether path is folder or below it.
+// covers reports whether path is folder or below it.
 func covers(folder, path string) bool {
 	return path == folder || strings.HasPrefix(path, folder+"/")
 }

@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// typesOf type-checks a package of the module outside tests, with the export
-// data that the go command keeps of what it imports.
+// typesOf type-checks a package without its tests, using the export data that the go command provides for its
+// imports.
 func (m *Module) typesOf(p *Package) (*types.Info, error) {
 	exports, err := m.exported()
 	if err != nil {
@@ -46,8 +46,8 @@ func (m *Module) typesOf(p *Package) (*types.Info, error) {
 	return info, nil
 }
 
-// exported maps the packages of the module, and those that they depend on, to
-// their export data. The go command is asked once.
+// exported returns the paths of the export data of the module's packages and their dependencies. It runs the go
+// command once.
 func (m *Module) exported() (map[string]string, error) {
 	if m.exports != nil {
 		return m.exports, nil

@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// outside are words that the engine never learns: found anywhere in a name.
+// outside lists words that must not be part of any name in engine.
 var outside = []string{"yaml", "http", "badger", "openai", "langchain", "anthropic", "bedrock", "ollama"}
 
-// outsidePackages are packages of the standard library that bring such words.
+// outsidePackages lists packages of the standard library related to such words.
 var outsidePackages = []string{"net", "net/http", "flag", "database/sql"}
 
-// checkWords reads the names in engine. Comments and texts may use the words:
-// they explain the engine to people who know the world around it.
+// checkWords checks the names in engine. Comments and strings may use the words.
 func checkWords(_ Table, m *Module) []Finding {
 	var out []Finding
 	for _, p := range m.Packages {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Server answers chat completions. It is safe for concurrent use.
+// Server is a chat completion server. It is safe for concurrent use.
 type Server struct {
 	URL string // ends with /v1
 
@@ -24,8 +24,7 @@ type Server struct {
 	asked []string
 }
 
-// Start starts a server that takes delay for each reply and ends with the test.
-// reply makes the text of a reply of all that was sent.
+// Start starts a server that delays each reply and ends with the test. reply returns the text of a reply to a prompt.
 func Start(tb testing.TB, delay time.Duration, reply func(prompt string) string) *Server {
 	tb.Helper()
 	s := &Server{delay: delay, reply: reply}
@@ -38,7 +37,7 @@ func Start(tb testing.TB, delay time.Duration, reply func(prompt string) string)
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the client went away
+		return // the client disconnected
 	}
 	prompt := promptOf(body)
 	s.mu.Lock()
@@ -62,14 +61,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		`"message":{"role":"assistant","content":%s}}],"usage":{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120}}`, text)
 }
 
-// promptOf is the text of all messages of a request.
+// promptOf returns the text of all messages of a request.
 func promptOf(body []byte) string {
 	var req struct {
 		Messages []struct {
 			Content any `json:"content"`
 		} `json:"messages"`
 	}
-	_ = json.Unmarshal(body, &req) // what is no request has no text
+	_ = json.Unmarshal(body, &req) // an invalid request has no text
 	var b strings.Builder
 	for _, m := range req.Messages {
 		fmt.Fprintln(&b, m.Content)
@@ -77,14 +76,14 @@ func promptOf(body []byte) string {
 	return b.String()
 }
 
-// Most is how many requests were in flight at once.
+// Most returns the maximum number of concurrent requests.
 func (s *Server) Most() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.most
 }
 
-// Asked takes the prompts that came since it was asked before.
+// Asked returns the prompts received since the last call.
 func (s *Server) Asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,36 +8,36 @@ import (
 	"strings"
 )
 
-// Block is a fenced block of a page, or a marker that stands for none.
+// Block is a fenced block of a page, or a marker without a block.
 type Block struct {
-	// Line is where it begins in the page; the first line is 1.
+	// Line is its first line in the page, 1-based.
 	Line int
-	// Lang is the first word behind the fence: yaml, console, sh, ...
+	// Lang is the first word after the fence: yaml, console, sh, ...
 	Lang string
-	// File is the name of the file that it is; "" = it is none.
+	// File is the name of the file that the block contains, or "".
 	File string
-	// Body is what stands between the fences, with the newline at its end.
+	// Body is the text between the fences, including the last newline.
 	Body string
-	// Markers are the comments right above it by their words: over, terminal.
+	// Markers are the comments directly above the block, by their name: over, terminal.
 	Markers map[string]string
 
-	from, to int // the lines of the body, counted from 0
+	from, to int // line range of the body, 0-based
 }
 
-// NotRun is why a block is not tried; "" = it is.
+// NotRun returns why a block is not executed, or "".
 func (b Block) NotRun() string { return b.Markers["not run"] }
 
-// Page is a page of the docs.
+// Page is a documentation page.
 type Page struct {
-	// Name is its path from the root of the repository, with slashes.
+	// Name is its path relative to the repository, slash-separated.
 	Name string
-	// Blocks are what is to be done, in the order of the page.
+	// Blocks are the blocks in page order.
 	Blocks []Block
 
 	lines []string
 }
 
-// words are the markers: those that go with a block, and those that stand alone.
+// words matches the markers: those that apply to a block, and those without one.
 var (
 	words = []string{"not run", "over", "terminal", "types"}
 	alone = []string{"with", "run"}
@@ -45,8 +45,8 @@ var (
 
 var marker = regexp.MustCompile(`^ *<!-- ([a-z ]+): (.*) -->$`)
 
-// Parse reads a page. An error names the line of a block that nobody would try:
-// commands outside of console and sh, a marker that there is not.
+// Parse parses a page. It returns an error for blocks that would not be executed: commands outside of console and sh
+// blocks, and unknown markers.
 func Parse(name, text string) (Page, error) {
 	p := Page{Name: name, lines: strings.Split(text, "\n")}
 	markers := map[string]string{}
@@ -59,7 +59,7 @@ func Parse(name, text string) (Page, error) {
 			case slices.Contains(words, m[1]):
 				markers[m[1]] = m[2]
 			default:
-				return p, fmt.Errorf("%s:%d: there is no marker %q", name, i+1, m[1])
+				return p, fmt.Errorf("%s:%d: unknown marker %q", name, i+1, m[1])
 			}
 			continue
 		}
@@ -75,26 +75,26 @@ func Parse(name, text string) (Page, error) {
 			continue
 		}
 		if strings.HasPrefix(line, "    $ ") || strings.HasPrefix(line, "    pexctl ") {
-			return p, fmt.Errorf("%s:%d: a command that nobody tries: put it into a block of console or sh", name, i+1)
+			return p, fmt.Errorf("%s:%d: command outside of a console or sh block", name, i+1)
 		}
 		if strings.TrimSpace(line) != "" && len(markers) > 0 {
-			return p, fmt.Errorf("%s:%d: the marker above belongs to no block", name, i+1)
+			return p, fmt.Errorf("%s:%d: the marker above has no block", name, i+1)
 		}
 	}
 	if len(markers) > 0 {
-		return p, fmt.Errorf("%s: the marker at its end belongs to no block", name)
+		return p, fmt.Errorf("%s: the marker at the end has no block", name)
 	}
 	return p, nil
 }
 
-// block reads the one whose fence is at a line, and gives the line of its end.
+// block parses the block whose fence is at a line, and returns the line of its end.
 func (p Page) block(at, indent int) (Block, int, error) {
 	end := at + 1
 	for end < len(p.lines) && strings.TrimSpace(p.lines[end]) != "```" {
 		end++
 	}
 	if end == len(p.lines) {
-		return Block{}, 0, fmt.Errorf("%s:%d: the block has no end", p.Name, at+1)
+		return Block{}, 0, fmt.Errorf("%s:%d: the block is not closed", p.Name, at+1)
 	}
 	lang, file, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(p.lines[at]), "```"), " ")
 	b := Block{Line: at + 1, Lang: lang, File: strings.TrimSpace(file), from: at + 1, to: end}
@@ -107,7 +107,7 @@ func (p Page) block(at, indent int) (Block, int, error) {
 	if !slices.Contains([]string{"console", "sh", "diff", "yaml", "json", "md", "csv"}, lang) {
 		for i, line := range strings.Split(b.Body, "\n") {
 			if strings.HasPrefix(line, "$ ") || strings.HasPrefix(line, "pexctl ") {
-				return b, 0, fmt.Errorf("%s:%d: a command that nobody tries: make the block console or sh", p.Name, at+2+i)
+				return b, 0, fmt.Errorf("%s:%d: command outside of a console or sh block", p.Name, at+2+i)
 			}
 		}
 	}
@@ -118,8 +118,7 @@ func cutIndent(line string, n int) string {
 	return line[min(n, len(line)-len(strings.TrimLeft(line, " "))):]
 }
 
-// named is the file that the first line of a block says it is: a comment that
-// is a path and nothing else, or the --- of a diff.
+// named returns the file name in the first line of a block: a comment with only a path, or the --- line of a diff.
 func named(b Block) string {
 	first, _, _ := strings.Cut(b.Body, "\n")
 	switch b.Lang {

@@ -7,9 +7,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Patch changes a text by what a block of diff says: lines that begin with a
-// space or - are looked for, wherever they are, and must stand there once; those
-// with a space or + come in their place. @@ begins the next place.
+// Patch applies a diff block to a text. Lines that start with a space or - must occur exactly once, anywhere; they
+// are replaced by the lines with a space or +. @@ starts the next hunk.
 func Patch(text, diff string) (string, error) {
 	var before, after []string
 	flush := func() error {
@@ -19,9 +18,9 @@ func Patch(text, diff string) (string, error) {
 		}
 		switch n := places(text, old); {
 		case len(before) == 0:
-			return fmt.Errorf("the diff adds lines, and does not say where: %s", strings.Join(after, ""))
+			return fmt.Errorf("the diff adds lines without context: %s", strings.Join(after, ""))
 		case n != 1:
-			return fmt.Errorf("stands there %d times, and is to once:\n%s", n, old)
+			return fmt.Errorf("must occur once, but occurs %d times:\n%s", n, old)
 		}
 		text = strings.Replace("\n"+text, "\n"+old, "\n"+strings.Join(after, ""), 1)[1:]
 		before, after = nil, nil
@@ -51,7 +50,7 @@ func Patch(text, diff string) (string, error) {
 	return text, nil
 }
 
-// places is how often lines stand in a text.
+// places returns how often lines occur in a text.
 func places(text, lines string) int {
 	n := 0
 	for at := range text {
@@ -62,7 +61,7 @@ func places(text, lines string) int {
 	return n
 }
 
-// least is the spec that parts of specs are laid over, if they name no other.
+// least is the spec that parts of specs are merged into by default.
 const least = `apiVersion: pex/v1
 kind: Agent
 metadata: {name: example}
@@ -70,8 +69,7 @@ llms: {main: {provider: scripted, options: {replies: [{text: done}]}}}
 tools: {clock: {}}
 `
 
-// Overlay is a document with a part of one laid over it: sections of both are
-// merged, and an entry of the part comes in the place of one with its name.
+// Overlay merges a part into a document. Mappings are merged up to a depth; other values replace existing ones.
 func Overlay(whole, part string) (string, error) {
 	var under, over yaml.Node
 	if err := yaml.Unmarshal([]byte(whole), &under); err != nil {
@@ -88,7 +86,7 @@ func Overlay(whole, part string) (string, error) {
 	return string(out), err
 }
 
-// merge lays one mapping over another, so many levels deep.
+// merge merges one mapping into another, up to a number of levels.
 func merge(under, over *yaml.Node, levels int) {
 	for i := 0; i+1 < len(over.Content); i += 2 {
 		key, value := over.Content[i], over.Content[i+1]
@@ -104,7 +102,7 @@ func merge(under, over *yaml.Node, levels int) {
 	}
 }
 
-// at is the value of a key; nil = there is none.
+// at returns the value of a key, or nil.
 func at(mapping *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == key {
@@ -114,7 +112,7 @@ func at(mapping *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// isWhole says that a block is a file of ours by itself.
+// isWhole reports whether a block is a complete spec, suite or other file of pexctl.
 func isWhole(text string) bool {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "apiVersion: pex/") {

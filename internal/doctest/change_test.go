@@ -17,9 +17,9 @@ func TestDiffsChangeFiles(t *testing.T) {
 		{"two places", "a\nb\nc\n", "--- f\n-a\n+A\n@@\n-c\n", "A\nb\n", ""},
 		{"an item of a list", "- a\n- b\n", "--- f\n-- b\n+- c\n", "- a\n- c\n", ""},
 		{"an empty line", "a\n\nb\n", "--- f\n a\n\n-b\n+c\n", "a\n\nc\n", ""},
-		{"what is not there", "a\n", "--- f\n-b\n", "", "stands there 0 times"},
-		{"what is there twice", "a\na\n", "--- f\n-a\n", "", "stands there 2 times"},
-		{"a part of a line", "ab\n", "--- f\n-b\n+c\n", "", "stands there 0 times"},
+		{"what is not there", "a\n", "--- f\n-b\n", "", "must occur once, but occurs 0 times"},
+		{"what is there twice", "a\na\n", "--- f\n-a\n", "", "must occur once, but occurs 2 times"},
+		{"a part of a line", "ab\n", "--- f\n-b\n+c\n", "", "must occur once, but occurs 0 times"},
 		{"nowhere", "a\n", "--- f\n+b\n", "", "does not say where"},
 		{"what is no diff", "a\n", "--- f\na\n", "", "a line of a diff begins with"},
 	}

@@ -2,11 +2,10 @@ package doctest
 
 import "strings"
 
-// typed is a command of a console, and the output that the page shows of it.
+// typed is a command of a console block, with the output in the page.
 type typed struct{ prompt, command, output string }
 
-// commands are what a console shows: lines that begin with $, those that go on
-// with one after a \, and what came of them.
+// commands parses a console block: lines that start with $, continuation lines after a \, and their output.
 func commands(body string) []typed {
 	var out []typed
 	more := false
@@ -27,8 +26,7 @@ func commands(body string) []typed {
 	return out
 }
 
-// console runs the commands of a block, and writes what comes of them into the
-// page where it is something else.
+// console runs the commands of a block, and updates the page if their output differs.
 func (w *walk) console(b Block) {
 	w.t.Helper()
 	if !strings.HasPrefix(b.Body, "$ ") {
@@ -52,7 +50,7 @@ func (w *walk) console(b Block) {
 	}
 }
 
-// try runs a command where the block's markers say. false = not here.
+// try runs a command as the block's markers say. ok is false if that is impossible here.
 func (w *walk) try(b Block, command string) (string, bool) {
 	w.t.Helper()
 	if columns := b.Markers["terminal"]; columns != "" {
@@ -62,7 +60,7 @@ func (w *walk) try(b Block, command string) (string, bool) {
 	return out, true
 }
 
-// rewrite puts another body into a block of the page.
+// rewrite replaces the body of a block of the page.
 func (w *walk) rewrite(b Block, body string) {
 	indent := w.page.lines[b.from-1]
 	indent = indent[:len(indent)-len(strings.TrimLeft(indent, " "))]

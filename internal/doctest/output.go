@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// alike is what stands for texts that are never the same twice.
+// alike lists texts that differ between runs, with their replacements.
 var alike = []struct {
 	text *regexp.Regexp
 	as   string
@@ -23,9 +23,8 @@ var alike = []struct {
 
 var letter, digit = regexp.MustCompile(`[a-f]`), regexp.MustCompile(`\d`)
 
-// Normal is a text without what differs from one time to the next: ids of runs
-// and evaluations, times, digests, durations, and the space that columns take
-// by their widths.
+// Normal removes what differs between runs: ids of runs and evaluations, times, digests, durations, and the padding
+// of columns.
 func Normal(text string) string {
 	for _, a := range alike {
 		text = a.text.ReplaceAllStringFunc(text, func(s string) string {
@@ -38,11 +37,10 @@ func Normal(text string) string {
 	return text
 }
 
-// dots skip lines of an output.
+// dots is a line that skips any number of output lines.
 const dots = "..."
 
-// Matches says that an output is what a page shows of it, where a line of three
-// dots stands for any lines.
+// Matches reports whether an output matches the page. A line of three dots matches any lines.
 func Matches(want, got string) bool {
 	lines := split(Normal(got))
 	parts := pieces(split(Normal(want)))
@@ -63,9 +61,8 @@ func Matches(want, got string) bool {
 	return len(parts) > 1 || len(lines) == 0
 }
 
-// Abridge is an output with as much of it left out as a page leaves out: pieces
-// between dots keep their number of lines, and begin with the line that they
-// began with; a piece whose line is gone goes.
+// Abridge shortens an output like the page: pieces between dots keep their number of lines and their first line. A
+// piece whose first line no longer occurs is removed.
 func Abridge(want, got string) string {
 	lines, parts := split(got), pieces(split(want))
 	if len(parts) == 1 {
@@ -91,7 +88,7 @@ func Abridge(want, got string) string {
 	return joined(out)
 }
 
-// pieces are the lines between dots; there is one, empty perhaps, on each side.
+// pieces splits lines at dots. There is a piece, possibly empty, on each side.
 func pieces(lines []string) [][]string {
 	out := [][]string{nil}
 	for _, line := range lines {
@@ -116,8 +113,8 @@ func begins(lines, piece []string) bool {
 	return true
 }
 
-// same compares two lines. How much of a title fits before … hangs on the
-// width of what stands behind it, so there may be more of it in one of them.
+// same compares two lines. A title may be truncated with … at different positions, depending on the width of other
+// columns.
 func same(a, b string) bool {
 	return a == b || shortened(a, b) || shortened(b, a)
 }
@@ -131,7 +128,7 @@ func shortened(short, long string) bool {
 	return cut && len(head) > 0 && strings.HasPrefix(long, head) && strings.HasSuffix(long, tail)
 }
 
-// find is where a piece stands among lines; -1 = nowhere.
+// find returns the index of a piece in lines, or -1.
 func find(lines, piece []string) int {
 	for at := range len(lines) + 1 {
 		if begins(lines[at:], piece) {
@@ -141,7 +138,7 @@ func find(lines, piece []string) int {
 	return -1
 }
 
-// endsAt is where a piece stands at the end of lines; -1 = it does not.
+// endsAt returns the index of a piece at the end of lines, or -1.
 func endsAt(lines, piece []string) int {
 	at := len(lines) - len(piece)
 	if at < 0 || !begins(lines[at:], piece) {
@@ -150,7 +147,7 @@ func endsAt(lines, piece []string) int {
 	return at
 }
 
-// split gives the lines of an output, without empty ones around it.
+// split splits an output into lines, without leading and trailing empty ones.
 func split(text string) []string {
 	text = strings.Trim(text, "\n")
 	if text == "" {

@@ -50,7 +50,7 @@ func TestWhatIsTheSameOutput(t *testing.T) {
 	}
 }
 
-// What is left out stays left out when an output is written anew.
+// Lines that the page leaves out stay left out in updated outputs.
 func TestAbridgedOutputs(t *testing.T) {
 	cases := []struct{ name, old, got, want string }{
 		{"nothing left out", "a\n", "b\nc\n", "b\nc\n"},

@@ -13,27 +13,26 @@ import (
 	"testing"
 )
 
-// House is where pages are walked.
+// House is the environment in which pages are executed.
 type House struct {
-	// Root is the folder of the repository: `with` copies from there.
+	// Root is the folder of the repository, from which `with` copies files.
 	Root string
-	// Env goes over the environment of every command; PATH in it, if any, has
-	// to lead to pexctl.
+	// Env overrides the environment of every command. PATH must contain pexctl.
 	Env []string
-	// Screen is what stands on a terminal after it was sent something, with long
-	// lines left whole; nil = blocks of terminals are not run.
+	// Screen returns the visible text of a terminal that received sent, without wrapping lines. Nil = terminal blocks
+	// are not run.
 	Screen func(t *testing.T, sent []byte) string
 }
 
-// You is the folder that pages show where they show the reader's own.
+// You is the home folder in outputs of pages.
 const you = "/home/you"
 
-// shell runs commands one after another, each where the one before it went.
+// shell runs commands in sequence. Each starts in the folder where the previous one ended.
 type shell struct {
 	t    *testing.T
 	h    House
 	root string // the scratch folder
-	dir  string // where the shell is
+	dir  string // current folder
 }
 
 func newShell(t *testing.T, h House) *shell {
@@ -44,17 +43,17 @@ func newShell(t *testing.T, h House) *shell {
 	return &shell{t, h, root, root}
 }
 
-// path is a file of the page: names are as seen from where the reader is.
+// path returns the path of a file of the page, relative to the current folder.
 func (s *shell) path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
-// run gives what a command writes, as a reader sees it, and its exit code.
+// run returns the output of a command, as shown to readers, and its exit code.
 func (s *shell) run(command string) (string, int) {
 	var out bytes.Buffer
 	code := s.exec(&out, strings.NewReader(""), nil, command)
 	return s.shown(out.String()), code
 }
 
-// exec runs a command in the shell's folder, and follows where it goes.
+// exec runs a command in the current folder, and updates that.
 func (s *shell) exec(out io.Writer, in io.Reader, env []string, command string) int {
 	s.t.Helper()
 	where, err := os.CreateTemp(s.t.TempDir(), "pwd")
@@ -79,8 +78,7 @@ func (s *shell) exec(out io.Writer, in io.Reader, env []string, command string) 
 	return c.ProcessState.ExitCode()
 }
 
-// atTerminal runs a command at a terminal, where somebody types lines. false =
-// there is none here.
+// atTerminal runs a command at a terminal and types lines. ok is false if there is no terminal here.
 func (s *shell) atTerminal(columns, typed, command string) (string, bool) {
 	s.t.Helper()
 	tool, err := exec.LookPath("script")
@@ -102,8 +100,7 @@ func (s *shell) atTerminal(columns, typed, command string) (string, bool) {
 	return s.shown(s.h.Screen(s.t, out.seen.Bytes())), true
 }
 
-// typist reads a terminal, and types the next line when it is asked: when what
-// stands there ends in "> ".
+// typist reads a terminal, and types the next line when the output ends with the prompt "> ".
 type typist struct {
 	seen  bytes.Buffer
 	lines []string
@@ -120,8 +117,8 @@ func (y *typist) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// quoted is a text as one word of the shell.
+// quoted quotes a text for the shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// shown is an output with the scratch folder called as readers call theirs.
+// shown replaces the scratch folder in an output by the reader's home.
 func (s *shell) shown(out string) string { return strings.ReplaceAll(out, s.root, you) }

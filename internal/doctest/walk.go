@@ -10,17 +10,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// walk is one page under way.
+// walk is the execution of one page.
 type walk struct {
 	*shell
 	page  Page
-	ours  []string // specs, suites and the like that the page has written
-	lines []string // the page as it should read
-	moved int      // how many lines longer it is by now
+	ours  []string // specs, suites and similar files that the page has written
+	lines []string // the updated page
+	moved int      // number of lines added to the page so far
 }
 
-// Walk does what a page says, and gives the page as it should read. What fails
-// otherwise is told with the line of its block.
+// Walk executes a page and returns its updated text. Other failures are reported with the line of their block.
 func (h House) Walk(t *testing.T, page Page) string {
 	t.Helper()
 	w := &walk{shell: newShell(t, h), page: page, lines: append([]string(nil), page.lines...)}
@@ -69,7 +68,7 @@ func (w *walk) block(b Block) {
 	}
 }
 
-// with copies files and folders of the repository, each to where it is there.
+// with copies files and folders from the repository to the same path.
 func (w *walk) with(b Block) {
 	w.t.Helper()
 	for name := range strings.FieldsSeq(b.Body) {
@@ -101,7 +100,7 @@ func copied(from, to string) error {
 	return os.WriteFile(to, text, info.Mode())
 }
 
-// script runs commands whose output is nobody's concern, and which succeed.
+// script runs commands that must succeed. Their output is ignored.
 func (w *walk) script(b Block) {
 	w.t.Helper()
 	if out, code := w.run("set -e\n" + b.Body); code != 0 {
@@ -109,7 +108,7 @@ func (w *walk) script(b Block) {
 	}
 }
 
-// file writes the file that a block is, if it is one.
+// file writes the file that a block contains, if any.
 func (w *walk) file(b Block) {
 	w.t.Helper()
 	if b.File == "" || b.NotRun() != "" {
@@ -145,7 +144,7 @@ func (w *walk) patch(b Block) {
 	}
 }
 
-// yaml is a file, a whole spec without a name, or a part of one.
+// yaml handles a file, a complete spec without a name, or a part of a spec.
 func (w *walk) yaml(b Block) {
 	w.t.Helper()
 	var any yaml.Node
@@ -168,7 +167,7 @@ func (w *walk) yaml(b Block) {
 	}
 }
 
-// part checks a part of a spec at its place in a whole one.
+// part checks a part of a spec, merged into a complete one.
 func (w *walk) part(b Block) {
 	w.t.Helper()
 	whole, name := least, "unnamed.yaml"
@@ -188,7 +187,7 @@ func (w *walk) part(b Block) {
 	w.unnamed(b, name, text)
 }
 
-// unnamed vets a text that has no file of its own.
+// unnamed vets a text that is not a file of the page.
 func (w *walk) unnamed(b Block, name, text string) {
 	w.t.Helper()
 	path := w.path(name)
@@ -204,7 +203,7 @@ func (w *walk) unnamed(b Block, name, text string) {
 	}
 }
 
-// vet wants no error in a file.
+// vet requires that a file has no errors.
 func (w *walk) vet(path, where string) {
 	w.t.Helper()
 	if out, code := w.run("pexctl vet " + quoted(path)); code != 0 {

@@ -11,9 +11,8 @@ import (
 	"github.com/pexctl/pex/internal/doctest"
 )
 
-// A page that says what is so stays as it is; what is not so is put right, in
-// its place, and nothing else is touched.
-func TestAWalkPutsOutputsRight(t *testing.T) {
+// Correct output stays unchanged; other output is updated in place, and nothing else changes.
+func TestWalkUpdatesOutputs(t *testing.T) {
 	text := strings.Join([]string{
 		"<!-- run: mkdir here -->", "",
 		"```json here/a.json", `{"a": 1}`, "```", "",

@@ -10,15 +10,14 @@ import (
 	"testing"
 )
 
-// EditorAnswer is what an editor was told of a file.
+// EditorAnswer is what an editor received for a file.
 type EditorAnswer struct {
 	Diagnostics []string
-	Completion  []string // labels; where a place was asked for
+	Completion  []string // labels, if a position was given
 }
 
-// Editor opens files ("path", or "path:line:character" to ask for completion
-// there) with the protocol library of VS Code, at a language server. A schema
-// ("-" = none) is what the server is told to hold YAML files against.
+// Editor opens files ("path", or "path:line:character" to request completion there) with the protocol library of VS
+// Code, using a language server. schema is the JSON Schema that the server uses for YAML files; "-" = none.
 func Editor(t testing.TB, schema string, files []string, server ...string) map[string]EditorAnswer {
 	t.Helper()
 	script, err := filepath.Abs("testdata/editor.mjs")

@@ -74,7 +74,7 @@ func start(t testing.TB, cmd *exec.Cmd, ready string) {
 	}
 }
 
-// freeAddress is a loopback address that nobody listened on a moment ago.
+// freeAddress returns a loopback address that was free a moment ago.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

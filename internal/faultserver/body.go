@@ -9,7 +9,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// cuts are bodies that end too early, or too slowly.
+// cuts are bodies that end too early, or arrive too slowly.
 func cuts(f *Format) []fault {
 	truncated, bad := wrong(model.Truncated), wrong(model.BadReply)
 	out := []fault{
@@ -72,7 +72,7 @@ func cuts(f *Format) []fault {
 	return out
 }
 
-// zipped says that what follows is gzip.
+// zipped adds a header that declares the body as gzip.
 func zipped(serve func(*stage)) func(*stage) {
 	return func(s *stage) {
 		s.Header().Set("Content-Encoding", "gzip")
@@ -81,10 +81,10 @@ func zipped(serve func(*stage)) func(*stage) {
 	}
 }
 
-// bombSize is how much a bomb weighs on the wire: a thousandth of what it unfolds to.
+// bombSize is the compressed size of a bomb, a thousandth of its uncompressed size.
 const bombSize = 10 << 20
 
-// bomb is 10 MB of gzip that unfold to 10 GB, as the same piece again and again.
+// bomb is 10 MB of gzip that expand to 10 GB, repeating the same piece.
 func bomb(name string, piece func(*stage) []byte) fault {
 	return both(name, wrong(model.BadReply), zipped(func(s *stage) {
 		p := piece(s)
@@ -102,7 +102,7 @@ func bomb(name string, piece func(*stage) []byte) fault {
 	}))
 }
 
-// more is a long piece of what may stand in the middle of a reply.
+// more returns a long piece that is valid in the middle of a reply.
 func more(s *stage) []byte {
 	if s.streamed {
 		return s.f.Stream.frames(lengthened(s.f.Stream.begun()))
@@ -110,14 +110,14 @@ func more(s *stage) []byte {
 	return bytes.Repeat([]byte(" "), 32<<10)
 }
 
-// lengthened are the events of a piece, saying a lot more.
+// lengthened returns the events of a piece with longer texts.
 func lengthened(events []Event) []Event {
 	last := events[len(events)-1]
 	last.JSON = strings.Replace(last.JSON, First, strings.Repeat(First, 1000), 1)
 	return []Event{last}
 }
 
-// floods are bodies of which there is no end.
+// floods are endless bodies.
 func floods(f *Format) []fault {
 	bad := wrong(model.BadReply)
 	flood := func(name string, begin, piece func(*stage) []byte) fault {
@@ -162,7 +162,7 @@ func floods(f *Format) []fault {
 	)
 }
 
-// page is what a proxy sends in place of a reply.
+// page sends the HTML page of a proxy instead of a reply.
 func page(s *stage) {
 	s.Header().Set("Content-Type", "text/html")
 	_, _ = io.WriteString(s, "<!DOCTYPE html><html><body>"+strings.Repeat("log in first ", 1000)+"</body></html>")

@@ -10,7 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// written is a fault that takes the connection over, writes a text and closes it.
+// written is a fault that takes over the connection, writes a text and closes it.
 func written(name string, o outcome, text func(*stage) string) fault {
 	f := both(name, o, func(s *stage) {
 		conn := s.take()
@@ -46,7 +46,7 @@ func connections() []fault {
 	}, lasting()...)
 }
 
-// reset is a fault that ends in a reset of the connection.
+// reset is a fault that ends with a connection reset.
 func reset(name string, o outcome, text func(*stage) string) fault {
 	f := both(name, o, func(s *stage) {
 		conn := s.take()
@@ -64,7 +64,7 @@ func reset(name string, o outcome, text func(*stage) string) fault {
 	return f
 }
 
-// endless is a header that never comes to its end.
+// endless is a header that never ends.
 func endless(name, begin, piece string) fault {
 	f := both(name, wrong(model.NetworkError), func(s *stage) {
 		conn := s.take()
@@ -78,7 +78,7 @@ func endless(name, begin, piece string) fault {
 	return f
 }
 
-// lasting are faults of connections that live longer than one request.
+// lasting are faults of connections that serve more than one request.
 func lasting() []fault {
 	whole := func(s *stage) net.Conn {
 		body := string(s.f.good(s.streamed))

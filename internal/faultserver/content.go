@@ -13,25 +13,25 @@ func changed(name string, o outcome, change func(string) string) fault {
 	return both(name, o, func(s *stage) { s.reply(s.f.altered(s.streamed, change)) })
 }
 
-// swap puts a value in the place of a reply's text.
+// swap replaces a reply's text by a value.
 func swap(value string) func(string) string {
 	return strings.NewReplacer(`"`+Answer+`"`, value, `"`+First+`"`, value).Replace
 }
 
-// count puts a value in the place of each count.
+// count replaces each count by a value.
 func count(value string) func(string) string {
 	return func(s string) string { return strings.ReplaceAll(s, "7171", value) }
 }
 
-// member puts a member in front of an object's others.
+// member inserts a member before an object's others.
 func member(text string) func(string) string {
 	return func(s string) string { return "{" + text + "," + strings.TrimPrefix(strings.TrimSpace(s), "{") }
 }
 
-// textual is the member that holds a reply's text.
+// textual matches the member with a reply's text.
 var textual = regexp.MustCompile(`"(\w+)":"moss([^"]*)"`)
 
-// contents are good replies in which a value is not what it should be.
+// contents are good replies with one invalid value.
 func contents(*Format) []fault {
 	bad := wrong(model.BadReply)
 	out := []fault{
@@ -58,7 +58,7 @@ func contents(*Format) []fault {
 	return out
 }
 
-// depths are good replies with something in them that is deep, or wide.
+// depths are good replies with deeply nested or very large values.
 func depths() []fault {
 	const depth = 10_001
 	deep := strings.Repeat("[", depth) + strings.Repeat("]", depth)
@@ -71,7 +71,7 @@ func depths() []fault {
 	}
 }
 
-// shapes are answers that are no replies at all.
+// shapes are responses that are not replies.
 func shapes(f *Format) []fault {
 	const bare = `"text"`
 	bad := wrong(model.BadReply)
@@ -101,7 +101,7 @@ func shapes(f *Format) []fault {
 		instead("an error for a reply", wrong(model.ServerError), f.Error, f.broken(strings.Clone)))
 }
 
-// instead is a fault that sends this body, or these events, if there are any.
+// instead is a fault that sends this body, or these events, if any.
 func instead(name string, o outcome, whole string, events []Event) []fault {
 	out := apart(name, o, o, func(s *stage) {
 		switch {
@@ -125,7 +125,7 @@ func instead(name string, o outcome, whole string, events []Event) []fault {
 	return []fault{out}
 }
 
-// crowds are replies, or errors, of which there is far too much.
+// crowds are replies or errors that are far too large.
 func crowds(f *Format) []fault {
 	const n = 10_000
 	var out []fault
@@ -140,7 +140,7 @@ func crowds(f *Format) []fault {
 	return append(out, instead("an error of 600 kB", wrong(model.ServerError), long(f.Error), f.broken(long))...)
 }
 
-// broken is a stream that an error ends in the middle.
+// broken is a stream that ends with an error in the middle.
 func (f *Format) broken(change func(string) string) []Event {
 	if f.Stream == nil {
 		return nil

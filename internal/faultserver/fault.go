@@ -7,35 +7,35 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// fault is one way in which a server may fail.
+// fault is one kind of server failure.
 type fault struct {
 	name   string
 	serve  func(*stage)
-	whole  outcome // of calls for a whole reply
-	stream outcome // of calls for a stream
+	whole  outcome // of calls without streaming
+	stream outcome // of streaming calls
 	lane   lane
-	dear   bool             // it takes a lot of time: a run meets it in one round only
-	raw    bool             // it takes the connection over, which HTTP/2 does not allow
-	heals  bool             // where it happens only once, the transport gets past it by itself
-	ends   bool             // the call is not repeated: the server asks for too long a wait
-	says   string           // what the answer says, "" = Answer
-	either bool             // or it says Answer
-	waits  [2]time.Duration // before the second and the third attempt; zero = not looked at
+	dear   bool             // slow: a run uses it in one round only
+	raw    bool             // takes over the connection, which HTTP/2 does not allow
+	heals  bool             // if it happens only once, the transport recovers by itself
+	ends   bool             // the call is not repeated, because the server asks for too long a wait
+	says   string           // expected text of the reply; "" = Answer
+	either bool             // Answer is accepted too
+	waits  [2]time.Duration // before the second and third attempt; zero = not checked
 }
 
-// lane is what kind of server a fault needs.
+// lane is the kind of server that a fault needs.
 type lane int
 
 const (
 	plain  lane = iota
-	reused      // one connection, used again and again
+	reused      // one connection for several requests
 	secure      // TLS
 	severed
-	strange // TLS, with a certificate that nobody knows
+	strange // TLS with an untrusted certificate
 	lanes
 )
 
-// outcome is what a call comes to while a fault stays.
+// outcome is the expected result of a call while a fault persists.
 type outcome struct {
 	answer bool // the right answer
 	kinds  []model.ErrorKind
@@ -54,24 +54,24 @@ func (f *fault) outcome(streamed bool) outcome {
 	return f.whole
 }
 
-// passes says that a repeated call may meet the fault no more.
+// passes reports whether repeating the call may avoid the fault.
 func (o outcome) passes() bool {
 	return slices.ContainsFunc(o.kinds, func(k model.ErrorKind) bool {
 		return (&model.Error{Kind: k}).Retryable()
 	})
 }
 
-// both is a fault that does the same to whole replies and to streams.
+// both is a fault with the same effect on whole replies and streams.
 func both(name string, o outcome, serve func(*stage)) fault {
 	return fault{name: name, serve: serve, whole: o, stream: o}
 }
 
-// apart is a fault that does this to whole replies and that to streams.
+// apart is a fault with different effects on whole replies and streams.
 func apart(name string, whole, stream outcome, serve func(*stage)) fault {
 	return fault{name: name, serve: serve, whole: whole, stream: stream}
 }
 
-// faults are those that a format can have.
+// faults returns the faults that apply to a format.
 func faults(f *Format) []fault {
 	dear := slices.Concat(floods(f), crowds(f), depths())
 	for i := range dear {

@@ -7,48 +7,48 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// What a good reply says: a stream says it in two pieces, First and Rest.
+// The text of a good reply. A stream has it in two pieces, First and Rest.
 const (
 	First  = "moss, in a chaos "
 	Rest   = "of servers"
 	Answer = First + Rest
 )
 
-// Tokens is each count of a good reply, written 7171.
+// Tokens is every count in a good reply, written as 7171.
 const Tokens = 7171
 
-// Maker makes the model under test; change goes to its transport.
+// Maker creates the model under test. change modifies the settings of its transport.
 type Maker func(set model.Settings, change func(*httpclient.Settings)) (model.Model, error)
 
-// Format is how the servers of a provider answer. Texts are JSON; what is empty
-// is left out of the list of faults.
+// Format describes the responses of a provider's server. Texts are JSON. Empty fields disable the faults that need
+// them.
 type Format struct {
-	Whole  string             // a good reply: Answer stands in it as one string
-	Empty  string             // a reply in which nothing is replied
-	Error  string             // an error in place of a reply, with status 200; its message is chaos
-	Calls  func(n int) string // a reply of n tool calls
+	Whole  string             // a good reply that contains Answer as one string
+	Empty  string             // a reply without content
+	Error  string             // an error with status 200 instead of a reply; its message is "chaos"
+	Calls  func(n int) string // a reply with n tool calls
 	Stream *Stream            // nil = the provider does not stream
-	Bare   bool               // a JSON string alone is a reply too
-	Part   int                // it is one of so many formats that share their calls; 0 = it has its own
+	Bare   bool               // a bare JSON string is a valid reply too
+	Part   int                // number of formats that share their calls; 0 = not shared
 }
 
-// Stream is how they answer where a stream is asked for.
+// Stream describes streaming responses.
 type Stream struct {
-	Kind     string             // type of the content
-	Frame    func(Event) []byte // puts an event on the wire
-	Events   []Event            // a good reply: First stands in one event, Rest in a later one
-	End      int                // how many of the last events say that it is the end
-	Mark     int                // how many of those may be missing and it still is a reply
-	Empty    []Event            // a stream in which nothing is replied
-	Error    Event              // an error in the middle; its message is chaos
+	Kind     string             // content type
+	Frame    func(Event) []byte // encodes an event
+	Events   []Event            // a good reply: First is in one event, Rest in a later one
+	End      int                // number of final events that mark the end
+	Mark     int                // how many of those may be missing from a valid reply
+	Empty    []Event            // a stream without content
+	Error    Event              // an error in the middle; its message is "chaos"
 	Calls    func(n int) []Event
-	Harmless []byte // may stand between events, as often as the server likes
+	Harmless []byte // may occur between events any number of times
 }
 
 // Event is one event of a stream.
 type Event struct{ Name, JSON string }
 
-// SSE frames the data of an event as server-sent events do.
+// SSE encodes an event as a server-sent event.
 func SSE(e Event) []byte {
 	name := ""
 	if e.Name != "" {
@@ -57,7 +57,7 @@ func SSE(e Event) []byte {
 	return []byte(name + "data: " + e.JSON + "\n\n")
 }
 
-// List is n items of a JSON array.
+// List returns a JSON array of n items.
 func List(n int, item func(int) string) string {
 	all := make([]string, n)
 	for i := range all {
@@ -66,7 +66,7 @@ func List(n int, item func(int) string) string {
 	return strings.Join(all, ",")
 }
 
-// frames are events on the wire.
+// frames encodes events.
 func (s *Stream) frames(events []Event) []byte {
 	var out []byte
 	for _, e := range events {
@@ -75,7 +75,7 @@ func (s *Stream) frames(events []Event) []byte {
 	return out
 }
 
-// begun are the events up to the one that says First.
+// begun returns the events up to the one with First.
 func (s *Stream) begun() []Event {
 	for i, e := range s.Events {
 		if strings.Contains(e.JSON, First) {
@@ -85,7 +85,7 @@ func (s *Stream) begun() []Event {
 	return nil
 }
 
-// kind is the type of the content.
+// kind returns the content type.
 func (f *Format) kind(streamed bool) string {
 	if streamed {
 		return f.Stream.Kind
@@ -93,7 +93,7 @@ func (f *Format) kind(streamed bool) string {
 	return "application/json"
 }
 
-// good is a good reply on the wire.
+// good returns an encoded good reply.
 func (f *Format) good(streamed bool) []byte {
 	if streamed {
 		return f.Stream.frames(f.Stream.Events)
@@ -101,7 +101,7 @@ func (f *Format) good(streamed bool) []byte {
 	return []byte(f.Whole)
 }
 
-// part is the beginning of a good reply.
+// part returns the start of a good reply.
 func (f *Format) part(streamed bool) []byte {
 	if streamed {
 		return f.Stream.frames(f.Stream.begun())
@@ -109,7 +109,7 @@ func (f *Format) part(streamed bool) []byte {
 	return []byte(f.Whole[:len(f.Whole)/2])
 }
 
-// altered is a good reply whose JSON was changed.
+// altered returns a good reply with changed JSON.
 func (f *Format) altered(streamed bool, change func(string) string) []byte {
 	if !streamed {
 		return []byte(change(f.Whole))

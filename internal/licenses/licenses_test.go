@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// The file that ships names every module that this platform links, in its
-// version, and holds each of their texts under their names. Modules of other
-// platforms may not be downloaded here: of those only the versions are compared.
+// The file lists every module linked on this platform with its version, and contains their texts. Modules of other
+// platforms may not be downloaded here; only their versions are compared.
 func TestThirdPartyLicensesAreCurrent(t *testing.T) {
 	file := readFile(t, "../../THIRD_PARTY_LICENSES")
 	modules, err := Linked(command, nil)
@@ -22,7 +21,7 @@ func TestThirdPartyLicensesAreCurrent(t *testing.T) {
 		}
 		for name, text := range m.Texts {
 			if !covered(sections, m.Path+": "+name, text) {
-				t.Errorf("%s: its %s is not what the file holds: run make licenses", m.Path, name)
+				t.Errorf("%s: its %s differs from the file: run make licenses", m.Path, name)
 			}
 		}
 	}

@@ -20,7 +20,7 @@ type Module struct {
 	Texts         map[string]string // by the file's path within the module
 }
 
-// licenseFile matches the files that have to accompany a copy.
+// licenseFile matches the files that must accompany copies.
 var licenseFile = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)([-.][a-z0-9.-]*)?$`)
 
 // format prints a line for each package that belongs to another module.
@@ -108,7 +108,7 @@ func (m Module) read(root, dir string) error {
 	}
 }
 
-// normal is a text without differences of line ends and of blanks at them.
+// normal normalizes line endings and trailing blanks.
 func normal(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// command is what the licenses are listed for.
+// command is the program whose licenses are listed.
 const command = "github.com/pexctl/pex/cmd/pexctl"
 
-// platforms are those whose binaries may link different modules.
+// platforms lists platforms whose binaries may link different modules.
 var platforms = []string{"linux/amd64", "darwin/arm64", "windows/amd64"}
 
 func main() {
@@ -69,5 +69,5 @@ func Write(w io.Writer, modules []Module) error {
 	return err
 }
 
-// line is the module in the list at the top.
+// line returns the module's line in the list at the top.
 func (m Module) line() string { return m.Path + " " + m.Version }

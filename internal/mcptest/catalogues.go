@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// catalogues are servers whose tools are not what they should be.
+// catalogues are servers with invalid or unusual tools.
 func catalogues() map[string]Mode {
 	lists := func(doc string, tools ...string) Mode {
 		return list(doc, func(p *peer, m message) { p.answer(m, `{"tools":[`+strings.Join(tools, ",")+`]}`) })
@@ -59,7 +59,7 @@ func catalogues() map[string]Mode {
 	}
 }
 
-// named is a tool's definition; input "" = takes no arguments.
+// named returns a tool's definition. input "" means no arguments.
 func named(name, description, input string) string {
 	if input == "" {
 		input = `{"type":"object"}`
@@ -79,12 +79,12 @@ func crowd(n int) string {
 	return b.String()
 }
 
-// page is a page of tools, and the promise of another.
+// page answers with a page of tools and a cursor for the next.
 func page(p *peer, m message) {
 	p.answer(m, `{"tools":[`+echo+`],"nextCursor":"more"}`)
 }
 
-// tags hides a text in characters that nobody sees.
+// tags encodes a text in invisible characters.
 func tags(s string) string {
 	hidden := []rune(s)
 	for i := range hidden {
@@ -102,8 +102,7 @@ func hugeSchema() string {
 	return b.String() + `"last":{"type":"string"}}}`
 }
 
-// bomb is a schema that a reader which follows references by copying never
-// finishes: each level refers to the next ten times.
+// bomb is a schema that a reader which expands references never finishes: each level refers to the next ten times.
 func bomb() string {
 	var b strings.Builder
 	b.WriteString(`{"type":"object","properties":{"a":{"$ref":"#/$defs/l0"}},"$defs":{`)

@@ -54,7 +54,7 @@ func floods() map[string]Mode {
 		}),
 		"log_storm": call("logs 100,000 times", many(storm,
 			`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"well"}}`+"\n", "after the log")),
-		"unknown_storm": call("sends 100,000 notifications that nobody knows", many(storm,
+		"unknown_storm": call("sends 100,000 unknown notifications", many(storm,
 			`{"jsonrpc":"2.0","method":"notifications/nonsense","params":{}}`+"\n", "after nonsense")),
 	}
 }
@@ -67,7 +67,7 @@ func report(m message) string {
 		} `json:"_meta"`
 	}
 	if json.Unmarshal(m.Params, &p) != nil || len(p.Meta.Token) == 0 {
-		p.Meta.Token = json.RawMessage("0") // nobody asked for reports
+		p.Meta.Token = json.RawMessage("0") // no progress token was sent
 	}
 	return `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + string(p.Meta.Token) + `,"progress":1,"message":"on"}}`
 }

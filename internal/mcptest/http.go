@@ -15,27 +15,27 @@ import (
 	"testing"
 )
 
-// WebMode is one way to behave badly behind HTTP.
+// WebMode is one kind of misbehavior over HTTP.
 type WebMode struct {
 	Doc  string
 	call func(*Site, http.ResponseWriter, *http.Request, message) // instead of the answer to a call
 	list func(*Site, http.ResponseWriter, *http.Request, message)
-	any  func(*Site, http.ResponseWriter, *http.Request) bool // before all else; true = the request is answered
+	any  func(*Site, http.ResponseWriter, *http.Request) bool // before everything else; true = the request was handled
 }
 
-// Site is a server behind HTTP while a test goes on.
+// Site is an HTTP server for the duration of a test.
 type Site struct {
 	URL  string
 	mode WebMode
 	done chan struct{} // closed when the test ends: what hangs, ends
-	away string        // the address of somebody whom nobody is to ask
+	away string        // an address that clients must not call
 
 	mu       sync.Mutex
 	server   *httptest.Server
 	sessions int
-	asked    map[string]int    // per method of the protocol, or per HTTP method where there is none
+	asked    map[string]int    // by method of the protocol, or by HTTP method if there is none
 	calls    []json.RawMessage // parameters of each tools/call
-	strays   []string          // requests at away
+	strays   []string          // requests to away
 }
 
 // HTTP starts a server that ends with the test.
@@ -62,9 +62,8 @@ func HTTP(t testing.TB, mode WebMode) *Site {
 	return s
 }
 
-// restart breaks all connections, as a kill does, and serves again at the same
-// address with no memory of its sessions. The socket listens throughout, so a
-// client that reconnects at once is not refused.
+// restart breaks all connections, like a kill, and serves again at the same address without its sessions. The socket
+// listens throughout, so that a client that reconnects immediately is not rejected.
 func (s *Site) restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,22 +84,21 @@ func (s *Site) restart() {
 	s.server = again
 }
 
-// Asked is how often a method of the protocol was asked for; "GET" and
-// "DELETE" are those of HTTP.
+// Asked returns how often a method of the protocol was called. "GET" and "DELETE" are HTTP methods.
 func (s *Site) Asked(method string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.asked[method]
 }
 
-// Calls are the parameters of each tools/call, in order.
+// Calls returns the parameters of each tools/call, in order.
 func (s *Site) Calls() []json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.calls)
 }
 
-// Strays are the requests that went where nobody sent them but the server.
+// Strays returns the requests to the address that only the server mentioned.
 func (s *Site) Strays() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,11 +145,11 @@ func (s *Site) answer(w http.ResponseWriter, r *http.Request, m message) {
 			s.mu.Unlock()
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, good(m)) // a client that has gone is no trouble of ours
+		_, _ = io.WriteString(w, good(m)) // the client may have disconnected
 	}
 }
 
-// hang waits until the client or the test has gone.
+// hang waits until the client has disconnected or the test has ended.
 func (s *Site) hang(r *http.Request) {
 	select {
 	case <-r.Context().Done():
@@ -159,7 +157,7 @@ func (s *Site) hang(r *http.Request) {
 	}
 }
 
-// events begins a stream of events.
+// events starts an event stream.
 func events(w http.ResponseWriter) func(string) bool {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)

@@ -28,7 +28,7 @@ func lies() map[string]Mode {
 	return map[string]Mode{
 		"wrong_id":    instead("answers another request", r("4711", text("false"))),
 		"string_id":   call("answers with its request's id as a string", func(p *peer, m message) { p.line(r(`"`+string(m.ID)+`"`, text("false"))) }),
-		"null_id":     instead("answers nobody", r("null", text("false"))),
+		"null_id":     instead("answers with a null id", r("null", text("false"))),
 		"unknown_id":  before("answers what was not asked, then what was", r("4711", text("false")), r("-1", text("false"))),
 		"negative_id": before("answers a request of a negative number first", r("-7", text("false"))),
 		"twice": call("answers twice", func(p *peer, m message) {
@@ -57,12 +57,12 @@ func lies() map[string]Mode {
 	}
 }
 
-// contents are servers whose results are wrong, or not what one hopes for.
+// contents are servers whose results are invalid or unusual.
 func contents() map[string]Mode {
 	return map[string]Mode{
-		"result_no_object": call("gives a result that is no object", func(p *peer, m message) { p.answer(m, `"a text"`) }),
-		"content_no_list":  call("gives content that is no list", func(p *peer, m message) { p.answer(m, `{"content":"a text"}`) }),
-		"content_unknown":  call("gives content of a type that nobody knows", func(p *peer, m message) { p.answer(m, `{"content":[{"type":"smell","smell":"roses"}]}`) }),
+		"result_no_object": call("returns a result that is not an object", func(p *peer, m message) { p.answer(m, `"a text"`) }),
+		"content_no_list":  call("returns content that is not a list", func(p *peer, m message) { p.answer(m, `{"content":"a text"}`) }),
+		"content_unknown":  call("returns content of an unknown type", func(p *peer, m message) { p.answer(m, `{"content":[{"type":"smell","smell":"roses"}]}`) }),
 		"no_content":       call("gives no content", func(p *peer, m message) { p.answer(m, `{}`) }),
 		"bad_base64": call("gives an image that is no base64", func(p *peer, m message) {
 			p.answer(m, `{"content":[{"type":"image","mimeType":"image/png","data":"%%%"}]}`)
@@ -85,7 +85,7 @@ func contents() map[string]Mode {
 // versions are servers that speak another version of the protocol.
 func versions() map[string]Mode {
 	return map[string]Mode{
-		"old_version":   version("answers a version of the protocol that nobody knows", "1999-01-01"),
+		"old_version":   version("answers with an unknown protocol version", "1999-01-01"),
 		"no_version":    version("answers no version of the protocol", ""),
 		"first_version": version("speaks the protocol's first version", "2024-11-05"),
 	}

@@ -1,3 +1,2 @@
-// Package wiretest holds what tests of the guard, and of all that stands behind
-// it, have in common: the addresses that it must refuse.
+// Package wiretest has test data for the guard and its users: the addresses that it must reject.
 package wiretest

@@ -1,8 +1,7 @@
 package wiretest
 
-// Hostile are addresses in private or special networks, in spellings that
-// checks on the text of a URL have missed. A guarded client refuses each before
-// anything is sent.
+// Hostile lists addresses in private or special networks, in spellings that checks of the URL text have missed. A
+// guarded client rejects each before anything is sent.
 var Hostile = []string{
 	"http://127.0.0.1/",
 	"http://127.1.2.3/",
@@ -89,9 +88,8 @@ var Hostile = []string{
 	"unix:///var/run/docker.sock",
 }
 
-// Unresolvable are spellings of private addresses that only some resolvers
-// take. Where nothing takes them there is nothing to ask; where something does,
-// the guard sees what they became.
+// Unresolvable lists spellings of private addresses that only some resolvers accept. If a resolver accepts one, the
+// guard checks the resulting address.
 var Unresolvable = []string{
 	"http://localhost./",
 	"http://127.0.0.1./",

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// ResolveInside makes each name of this process resolve to 127.0.0.1 until the
-// test ends, as a hostile name server could at any moment; asked counts its
-// answers. Tests that use it must not be parallel.
+// ResolveInside makes every name of this process resolve to 127.0.0.1 until the test ends, like a hostile name
+// server. asked counts its responses. Tests that use it must not be parallel.
 func ResolveInside(t *testing.T) (asked *atomic.Int32) {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -45,7 +44,7 @@ func ResolveInside(t *testing.T) (asked *atomic.Int32) {
 	return asked
 }
 
-// inside answers a DNS query of one question: A is 127.0.0.1, all else is empty.
+// inside answers a DNS query with one question: A is 127.0.0.1, everything else is empty.
 func inside(query []byte) []byte {
 	const header = 12
 	end := header
