@@ -20,7 +20,7 @@ func TestDiffsChangeFiles(t *testing.T) {
 		{"what is not there", "a\n", "--- f\n-b\n", "", "must occur once, but occurs 0 times"},
 		{"what is there twice", "a\na\n", "--- f\n-a\n", "", "must occur once, but occurs 2 times"},
 		{"a part of a line", "ab\n", "--- f\n-b\n+c\n", "", "must occur once, but occurs 0 times"},
-		{"nowhere", "a\n", "--- f\n+b\n", "", "does not say where"},
+		{"nowhere", "a\n", "--- f\n+b\n", "", "without context"},
 		{"what is no diff", "a\n", "--- f\na\n", "", "a line of a diff begins with"},
 	}
 	for _, c := range cases {
