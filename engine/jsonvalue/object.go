@@ -50,8 +50,8 @@ func (o *Object) Count(k string, v int64) {
 	}
 }
 
-// Flag appends true, or nothing.
-func (o *Object) Flag(k string, v bool) {
+// True appends true, or nothing.
+func (o *Object) True(k string, v bool) {
 	if v {
 		o.Key(k)
 		o.b = append(o.b, "true"...)
