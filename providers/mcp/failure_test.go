@@ -51,7 +51,7 @@ func TestFailedStartIsExplained(t *testing.T) {
 	}{
 		{"mute", "mute", func(c *mcp.Config) { c.StartTimeout = 2 * time.Second }, []string{"start_timeout", "stderr: still loading"}},
 		{"dies", "dies", nil, []string{"cannot be used", "exit status 3", "no database"}},
-		{"no program", "", func(c *mcp.Config) { c.Command = component.Value{JSON: []byte(`["no-such-program"]`)} }, []string{"no-such-program was not found"}},
+		{"no program", "", func(c *mcp.Config) { c.Command = component.Value{JSON: []byte(`["no-such-program"]`)} }, []string{"program no-such-program not found"}},
 		{"unset", "", func(c *mcp.Config) { c.Args = []component.Template{unsetReference("TOKEN")} }, []string{"${env.TOKEN}, which has no value"}},
 	}
 	for _, tt := range tests {
