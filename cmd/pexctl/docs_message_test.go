@@ -18,7 +18,7 @@ var inMessage = regexp.MustCompile(`\bpexctl( [a-z%][^\s,.;:()` + "`" + `]*)( %\
 
 // aboutPexctl are words that follow the program name in sentences that name no
 // command.
-var aboutPexctl = []string{"contains", "in", "knows", "puts", "reads", "registers", "runs of", "suggests", "with", "would", "writes"}
+var aboutPexctl = []string{"cannot", "contains", "in", "knows", "puts", "reads", "registers", "runs of", "suggests", "supports", "that", "with", "would", "writes"}
 
 // TestMessagesNameWhatExists checks the commands and flags in the strings of
 // the code.
