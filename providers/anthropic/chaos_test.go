@@ -23,7 +23,7 @@ func chaosFormat() faultserver.Format {
 		return faultserver.Event{Name: kind, JSON: `{"type":"` + kind + `"` + rest + `}`}
 	}
 	start := named("message_start", `,"message":{"id":"m","type":"message","content":[],`+chaosUsage+`}`)
-	says := func(s string) faultserver.Event {
+	textDelta := func(s string) faultserver.Event {
 		return named("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":"`+s+`"}`)
 	}
 	stop := func(why string) []faultserver.Event {
@@ -41,7 +41,7 @@ func chaosFormat() faultserver.Format {
 			Kind: "text/event-stream", Frame: faultserver.SSE, End: 2, Harmless: faultserver.SSE(named("ping", strings.Repeat(" ", 4000))),
 			Events: append([]faultserver.Event{
 				start, named("content_block_start", `,"index":0,"content_block":{"type":"text","text":""}`),
-				says(faultserver.First), says(faultserver.Rest), named("content_block_stop", `,"index":0`),
+				textDelta(faultserver.First), textDelta(faultserver.Rest), named("content_block_stop", `,"index":0`),
 			}, stop("end_turn")...),
 			Empty: []faultserver.Event{start},
 			Error: faultserver.Event{Name: "error", JSON: chaosFault},

@@ -61,7 +61,7 @@ func TestErrorResponses(t *testing.T) {
 		{"no model, by a gateway", 404, fault(invalid, "no such route"), model.NotFound, 1, "/v1/messages)"},
 		{"nothing", 503, ``, model.Overloaded, 2, "Service Unavailable"},
 		{"a quoted request", 400, `{"error":{"message":"unknown field"},"request":"prompt is too long"}`, model.BadRequest, 1, "unknown field"},
-		{"said of another thing", 400, fault(invalid, "tool overloaded_error: no such tool"), model.BadRequest, 1, "no such tool"},
+		{"the type in the message", 400, fault(invalid, "tool overloaded_error: no such tool"), model.BadRequest, 1, "no such tool"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

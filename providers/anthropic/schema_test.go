@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/providers/anthropic"
 )
 
-// held returns the schema that the API is asked to enforce, or "" if it is in the prompt.
-func held(t *testing.T, c anthropic.Config, schema string) string {
+// enforcedSchema returns the schema that the API is asked to enforce, or "" if it is in the prompt.
+func enforcedSchema(t *testing.T, c anthropic.Config, schema string) string {
 	t.Helper()
 	req := *question
 	req.Schema = &model.ReplySchema{Name: "s", Schema: json.RawMessage(schema)}
@@ -30,7 +30,7 @@ func held(t *testing.T, c anthropic.Config, schema string) string {
 	}
 	if got.OutputConfig.Format.Type == "" {
 		if len(got.System) != 1 || !strings.HasSuffix(got.System[0].Text, "\n"+schema) {
-			t.Errorf("neither held to the schema nor told of it: %s", raw)
+			t.Errorf("the schema is neither enforced nor in the prompt: %s", raw)
 		}
 		return ""
 	}
@@ -41,7 +41,7 @@ func held(t *testing.T, c anthropic.Config, schema string) string {
 func TestSchemasThatTheAPIEnforces(t *testing.T) {
 	tests := []struct{ name, schema, want string }{
 		{
-			"what can be said", `{"type":"object","properties":{"b":{"type":"string","minLength":1},"a":{"enum":["x",null]}},"required":["b"]}`,
+			"converted", `{"type":"object","properties":{"b":{"type":"string","minLength":1},"a":{"enum":["x",null]}},"required":["b"]}`,
 			`{"type":"object","properties":{"b":{"type":"string"},"a":{"enum":["x",null]}},"required":["b"],"additionalProperties":false}`,
 		},
 		{"what cannot", anything, ""},
@@ -50,7 +50,7 @@ func TestSchemasThatTheAPIEnforces(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := held(t, defaults(), tt.schema); got != tt.want {
+			if got := enforcedSchema(t, defaults(), tt.schema); got != tt.want {
 				t.Errorf("held to %s\nwant    %s", got, tt.want)
 			}
 		})
@@ -81,7 +81,7 @@ func TestSchemaIsInThePromptIfNoToolCanBeForced(t *testing.T) {
 			c := defaults()
 			c.StructuredOutput = "tool"
 			tt.change(&c)
-			if got := held(t, c, tt.schema); got != "" {
+			if got := enforcedSchema(t, c, tt.schema); got != "" {
 				t.Errorf("held to %s", got)
 			}
 		})

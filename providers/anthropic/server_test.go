@@ -122,9 +122,9 @@ func (b body) check(t *testing.T) {
 	var open []string
 	for i, m := range b.Messages {
 		if len(m.Content) == 0 || i > 0 && m.Role == b.Messages[i-1].Role && m.Role == model.User {
-			t.Errorf("message %d of %s has %d blocks, or goes on with a turn", i, m.Role, len(m.Content))
+			t.Errorf("message %d of %s has %d blocks, or continues a turn", i, m.Role, len(m.Content))
 		}
-		var made []string
+		var calls []string
 		for j, p := range m.Content {
 			switch p.Type {
 			case "text":
@@ -132,7 +132,7 @@ func (b body) check(t *testing.T) {
 					t.Errorf("message %d has an empty text", i)
 				}
 			case "tool_use":
-				made = append(made, p.ID)
+				calls = append(calls, p.ID)
 			case "tool_result":
 				if j >= len(open) || open[j] != p.ToolUseID {
 					t.Errorf("message %d: result of %s where those of %v are due", i, p.ToolUseID, open)
@@ -142,7 +142,7 @@ func (b body) check(t *testing.T) {
 		if len(open) > 0 && (len(m.Content) < len(open) || m.Content[len(open)-1].Type != "tool_result") {
 			t.Errorf("message %d does not begin with the results of %v", i, open)
 		}
-		open = made
+		open = calls
 	}
 }
 
@@ -150,7 +150,7 @@ func (b body) check(t *testing.T) {
 func (b body) asked() enginetest.ReceivedRequest {
 	out := enginetest.ReceivedRequest{Streamed: b.Stream}
 	out.Params = model.Params{Model: b.Model, Temperature: b.Temperature, TopP: b.TopP, MaxOutputTokens: b.MaxTokens, Stop: b.Stop}
-	if b.MaxTokens == 16384 { // the API wants a number
+	if b.MaxTokens == 16384 { // the API requires a number
 		out.Params.MaxOutputTokens = 0
 	}
 	for _, t := range b.Tools {

@@ -29,13 +29,13 @@ func answered(t *testing.T, c anthropic.Config, req *model.Request, file string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept model.Reply
-	if text, err := json.Marshal(reply); err != nil || json.Unmarshal(text, &kept) != nil {
+	var stored model.Reply
+	if text, err := json.Marshal(reply); err != nil || json.Unmarshal(text, &stored) != nil {
 		t.Fatal(err)
 	}
 	out := *req
-	out.Messages = append(slices.Clone(req.Messages), model.Message{Role: model.Assistant, Text: model.Text{kept.Text}, Calls: kept.Calls})
-	for _, c := range kept.Calls {
+	out.Messages = append(slices.Clone(req.Messages), model.Message{Role: model.Assistant, Text: model.Text{stored.Text}, Calls: stored.Calls})
+	for _, c := range stored.Calls {
 		out.Messages = append(out.Messages, model.Message{Role: model.ToolRole, CallID: c.ID, Tool: c.Name, Text: model.Text{"fine"}})
 	}
 	return &out
@@ -86,7 +86,7 @@ func TestThinkingIsDroppedIfTheConversationChanged(t *testing.T) {
 		want   string
 	}{
 		{"nothing changed", "claude-1", func(*anthropic.Config, *model.Request) {}, thoughtful},
-		{"the conversation goes on", "claude-1", func(_ *anthropic.Config, r *model.Request) {
+		{"the conversation continues", "claude-1", func(_ *anthropic.Config, r *model.Request) {
 			r.Messages = append(r.Messages, say(model.User, "Thanks."))
 		}, thoughtful},
 		{"another model", "claude-2", func(*anthropic.Config, *model.Request) {}, thoughtless},

@@ -24,11 +24,11 @@ func TestUnenforcedKeywordsOfASchema(t *testing.T) {
 			for _, f := range c.UnenforcedKeywords(model.Settings{}, json.RawMessage(tt.schema)) {
 				got = append(got, f.At+": "+f.Message)
 			}
-			if said := strings.Join(got, "\n"); said != tt.want {
-				t.Errorf("%q, want %q", said, tt.want)
+			if text := strings.Join(got, "\n"); text != tt.want {
+				t.Errorf("%q, want %q", text, tt.want)
 			}
-			if said := held(t, c, tt.schema) == ""; said != (tt.want != "") {
-				t.Errorf("told of the schema in words: %v", said)
+			if prompted := enforcedSchema(t, c, tt.schema) == ""; prompted != (tt.want != "") {
+				t.Errorf("schema in the prompt: %v", prompted)
 			}
 		})
 	}

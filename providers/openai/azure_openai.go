@@ -46,7 +46,7 @@ func NewAzure(c *AzureConfig, s model.Settings, change func(*httpclient.Settings
 	}
 	old := c.dated() && c.APIVersion < azureLimits
 	d := dialect{base: c.base(s), model: c.Deployment, legacy: old, hint: azureHint(c), apiVersion: c.APIVersion}
-	d.wantsKey = "set the environment variable that api_key_env names (AZURE_OPENAI_API_KEY by default)"
+	d.missingKey = "set the environment variable that api_key_env names (AZURE_OPENAI_API_KEY by default)"
 	if c.Auth != "bearer" {
 		d.keyHeader = "Api-Key"
 	}

@@ -14,7 +14,7 @@ type dialect struct {
 	base       string // URL of the API, without a trailing slash
 	model      string // overrides the model of each request; "" = does not
 	keyHeader  string // header of the key; "" = Authorization with a bearer token
-	wantsKey   string // error message if there is no key; "" = none is required
+	missingKey string // error message if there is no key; "" = none is required
 	legacy     bool   // the output limit is called max_tokens
 	apiVersion string // query parameter api-version; "" = none
 

@@ -92,7 +92,7 @@ func TestManyTextsGoInBatches(t *testing.T) {
 		t.Error(diff)
 	}
 	if used.Input < 225_000 {
-		t.Errorf("usage that nobody reports is estimated: %d", used.Input)
+		t.Errorf("estimated usage is %d", used.Input)
 	}
 	if got, used, err := embed(t, base); err != nil || len(got) != 0 || used.Total() != 0 || len(*asked) != 8 {
 		t.Errorf("no texts: %v, %v, %v", got, used, err)
@@ -107,7 +107,7 @@ func TestInvalidVectorsAreErrors(t *testing.T) {
 		body   string
 		kind   model.ErrorKind
 		asked  int
-		says   string
+		text   string
 	}{
 		{"refused", 401, `{"error":{"message":"bad key sk-a-secret-of-the-suite"}}`, model.AuthError, 1, "bad key"},
 		{"too fast", 429, `{"error":{"message":"slow down"}}`, model.RateLimited, 2, "slow down"},
@@ -125,7 +125,7 @@ func TestInvalidVectorsAreErrors(t *testing.T) {
 			base, asked := refusing(t, c.status, c.body)
 			_, _, err := embed(t, base, "a", "b")
 			var e *model.Error
-			if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "sk-a-secret") {
+			if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(err.Error(), c.text) || strings.Contains(err.Error(), "sk-a-secret") {
 				t.Errorf("error %v", err)
 			}
 			if *asked != c.asked {

@@ -63,7 +63,7 @@ func NewMistral(c *MistralConfig, s model.Settings, change func(*httpclient.Sett
 	u, _ := mistralAddress(s.BaseURL)
 	d := dialect{base: withVersion(u), legacy: true, violations: mistralViolations}
 	if d.base == mistralBaseURL {
-		d.wantsKey = noKey("MISTRAL_API_KEY")
+		d.missingKey = noKey("MISTRAL_API_KEY")
 	}
 	d.adapt = func(r *chatRequest) { r.adaptToMistral(c) }
 	return connect(Config{

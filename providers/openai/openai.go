@@ -44,7 +44,7 @@ func New(c *Config, s model.Settings, change func(*httpclient.Settings)) (model.
 	u, _ := address(s.BaseURL)
 	d := dialect{base: u.String(), legacy: u.Hostname() != "api.openai.com"}
 	if d.base == defaultBaseURL {
-		d.wantsKey = noKey("OPENAI_API_KEY")
+		d.missingKey = noKey("OPENAI_API_KEY")
 	}
 	if c.LegacyMaxTokens != nil {
 		d.legacy = *c.LegacyMaxTokens
@@ -71,7 +71,7 @@ func connect(c Config, s model.Settings, d dialect, change func(*httpclient.Sett
 	}
 	m := &chatModel{config: c, dialect: d, name: cmp.Or(d.model, s.Model), header: header(c, s.APIKey, d.keyHeader, headers)}
 	m.calls = modelhttp.Client{HTTP: w, Model: m.name, Type: typed, Explain: m.explain}
-	m.keyless = s.APIKey == "" && d.wantsKey != "" && len(secrets) == 0
+	m.keyless = s.APIKey == "" && d.missingKey != "" && len(secrets) == 0
 	return m, nil
 }
 
@@ -126,7 +126,7 @@ func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream fun
 }
 
 func (m *chatModel) noKey() error {
-	return &model.Error{Kind: model.AuthError, Message: "no API key for " + m.dialect.base + ": " + m.dialect.wantsKey}
+	return &model.Error{Kind: model.AuthError, Message: "no API key for " + m.dialect.base + ": " + m.dialect.missingKey}
 }
 
 // post sends a request to an endpoint of the API. The key, if not "", lets the server

@@ -113,7 +113,7 @@ func TestRecordedErrorsOfVendors(t *testing.T) {
 		status int
 		kind   model.ErrorKind
 		asked  int
-		says   string
+		text   string
 	}{
 		{"azure_no_deployment.json", 404, model.NotFound, 1, "requested deployment m-1; set options.deployment if its name differs"},
 		{"azure_too_fast.json", 429, model.RateLimited, 2, "retry after 6 seconds"},
@@ -132,7 +132,7 @@ func TestRecordedErrorsOfVendors(t *testing.T) {
 			base, asked := recording(t, r.file, r.status)
 			got, err := ofVendor(t, r.file, base).Generate(t.Context(), question, nil)
 			var e *model.Error
-			if got != nil || !errors.As(err, &e) || e.Kind != r.kind || e.Status != r.status || !strings.Contains(e.Message, r.says) {
+			if got != nil || !errors.As(err, &e) || e.Kind != r.kind || e.Status != r.status || !strings.Contains(e.Message, r.text) {
 				t.Errorf("reply %+v, error %v", got, err)
 			}
 			if *asked != r.asked {
@@ -171,7 +171,7 @@ func TestExpiredEntraTokenIsExplained(t *testing.T) {
 func TestOllamaThatIsNotRunningIsExplained(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	base := s.URL
-	s.Close() // nobody listens there now
+	s.Close() // the port is closed now
 	_, err := ofVendor(t, "ollama_", base).Generate(t.Context(), question, nil)
 	var e *model.Error
 	if !errors.As(err, &e) || e.Kind != model.NetworkError || !strings.Contains(e.Message, "start it with: ollama serve") {

@@ -164,9 +164,9 @@ func TestKeyHeadersOfVendors(t *testing.T) {
 
 func TestNoRequestWithoutARequiredKey(t *testing.T) {
 	for _, v := range []struct {
-		name  string
-		build func(base, key string) (model.Model, error)
-		wants bool
+		name     string
+		build    func(base, key string) (model.Model, error)
+		required bool
 	}{
 		{"azure", func(base, key string) (model.Model, error) {
 			c := azureDefaults()
@@ -184,7 +184,7 @@ func TestNoRequestWithoutARequiredKey(t *testing.T) {
 				m := built(t)(v.build(base, key))
 				_, err := m.Generate(t.Context(), question, nil)
 				_, _, also := m.(model.Embedder).Embed(t.Context(), []string{"x"})
-				if want := v.wants && key == ""; want && (*asked != 0 || !isMissingKey(err) || !isMissingKey(also)) || !want && *asked != 2 {
+				if want := v.required && key == ""; want && (*asked != 0 || !isMissingKey(err) || !isMissingKey(also)) || !want && *asked != 2 {
 					t.Errorf("key %q: asked %d times: %v, %v", key, *asked, err, also)
 				}
 			}
@@ -274,7 +274,7 @@ func TestMissingKeyOfAVendorNamesItsVariable(t *testing.T) {
 		_, err := llm.Generate(t.Context(), question, nil)
 		var e *model.Error
 		if !errors.As(err, &e) || e.Kind != model.AuthError || !strings.Contains(e.Message, env) {
-			t.Errorf("error %v, wants %s", err, env)
+			t.Errorf("error %v, want %s", err, env)
 		}
 	}
 }
