@@ -191,7 +191,8 @@ func (t *codeTool) run(ctx context.Context, r request) (*reply, error) {
 	}
 	text := string(raw)
 	res, err := process.Run(ctx, process.Command{
-		Argv: []string{self}, Dir: t.folder.Dir(), Env: []string{workerVariable + "=1", "GOTRACEBACK=none"},
+		Argv: []string{self}, Dir: t.folder.Dir(),
+		Env:   []string{workerVariable + "=1", "GOTRACEBACK=none", "GOGC=100"},            // the memory limit needs Go's default collector
 		Stdin: &text, Keep: 16*t.config.MaxBytes + 16*maxValues, Guard: t.guard, Grace: 1, // nothing to clean up
 	})
 	switch {
