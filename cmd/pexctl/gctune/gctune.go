@@ -21,6 +21,7 @@ func enable() bool {
 		return false
 	}
 	debug.SetGCPercent(maxPercent)
+	debug.SetMemoryLimit(limitFor(0))
 	watch(maxPercent)
 	return true
 }
@@ -37,6 +38,7 @@ func watch(percent int) {
 		if next != c.percent {
 			debug.SetGCPercent(next)
 		}
+		debug.SetMemoryLimit(limitFor(live[0].Value.Uint64()))
 		watch(next)
 	})
 }
@@ -49,3 +51,10 @@ func percentFor(live uint64) int {
 	}
 	return int(min(maxPercent, max(100, (heapTarget-min(live, heapTarget))*100/live)))
 }
+
+// minLimit is the smallest memory limit in bytes.
+const minLimit = 96 << 20
+
+// limitFor returns the memory limit for a heap with live bytes. It holds a heap that grows
+// fast after a collection of a small one, until the next call of watch.
+func limitFor(live uint64) int64 { return int64(max(minLimit, 4*min(live, 1<<60))) }
