@@ -92,7 +92,7 @@ func raced(t *testing.T, home, ledger string) string {
 		winner, loser = loser, winner
 	}
 	// The other session finds the run locked, or the question answered.
-	refused := map[int]string{ui.ExitInfra: "held by pid", ui.ExitUsage: "takes one decision"}[codes[loser]]
+	refused := map[int]string{ui.ExitInfra: "held by pid", ui.ExitUsage: "takes one answer"}[codes[loser]]
 	if codes[winner] != ui.ExitOK || refused == "" || !strings.Contains(said[loser], refused) {
 		t.Fatalf("exit codes %v: %q", codes, said)
 	}
