@@ -43,26 +43,34 @@ func TestInitUsesTheModelsOfALocalServer(t *testing.T) {
 		says       string
 	}{
 		{
-			"a model with tool calls comes first", server, []string{"--provider", "ollama"},
-			[]string{"model: qwen3\n", "base_url: " + server + "/v1"}, "With a real model (qwen3):\n  pexctl run DIR --set planner.llm=live \"your question\"",
+			"a model with tool calls comes first", server,
+			[]string{"--provider", "ollama"},
+			[]string{"model: qwen3\n", "base_url: " + server + "/v1"},
+			"With a real model (qwen3):\n  pexctl run DIR --set planner.llm=live \"your question\"",
 		},
 		{
-			"a model without tool calls", server, []string{"--provider", "ollama", "--model", "gemma:2b"},
+			"a model without tool calls", server,
+			[]string{"--provider", "ollama", "--model", "gemma:2b"},
 			[]string{"model: gemma:2b\n", "# supports no tool calls: use it with executor.mode: react_text"},
 			"With a real model (gemma:2b):\n  pexctl run DIR --set planner.llm=live --set executor.mode=react_text \"your question\"",
 		},
 		{
-			"a model that is not installed", server, []string{"--provider", "ollama", "--model", "llama9"},
-			[]string{"model: llama9\n"}, "With a real model (llama9; not installed: run ollama pull llama9):",
+			"a model that is not installed", server,
+			[]string{"--provider", "ollama", "--model", "llama9"},
+			[]string{"model: llama9\n"},
+			"With a real model (llama9; not installed: run ollama pull llama9):",
 		},
 		{
-			"no server", "127.0.0.1:1", []string{"--provider", "ollama"},
+			"no server", "127.0.0.1:1",
+			[]string{"--provider", "ollama"},
 			[]string{"model: qwen3:8b\n", "base_url: http://127.0.0.1:1/v1"},
 			"With a real model (qwen3:8b; no Ollama server at http://127.0.0.1:1/v1: run ollama serve, then ollama pull qwen3:8b):",
 		},
 		{
-			"an OpenAI-compatible server", "", []string{"--provider", "openai", "--base-url", server + "/v1/"},
-			[]string{"live: # needs no API key\n", "model: qwen/qwen3-8b\n", "base_url: " + server + "/v1\n"}, "With a real model (qwen/qwen3-8b):\n  pexctl run DIR --set",
+			"an OpenAI-compatible server", "",
+			[]string{"--provider", "openai", "--base-url", server + "/v1/"},
+			[]string{"live: # needs no API key\n", "model: qwen/qwen3-8b\n", "base_url: " + server + "/v1\n"},
+			"With a real model (qwen/qwen3-8b):\n  pexctl run DIR --set",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

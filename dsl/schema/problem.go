@@ -77,7 +77,7 @@ func problemMessage(v Violation, doc any) string {
 
 // valueAt returns the value at a JSON pointer, or nil.
 func valueAt(v any, pointer string) any {
-	for _, key := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+	for key := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		switch in := v.(type) {
 		case map[string]any:
 			v = in[unescape(key)]

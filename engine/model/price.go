@@ -14,7 +14,7 @@ type Cost struct {
 // max_output_tokens nor the model's maximum is known.
 const DefaultOutput = 4096
 
-// MostOutput returns the maximum output tokens of a call without max_output_tokens under
+// OutputCeiling returns the maximum output tokens of a call without max_output_tokens under
 // a budget: the model's maximum, or DefaultOutput.
 func (c *Cost) OutputCeiling() int {
 	if c == nil || c.MaxOutput == 0 {

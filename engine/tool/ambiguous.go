@@ -102,11 +102,11 @@ func (s *argScanner) object(at *place) error {
 					many[keyText(k)] = true
 				}
 			}
-			if k := keyText(inner.key); many[k] {
+			k := keyText(inner.key)
+			if many[k] {
 				return duplicate(&inner)
-			} else {
-				many[k] = true
 			}
+			many[k] = true
 		}
 		if err := s.value(&inner); err != nil {
 			return err
@@ -146,7 +146,7 @@ func (s *argScanner) literal(at *place, c byte) error {
 
 // representable rejects numbers that become infinite, or 0, as float64.
 func representable(at *place, n []byte) error {
-	if len(n) < 16 && bytes.IndexAny(n, "eE") < 0 {
+	if len(n) < 16 && !bytes.ContainsAny(n, "eE") {
 		return nil
 	}
 	f, err := strconv.ParseFloat(string(n), 64)
