@@ -1,6 +1,6 @@
 //go:build race
 
-package fold_test
+package report_test
 
 // raced reports whether the race detector is on, which makes tests much slower.
 const raced = true

@@ -1,6 +1,6 @@
 //go:build race
 
-package chaos
+package faultserver
 
 // usual is how many calls a run makes, raced that the race detector is there.
 const (
