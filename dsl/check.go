@@ -33,16 +33,19 @@ func (c *compiler) checkUse(named []string) {
 // checkPrices reports the LLMs without a price that a cost limit needs, including
 // those of agents, which share the budget.
 func (c *compiler) checkPrices() {
-	const hint = "with the provider's prices in USD per million tokens (0 if it is free), or pass a price file with --prices"
+	const (
+		add  = "add cost: {input: PRICE, output: PRICE}"
+		hint = " with the provider's prices in USD per million tokens (0 if it is free), or pass a price file with --prices"
+	)
 	for _, name := range c.program.Unpriced {
 		c.Report.Error(diag.NoCost, c.Entries[name].Position, "limits.max_cost cannot be enforced: LLM %q has no price", name).
-			Hint = "add cost: {input: 0.4, output: 1.6} " + hint
+			Hint = add + hint
 	}
 	at := c.tree.Get("limits").Get("max_cost")
 	for _, p := range agentsWithin(c.program) {
 		for _, name := range p.Unpriced {
 			c.Report.Error(diag.NoCost, at.Position, "limits.max_cost cannot be enforced: LLM %q of the agent %q has no price", name, p.Name).
-				Hint = "add cost: {input: 0.4, output: 1.6} to it in " + p.File + " " + hint
+				Hint = add + " to it in " + p.File + hint
 		}
 	}
 }

@@ -190,7 +190,7 @@ func (c *Compiler) baseModel(written, v, overrides *syntax.Node, path string) (n
 		at = e.Position
 	}
 	d := c.Report.Error(diag.AmbiguousModel, at, "no LLM selected for %s", strings.TrimSuffix(path, ".llm"))
-	d.Hint = "define one under llms, or write provider and model here"
+	d.Hint = "add llms: {main: {provider: ..., model: ...}}, or write provider and model in the role, as in planner: {provider: ..., model: ...}"
 	if len(c.Names) > 1 {
 		d.Hint = diag.Suggest("", c.Names).Hint + "; for example " + path + ": " + c.Names[0]
 	}

@@ -224,12 +224,12 @@ func (b *compiler) limits() {
 		}
 		for _, name := range unpriced(s.Program, s.Models) {
 			b.Report.Error(diag.NoCost, e.Position, "limits.max_cost cannot be enforced: LLM %q of %s has no price", name, b.Files.Shown(s.File)).
-				Hint = "add cost: {input: 0.4, output: 1.6} there" + inVariant(b.suite.Variants[i].Name) + ", or pass a price file with --prices"
+				Hint = "add cost: {input: PRICE, output: PRICE} there, in USD per million tokens (0 if it is free)" + inVariant(b.suite.Variants[i].Name) + ", or pass a price file with --prices"
 		}
 	}
 	if j := b.suite.Judge; j != nil && j.Model.Cost == nil && j.Model.Name != "" {
 		b.Report.Error(diag.NoCost, e.Position, "limits.max_cost cannot be enforced: LLM %q of the judge has no price", j.Model.Name).
-			Hint = "add cost: {input: 0.4, output: 1.6} to it, or pass a price file with --prices"
+			Hint = "add cost: {input: PRICE, output: PRICE} to it, in USD per million tokens (0 if it is free), or pass a price file with --prices"
 	}
 }
 

@@ -139,7 +139,7 @@ func syntaxHint(line, message string) string {
 	case strings.Contains(line, "\t"):
 		return "indent with spaces; YAML does not allow tabs"
 	case strings.Contains(message, "mapping values are not allowed"):
-		return "quote a text that contains a colon and a space; otherwise check the indentation"
+		return "if a text contains a colon and a space, quote the text; if not, check the indentation"
 	case strings.Contains(message, "unexpected end of stream"):
 		return "a quote or a bracket that opens here or below is not closed"
 	case strings.Contains(message, "cannot start any token"):
@@ -149,7 +149,7 @@ func syntaxHint(line, message string) string {
 	case strings.Contains(message, "did not find expected node content"):
 		return "a value is missing: there is a double comma, or a bracket is not closed"
 	case strings.Contains(message, "did not find expected ',' or"):
-		return "quote a text that contains brackets, braces or a comma; otherwise a bracket is not closed, or a comma is missing"
+		return "close the bracket or add the missing comma; if a text contains brackets, braces or a comma, quote the text"
 	}
 	return ""
 }

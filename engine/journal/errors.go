@@ -33,7 +33,7 @@ type ExistsError struct{ Run string }
 
 // Error names the run and what to do.
 func (e *ExistsError) Error() string {
-	return fmt.Sprintf("run %s exists: resume it, or choose another id", e.Run)
+	return fmt.Sprintf("a run with the id %q already exists: resume it, or choose another id", e.Run)
 }
 
 // appendError returns the error that ends the journal of a run.

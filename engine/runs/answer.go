@@ -52,16 +52,16 @@ func assignPaths(r *Run, res *engine.Result, answers []Answer) (out []Answer, er
 		a = a.split(res.Interrupts)
 		switch {
 		case r.Ended():
-			why := "no question is open"
+			why := fmt.Sprintf("run %q needs no answer: it has ended (stop reason: %s)", res.RunID, res.StopReason.Code)
 			if a.Path != "" {
-				why = closedReason(r.Records, a.Path)
+				why += "; " + closedReason(r.Records, a.Path)
 			}
-			return nil, &QuestionError{fmt.Sprintf("run %s has already ended (%s): %s", res.RunID, res.StopReason.Code, why)}
+			return nil, &QuestionError{why}
 		case a.Path != "":
 		case len(res.Interrupts) == 1:
 			a.Path = res.Interrupts[0].Path
 		case len(res.Interrupts) == 0:
-			return nil, &AnswerError{Reason: fmt.Sprintf("%s: run %s has no open question", a.Value, res.RunID), Value: a.Value}
+			return nil, &AnswerError{Reason: fmt.Sprintf("%s: run %q has no open question", a.Value, res.RunID), Value: a.Value}
 		default:
 			return nil, &AnswerError{
 				Reason: fmt.Sprintf("%s: %d questions are open; use PATH=ANSWER", a.Value, len(res.Interrupts)),

@@ -200,13 +200,22 @@ func (b *budget) exhaustedError(w reservation) *stop.Error {
 	if b.maxTokens > 0 && b.tokens+b.reserveTokens+w.tokens > b.maxTokens {
 		return &stop.Error{Reason: stop.Reason{
 			Code: stop.BudgetTokens, Path: "limits.max_tokens", Status: stop.RunStopped,
-			Message: fmt.Sprintf("%d of %d tokens are used and the next call may need %d", b.tokens, b.maxTokens, w.tokens),
+			Message: fmt.Sprintf("%d of %d tokens are used%s the next call may need %d", b.tokens, b.maxTokens, kept(b.reserveTokens, "%d are"), w.tokens),
 		}}
 	}
 	return &stop.Error{Reason: stop.Reason{
 		Code: stop.BudgetCost, Path: "limits.max_cost", Status: stop.RunStopped,
-		Message: fmt.Sprintf("$%.4f of $%.4f is spent and the next call may cost $%.4f", b.cost, b.maxCost, w.cost),
+		Message: fmt.Sprintf("$%.4f of $%.4f is spent%s the next call may cost $%.4f", b.cost, b.maxCost, kept(b.reserveCost, "$%.4f is"), w.cost),
 	}}
+}
+
+// kept returns what a message says about the part reserved for the finalizer, up to
+// the next clause.
+func kept[N int | float64](n N, format string) string {
+	if n == 0 {
+		return " and"
+	}
+	return ", " + fmt.Sprintf(format, n) + " kept for the final answer, and"
 }
 
 // settle releases the reservation and adds the actual usage. over reports that the

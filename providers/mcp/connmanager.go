@@ -136,7 +136,7 @@ func (l *connManager) open() (*session, error) {
 	defer cancel()
 	c, err := l.target.open()
 	if err != nil {
-		return nil, fmt.Errorf("cannot start the MCP server %s: %w", l.server.info.Name, err)
+		return nil, fmt.Errorf("cannot start the MCP server %q: %w", l.server.info.Name, err)
 	}
 	s := newSession(l, c)
 	if err = s.connect(ctx, c.transport); err != nil && c.fallback != nil && ctx.Err() == nil {

@@ -44,7 +44,7 @@ func RunCommand(env *ui.Env) *cli.Command {
 				&cli.StringFlag{Name: "params", Usage: "Read parameters from a JSON `FILE` (- for stdin)"},
 				&cli.StringSliceFlag{Name: "file", Usage: "Give the agent the file `PATH`"},
 				&cli.StringFlag{Name: "messages", Usage: "`FILE`: Read earlier messages from JSON (- for stdin), [{\"role\": \"user\", \"content\": \"...\"}]. If no question is given, the last user message is the question"},
-				&cli.StringFlag{Name: "executor-memory-id", Usage: "Continue the executor's conversation `ID` (default: that of --memory-id)"},
+				&cli.StringFlag{Name: "executor-memory-id", Usage: "Continue the conversation `ID` of the executor (default: the one that belongs to --memory-id)"},
 			),
 			newReplayFlags(),
 			ui.Group(ui.GroupRunning, detachFlag()),

@@ -29,7 +29,11 @@ func SpecFiles() []cli.Flag { return []cli.Flag{RootFlag(), AllowFlag(), ui.Pric
 
 // SetFlag returns --set, for values of a spec or a suite.
 func SetFlag(of string) cli.Flag {
-	return &cli.StringSliceFlag{Name: "set", Usage: "`PATH=YAML`: Override a value of the " + of + ", such as limits.max_steps=5"}
+	example := "limits.max_steps=5"
+	if of == "suite" {
+		example = "limits.max_cost=2"
+	}
+	return &cli.StringSliceFlag{Name: "set", Usage: "`PATH=YAML`: Override a value of the " + of + ", such as " + example}
 }
 
 // RootFlag returns --root.
@@ -39,7 +43,7 @@ func RootFlag() cli.Flag {
 
 // AllowFlag returns --allow-path.
 func AllowFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "allow-path", Category: ui.GroupSpec, Usage: "Allow tools, includes and agents to use `DIR` outside the project root (see --trust)"}
+	return &cli.StringSliceFlag{Name: "allow-path", Category: ui.GroupSpec, Usage: "Allow tools, includes and agents to use `DIR` outside the project root"}
 }
 
 // SpecOptions returns the options of specs for the flags of a command.
