@@ -189,8 +189,9 @@ func (c *Compiler) baseModel(written, v, overrides *syntax.Node, path string) (n
 	if e := c.tree.Find("llms"); e != nil && len(v.Entries) == 0 {
 		at = e.Position
 	}
-	d := c.Report.Error(diag.AmbiguousModel, at, "no LLM selected for %s", strings.TrimSuffix(path, ".llm"))
-	d.Hint = "add llms: {main: {provider: ..., model: ...}}, or write provider and model in the role, as in planner: {provider: ..., model: ...}"
+	role := strings.TrimSuffix(path, ".llm")
+	d := c.Report.Error(diag.AmbiguousModel, at, "no LLM selected for %s", role)
+	d.Hint = "add llms: {main: {provider: ..., model: ...}}, or write provider and model in " + role
 	if len(c.Names) > 1 {
 		d.Hint = diag.Suggest("", c.Names).Hint + "; for example " + path + ": " + c.Names[0]
 	}
