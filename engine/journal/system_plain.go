@@ -30,11 +30,11 @@ func acquire(path, run string) (*os.File, error) {
 		before, _ = os.ReadFile(path)
 		_, _ = fmt.Sscan(string(before), &pid)
 		if _, err := os.FindProcess(pid); pid == 0 || err == nil {
-			return nil, &HeldError{Run: run, PID: pid}
+			return nil, &InUseError{Run: run, PID: pid}
 		}
 		_ = os.Remove(path)
 	}
-	return nil, &HeldError{Run: run}
+	return nil, &InUseError{Run: run}
 }
 
 // lockHolder reports whether a lock file names a living process.
