@@ -41,8 +41,8 @@ func TestASignalParksTheRunAtAnyTime(t *testing.T) {
 			w.fatal("%v took %v", sig, took)
 		default:
 			parked[sig]++
-			if !strings.Contains(s.stderr.String(), "go on: pexctl resume "+runID+" --home ") {
-				w.fatal("it does not say how to go on")
+			if !strings.Contains(s.stderr.String(), "pexctl resume "+runID+" --home ") {
+				w.fatal("it does not say how to resume")
 			}
 		}
 		w.exists = true
