@@ -51,8 +51,8 @@ var workWords = [...]string{
 }
 
 // Is reports whether a text is a refusal. Only its start counts: the first three
-// sentences, at most 600 bytes. A text that goes on to do the task is not a refusal. In
-// doubt, Is returns false.
+// sentences, at most 600 bytes. A text that then does the task is not a refusal. In doubt,
+// Is returns false.
 func Is(s string) bool {
 	s = strings.ToLower(strings.TrimLeft(text.Head(s, 600), " \t\n\r#*_>\"'“”`"))
 	s = strings.NewReplacer("’", "'", "‘", "'", "\n", " ", "  ", " ").Replace(s)

@@ -197,7 +197,7 @@ func tests() *report.TestReport {
 				{Kind: report.ProblemMissing, Message: "no cassette and no replies: pexctl test --record missing"},
 			}},
 			{Name: "slow", File: "specs/shop/spec.yaml", Line: 60, Status: report.TestSkipped},
-			{Name: "written anew", File: "specs/shop/spec.yaml", Line: 70, Status: report.TestUpdated, DurationMS: 2},
+			{Name: "rewritten", File: "specs/shop/spec.yaml", Line: 70, Status: report.TestUpdated, DurationMS: 2},
 		},
 	}
 }

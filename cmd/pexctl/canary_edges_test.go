@@ -78,7 +78,7 @@ func TestErrorsShowNoSecretOfAProxy(t *testing.T) {
 		}
 		nothingOf(t, "what is said of a proxy", string(out))
 	}
-	if !c.server.heard("Proxy-Authorization") {
+	if !c.server.received("Proxy-Authorization") {
 		t.Error("no proxy was told a password: the test tests nothing")
 	}
 	c.look()
@@ -130,7 +130,7 @@ executor: {agent: spec.yaml}
 		}
 		c.do("runs", "show", how, "--conversation")
 	}
-	if !c.server.heard(canaries["CANARY_KEY"]) {
+	if !c.server.received(canaries["CANARY_KEY"]) {
 		t.Error("no tool sent a secret: the test tests nothing")
 	}
 	c.look()

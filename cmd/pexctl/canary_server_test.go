@@ -41,8 +41,8 @@ func (p *parrot) answers(how string) {
 	p.how, p.nth = how, 0
 }
 
-// heard reports whether a text occurred in any request.
-func (p *parrot) heard(text string) bool {
+// received reports whether a text occurred in any request.
+func (p *parrot) received(text string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.ContainsFunc(p.seen, func(s string) bool { return strings.Contains(s, text) })

@@ -144,8 +144,7 @@ func (s *search) run() {
 }
 
 // attempt reads a value at an opening bracket. It returns false to end the search:
-// everything after a truncated value belongs to that value and must not be taken for a
-// reply.
+// the text after the start of a truncated value is part of that value, not a reply.
 func (s *search) attempt() bool {
 	r := reader{src: s.src, pos: s.pos, limit: s.limit}
 	var v value

@@ -55,7 +55,7 @@ func (s *shaper) alias(d *draft, m *value) bool {
 	return true
 }
 
-// field returns the step field that a key stands for, "" if none.
+// field returns the step field that a key names, or "" if it names none.
 func field(key string) string {
 	key = plainKey(key)
 	if slices.Contains(goalKeys[:], key) {

@@ -49,7 +49,7 @@ type listedTool struct {
 	Effect         tool.Effect     `json:"effect"`
 	Approval       string          `json:"approval"` // never, always or an expression
 	CalledBy       []string        `json:"called_by"`
-	ToldTo         []string        `json:"told_to"`
+	VisibleTo      []string        `json:"told_to"`
 	TimeoutMS      int64           `json:"timeout_ms"` // 0 for an agent, which has its own limits
 	MaxAttempts    int             `json:"max_attempts"`
 	MaxOutputBytes int             `json:"max_output_bytes"`
@@ -114,13 +114,13 @@ func toolsOf(p *engine.Program, bound []runtime.BoundTool) []listedTool {
 	infos := runtime.ToolInfos(bound)
 	v := engine.ViewOf(p, engine.Input{Parameters: project.DefaultParameters(p)}, &engine.Result{}, nil, render.Epoch)
 	v.Tools = infos
-	calls, told := nodesSeeing(p, v)
+	calls, describes := toolNodes(p, v)
 	all := make([]listedTool, len(infos))
 	for i, info := range infos {
 		t := bound[i].Spec
 		all[i] = listedTool{
 			Name: info.Name, Type: t.Type, Effect: info.Effect, Approval: cmp.Or(t.Approval.Source, "never"),
-			CalledBy: append([]string{}, calls[info.Name]...), ToldTo: append([]string{}, told[info.Name]...),
+			CalledBy: append([]string{}, calls[info.Name]...), VisibleTo: append([]string{}, describes[info.Name]...),
 			TimeoutMS: timeoutOf(&bound[i]).Milliseconds(), MaxAttempts: 1,
 			MaxOutputBytes: cmp.Or(t.MaxOutputBytes, tool.DefaultMaxOutput), OutputFilter: t.OutputFilter.Source,
 			Fixed: fixedOf(t), Description: info.Description, Schema: info.Input,
@@ -156,24 +156,24 @@ func timeoutOf(t *runtime.BoundTool) time.Duration {
 	return cmp.Or(t.Spec.Timeout, tool.DefaultTimeout)
 }
 
-// nodesSeeing returns which nodes call each tool, and which only describe it in
+// toolNodes returns which nodes call each tool, and which only describe it in
 // prompts, in the order of the graph's nodes.
-func nodesSeeing(p *engine.Program, v engine.View) (calls, told map[string][]string) {
-	calls, told = map[string][]string{}, map[string][]string{}
+func toolNodes(p *engine.Program, v engine.View) (calls, describes map[string][]string) {
+	calls, describes = map[string][]string{}, map[string][]string{}
 	for _, n := range p.Graph.Nodes {
 		node, ok := p.Nodes[n.ID].(engine.ToolUser)
 		if !ok {
 			continue
 		}
-		seen := told
+		nodes := describes
 		if engine.NodeIs[engine.ToolCaller](p, n.ID) {
-			seen = calls
+			nodes = calls
 		}
 		for _, t := range node.Tools(v) {
-			seen[t.Name] = append(seen[t.Name], n.ID)
+			nodes[t.Name] = append(nodes[t.Name], n.ID)
 		}
 	}
-	return calls, told
+	return calls, describes
 }
 
 func fixedOf(t *tool.Spec) []fixedArgument {
@@ -196,7 +196,7 @@ func printTools(c *call, all []listedTool) {
 			timeout = tty.Span(time.Duration(t.TimeoutMS) * time.Millisecond)
 		}
 		rows = append(rows, []string{
-			t.Name, t.Type, string(t.Effect), t.Approval, ui.CellList(t.CalledBy), ui.CellList(t.ToldTo),
+			t.Name, t.Type, string(t.Effect), t.Approval, ui.CellList(t.CalledBy), ui.CellList(t.VisibleTo),
 			timeout, attempts, pinnedText(t.Pinned), fixedText(t.Fixed),
 		})
 	}

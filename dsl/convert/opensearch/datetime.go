@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// directives maps fields of Java's DateTimeFormatter to strftime directives. X
-// and XXX are Z, because times are always UTC.
+// directives maps pattern letters of Java's DateTimeFormatter to strftime directives.
+// Times are always UTC, so the zone offsets "X" and "XXX" become the letter Z.
 var directives = map[string]string{
 	"yyyy": "%Y", "uuuu": "%Y", "YYYY": "%G", "yy": "%y", "uu": "%y", "MMMM": "%B", "MMM": "%b",
 	"MM": "%m", "dd": "%d", "DDD": "%j", "EEEE": "%A", "EEE": "%a", "EE": "%a", "E": "%a", "HH": "%H",
