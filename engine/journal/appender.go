@@ -70,8 +70,7 @@ func (a *appender) pendingGroup() *group {
 // idle reports whether what is appended now can be written at once. The caller holds mu.
 func (a *appender) idle() bool { return !a.busy && a.next == nil }
 
-// writeNow writes lines and schedules their sync. The caller holds mu and has checked
-// idle.
+// writeNow writes lines without syncing them. The caller holds mu and has checked idle.
 func (a *appender) writeNow(lines []byte) error {
 	failpoint.At(failpoint.CommitBefore)
 	if err := writeAll(a.disk, lines); err != nil {
@@ -81,7 +80,6 @@ func (a *appender) writeNow(lines []byte) error {
 	}
 	failpoint.At(failpoint.CommitWritten)
 	a.good += int64(len(lines))
-	a.scheduleSync()
 	return nil
 }
 

@@ -23,9 +23,6 @@ func (f *File) Append(recs []Record) (*Ticket, error) {
 		if err := f.encode(l, recs); err != nil {
 			return nil, err
 		}
-		if f.home.durability == Sync {
-			return nil, f.writeNow(l.b)
-		}
 		return nil, f.write(l.b)
 	}
 	g := f.pendingGroup()
@@ -51,17 +48,18 @@ func (f *File) encode(l *lineBuffer, recs []Record) error {
 	return nil
 }
 
-// write is Append for the durabilities Async and Exit.
-func (f *File) write(b []byte) error {
-	if _, err := f.disk.Write(b); err != nil {
-		_ = f.disk.Truncate(f.good)
-		f.err = appendError(f.run, err)
-		return f.err
+// write writes lines at once and leaves their sync to the durability.
+func (f *File) write(lines []byte) error {
+	if err := f.writeNow(lines); err != nil {
+		return err
 	}
-	f.good += int64(len(b))
-	if f.home.durability == Async {
+	switch f.home.durability {
+	case Sync:
+		f.scheduleSync()
+	case Async:
 		f.home.background.add(lateSync{f.path, f.isNew, f})
 		f.isNew = false
+	case Exit:
 	}
 	return nil
 }

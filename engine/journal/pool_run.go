@@ -102,7 +102,11 @@ func (p *Pool) append(r *pooledRun, b []byte, durable bool) (*Ticket, error) {
 	r.addSpan(p.size, len(b))
 	p.size += int64(len(b))
 	if !durable && p.idle() {
-		return nil, p.writeNow(b)
+		err := p.writeNow(b)
+		if err == nil {
+			p.scheduleSync()
+		}
+		return nil, err
 	}
 	g := p.pendingGroup()
 	g.lines.b = append(g.lines.b, b...)

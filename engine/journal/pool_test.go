@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/pexctl/pex/engine/journal"
 )
@@ -210,21 +211,21 @@ func TestAPoolSyncsWhatMustNotBeLost(t *testing.T) {
 		"question":   {intent(journal.Question), 1},
 		"end":        {journal.Record{Seq: 2, Kind: journal.End}, 1},
 	} {
-		t.Run(name, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), name)
+		synctest.Test(t, func(t *testing.T) { // no time passes, so nothing is synced in the background
 			disk := &faulty{}
-			p, err := journal.OpenPoolThrough(filepath.Join(t.TempDir(), "p"), journal.PoolOptions{}, func(d journal.Disk) journal.Disk { disk.Disk = d; return disk })
+			p, err := journal.OpenPoolThrough(path, journal.PoolOptions{}, func(d journal.Disk) journal.Disk { disk.Disk = d; return disk })
 			if err != nil {
 				t.Fatal(err)
 			}
 			j := pooledRun(t, p, "a")
 			put(t, j, recordsOf(t, "a")[0])
-			before := disk.syncs.Load()
 			put(t, j, row.rec)
-			if n := disk.syncs.Load() - before; n < row.want {
-				t.Errorf("%d syncs", n)
+			if n := disk.syncs.Load(); n != row.want {
+				t.Errorf("%s: %d syncs, want %d", name, n, row.want)
 			}
-			if err := p.Close(); err != nil || disk.syncs.Load() == 0 {
-				t.Fatal(err, "or closed without a sync")
+			if err := p.Close(); err != nil || disk.syncs.Load() != 1 {
+				t.Fatal(name, err, disk.syncs.Load(), "syncs after closing, want 1")
 			}
 		})
 	}
