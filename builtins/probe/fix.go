@@ -50,8 +50,10 @@ func (t *Target) Advice(e *model.Error) string {
 			return fmt.Sprintf("%s.rate_limit allows %d requests per minute and the others wait; use a longer --timeout", t.Path, n)
 		}
 		return fmt.Sprintf("use a longer --timeout here, and a longer %s.timeout for runs", t.Path)
-	case model.RateLimited, model.Overloaded, model.ServerError:
-		return fmt.Sprintf("try again later; %s.retry sets longer waits, %[1]s.rate_limit a lower request rate", t.Path)
+	case model.RateLimited:
+		return fmt.Sprintf("try again later; set a lower request rate in %s.rate_limit, or more attempts and longer waits in %[1]s.retry", t.Path)
+	case model.Overloaded, model.ServerError:
+		return fmt.Sprintf("try again later; set more attempts or longer waits in %s.retry", t.Path)
 	case model.BadReply:
 		return "check that the provider is correct" + t.ifAddressed(" and that %s is the URL of an API, which often ends in /v1")
 	case model.Truncated:

@@ -22,7 +22,7 @@ import (
 func RunCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "run", Aliases: []string{"exec"}, Usage: "Run an agent and print its answer", ArgsUsage: `SPEC ["QUESTION"]`,
-		Description: ui.Help("SPEC is a file, a folder with a spec.yaml, an agent in a file (team.yaml#writer) or a URL. The answer goes to stdout, progress to stderr. A run stores every call in its home, so it can be resumed, inspected and replayed.",
+		Description: ui.Help("SPEC is a file, a folder with a spec.yaml, an agent in a file (team.yaml#writer) or a URL. QUESTION can be omitted with --messages, or if the spec has a default for it. The answer goes to stdout, progress to stderr. A run stores every call in its home, so it can be resumed, inspected and replayed.",
 			`pexctl run my-agent "Why is checkout slow?"`,
 			`pexctl run spec.yaml "Why is checkout slow?" -p service=checkout # Set a parameter`,
 			`pexctl run spec.yaml "And since when?" --memory-id incident-7 # Continue a conversation`,
@@ -44,7 +44,7 @@ func RunCommand(env *ui.Env) *cli.Command {
 				&cli.StringFlag{Name: "params", Usage: "Read parameters from a JSON `FILE` (- for stdin)"},
 				&cli.StringSliceFlag{Name: "file", Usage: "Give the agent the file `PATH`"},
 				&cli.StringFlag{Name: "messages", Usage: "`FILE`: Read earlier messages from JSON (- for stdin), [{\"role\": \"user\", \"content\": \"...\"}]. If no question is given, the last user message is the question"},
-				&cli.StringFlag{Name: "executor-memory-id", Usage: "Continue the conversation `ID` of the executor (default: the one that belongs to --memory-id)"},
+				&cli.StringFlag{Name: "executor-memory-id", Usage: "Continue the executor's conversation with this `ID` (default: the one that belongs to --memory-id)"},
 			),
 			newReplayFlags(),
 			ui.Group(ui.GroupRunning, detachFlag()),

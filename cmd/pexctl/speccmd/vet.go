@@ -30,7 +30,7 @@ To suppress a warning, add a comment with a reason on its line or on the line ab
 
 To suppress it in a whole file, put "# pex:ignore-file CODE reason" before the first key. A comment that suppresses nothing is itself a warning. Errors cannot be suppressed.
 
-Exit codes: 0 success, including warnings; 1 warnings with --strict, or a worst case above --max-cost; 2 errors.`
+Exit codes: 0 success, including warnings; 1 warnings with --strict, or a worst case above --max-cost, --max-tokens or --max-calls; 2 other errors.`
 
 // VetCommand returns "pexctl vet".
 func VetCommand(env *ui.Env) *cli.Command {
