@@ -200,10 +200,13 @@ func (f *Reader) Exists(abs string) bool {
 }
 
 func (f *Reader) rootName() string {
-	if f.Root == f.spec {
-		return "the spec's directory (no directory above it has .git or pex.lock)"
+	switch {
+	case f.Root != f.spec:
+		return f.Shown(f.Root)
+	case IsRoot(f.Root), Root(f.Root) != f.Root: // the latter with --root
+		return "the spec's directory, the project root"
 	}
-	return f.Shown(f.Root)
+	return "the spec's directory (neither it nor a directory above it has .git or pex.lock)"
 }
 
 // ErrNotFile is the error for a path that is not a regular file.

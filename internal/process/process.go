@@ -110,7 +110,7 @@ func (c Command) program() (string, error) {
 			return full, nil
 		}
 	}
-	return "", fmt.Errorf("program %s not found in PATH (%s); install it, or set its path", name, c.Path)
+	return "", fmt.Errorf("program %s not found in PATH (%s); install it, or write its full path", name, c.Path)
 }
 
 // run is a running child.

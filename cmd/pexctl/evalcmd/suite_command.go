@@ -29,7 +29,7 @@ func Command(env *ui.Env) *cli.Command {
 				&cli.StringFlag{Name: "baseline", Usage: "Compare with `WHAT`: a baseline file, git:REF (the suite's baseline in that commit), git:REF:PATH, or run:ID (a stored evaluation)"},
 				&cli.IntFlag{Name: "repeat", Usage: "Run `N` trials per case"},
 				&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "Run `N` trials at a time"},
-				&cli.BoolFlag{Name: "watch", Usage: "Until Ctrl-C, whenever a file that was read changes, run the failed and changed cases again, or all cases if none failed; --max-cost limits the total cost"},
+				&cli.BoolFlag{Name: "watch", Usage: "Run again whenever a file that was read changes, until Ctrl-C: the cases that failed or changed, or all cases if there are none of these; --max-cost limits the total cost"},
 				&cli.StringFlag{Name: "resume", Usage: "Continue the evaluation `ID` (or last) and run the trials that have no result or ended in an error"},
 				ui.OutputFlag(),
 			),

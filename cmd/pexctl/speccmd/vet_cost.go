@@ -47,6 +47,7 @@ type specBounds struct {
 	Lines    []heavyLine `json:"levers"` // with their places
 	limits   string      // place of the spec's limits; "" if none
 	unpriced string      // an LLM in use without a price, or ""
+	budgets  []string    // the limits of tokens and cost that the spec sets
 }
 
 // heavyLine is a lever with its value.
@@ -146,6 +147,12 @@ func specFile(path string) string {
 // compute computes the worst case, and reports what exceeds a gate.
 func (w *worstCases) compute(p *dsl.Pass, shown string) {
 	b := specBounds{File: shown, Estimate: costbound.Bound(p.Program, w.o), Lines: []heavyLine{}}
+	if p.Program.Limits.MaxTokens > 0 {
+		b.budgets = append(b.budgets, "max_tokens")
+	}
+	if p.Program.Limits.MaxCost > 0 {
+		b.budgets = append(b.budgets, "max_cost")
+	}
 	values := map[string]config.Origin{}
 	for _, o := range p.Spec.Explain() {
 		values[o.Path] = o

@@ -26,7 +26,7 @@ func (b *specBounds) print(w io.Writer) {
 		rows = append(rows, totalsRow("total", b.Total, ""))
 	}
 	if b.Total != b.Limited {
-		rows = append(rows, totalsRow("within limits", b.Limited, "max_tokens and max_cost stop a run earlier"))
+		rows = append(rows, totalsRow("within limits", b.Limited, "with limits."+strings.Join(b.budgets, " and limits.")))
 	}
 	ui.Table(w, rows)
 	for _, why := range b.reasons() {

@@ -43,7 +43,7 @@ func RootFlag() cli.Flag {
 
 // AllowFlag returns --allow-path.
 func AllowFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "allow-path", Category: ui.GroupSpec, Usage: "Allow tools, includes and agents to use `DIR` outside the project root"}
+	return &cli.StringSliceFlag{Name: "allow-path", Category: ui.GroupSpec, Usage: "Allow tools, includes and agents to use files in `DIR`, outside the project root; what these files start also needs --trust"}
 }
 
 // SpecOptions returns the options of specs for the flags of a command.
