@@ -1,13 +1,14 @@
 # `make help` lists the targets; `make check` is all that CI runs.
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
-.PHONY: help build test race check lint format arch contract golden record generate images licenses vulncheck bench sizes fuzz e2e sdk injection faults faults-nightly yardsticks
+.PHONY: help build test race check lint format arch contract golden record generate images licenses vulncheck bench bench-peers sizes fuzz e2e sdk injection faults faults-nightly yardsticks
 
 GO       ?= go
 TOOL     := $(GO) tool -modfile=internal/tools/go.mod
 UNTOUCHED := internal/tools/untouched
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 60s
+ROUNDS   ?= 7
 
 help: ## show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  %-15s %s\n", $$1, $$2}'
@@ -91,6 +92,10 @@ bench: ## run all benchmarks, and check that those in docs/performance.md exist
 	@mkdir -p bin
 	$(GO) test -run '^$$' -bench . -benchmem ./... | tee bin/bench.txt
 	@internal/tools/named-benchmarks docs/performance.md bin/bench.txt
+
+bench-peers: ## compare the engine with other libraries on the same work, for benchstat (ROUNDS=7)
+	@mkdir -p bin
+	cd internal/e2e/peers && $(GO) vet . && $(GO) test -count=1 . && $(GO) run . -rounds $(ROUNDS) | tee $(CURDIR)/bin/bench-peers.txt
 
 sizes: ## measure the binary and its cold start without each provider
 	internal/tools/sizes

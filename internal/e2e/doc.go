@@ -8,7 +8,7 @@
 //
 // Servers listen on loopback and stop with their test. The tests have the build tag e2e
 // and are run by make e2e. The module in vendorsdk compares requests with those of the
-// vendors' SDKs.
+// vendors' SDKs, the module in peers the speed of runs with that of other libraries.
 //
 // The package must not know what the servers are asked.
 package e2e
