@@ -51,9 +51,9 @@ func (t *Target) Advice(e *model.Error) string {
 		}
 		return fmt.Sprintf("use a longer --timeout here, and a longer %s.timeout for runs", t.Path)
 	case model.RateLimited:
-		return fmt.Sprintf("try again later; set a lower request rate in %s.rate_limit, or more attempts and longer waits in %[1]s.retry", t.Path)
+		return fmt.Sprintf("try again later, or set a lower request rate in %s.rate_limit, or more attempts and longer waits in %[1]s.retry", t.Path)
 	case model.Overloaded, model.ServerError:
-		return fmt.Sprintf("try again later; set more attempts or longer waits in %s.retry", t.Path)
+		return fmt.Sprintf("try again later, or set more attempts or longer waits in %s.retry", t.Path)
 	case model.BadReply:
 		return "check that the provider is correct" + t.ifAddressed(" and that %s is the URL of an API, which often ends in /v1")
 	case model.Truncated:

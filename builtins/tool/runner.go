@@ -41,7 +41,7 @@ const (
 	program     = "a program"
 	clientSQL   = "SQL and client commands, some of which start programs"
 
-	wayOut     = `keep it fixed and pass args after it: ["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`
+	wayOut     = `write a constant script and pass args as its parameters, such as ["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`
 	wayProgram = "write the program's name, and pass args after it"
 	wayChoice  = "let input_schema declare the argument with an enum, or with a pattern such as ^[a-z]+$"
 	waySQL     = `keep it in a file and pass args as variables, which its text quotes: ["psql", "-v", "name=${args.name}", "-f", "query.sql"]`

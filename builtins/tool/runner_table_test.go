@@ -81,7 +81,7 @@ func TestCommandFaultsHavePositions(t *testing.T) {
 	}{
 		{"no program", "/argv", "put the program first and its arguments after it", func(*builtintool.CommandConfig) {}},
 		{"a program", "/argv/0", "write the program's name, and pass args after it", func(c *builtintool.CommandConfig) { c.Argv = templates(t, "${args.x}") }},
-		{"a script", "/argv/2", `keep it fixed and pass args after it: ["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`, func(c *builtintool.CommandConfig) {
+		{"a script", "/argv/2", `write a constant script and pass args as its parameters, such as ["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`, func(c *builtintool.CommandConfig) {
 			c.Argv = templates(t, "sh", "-c", "${args.x}")
 		}},
 		{"a target", "/argv/1", "let input_schema declare the argument with an enum, or with a pattern such as ^[a-z]+$", func(c *builtintool.CommandConfig) {
@@ -90,7 +90,7 @@ func TestCommandFaultsHavePositions(t *testing.T) {
 		{"SQL", "/argv/3", "write -safe before the database, or use a tool of type sql", func(c *builtintool.CommandConfig) {
 			c.Argv = templates(t, "sqlite3", "-json", "a.db", "${args.x}")
 		}},
-		{"what is read", "/stdin", `keep it fixed and pass args after it: ["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`, func(c *builtintool.CommandConfig) {
+		{"what is read", "/stdin", `write a constant script and pass args as its parameters, such as ["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`, func(c *builtintool.CommandConfig) {
 			c.Argv, c.Stdin = templates(t, "ssh", "host"), template(t, "${args.x}")
 		}},
 		{"a variable", "/env/PATH", "pass args in another variable", func(c *builtintool.CommandConfig) {

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -168,7 +169,11 @@ func (c *Compiler) baseModel(written, v, overrides *syntax.Node, path string) (n
 			d := c.Report.Error(diag.UnknownModel, written.Position, "undefined LLM %s", syntax.Quote(written.Text))
 			d.Advice = diag.Suggest(written.Text, c.Names)
 			if llm := language.ModelEntry(written.Text, c.catalog.Models.Types()); llm != "" {
-				d.Advice = diag.Advice{Hint: "define it under llms and use its name here: llms: {main: " + llm + "}"}
+				name := "main"
+				if c.Entries[name] != nil {
+					name = "NAME"
+				}
+				d.Advice = diag.Advice{Hint: fmt.Sprintf("define it as llms: {%s: %s}, and write %[1]s here", name, llm)}
 			}
 			return "", false
 		}

@@ -43,7 +43,7 @@ func libraryProblems(err error, doc any) Problems {
 	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		var out Problems
 		for _, v := range violationsOf(ve) {
-			out = append(out, Problem{Path: v.Path, Message: problemMessage(v, doc), Hint: hintFor(v)})
+			out = append(out, Problem{Path: v.Path, Message: problemMessage(v, doc), Hint: hintFor(v, doc)})
 		}
 		return out.sorted()
 	}
@@ -59,9 +59,11 @@ func libraryProblems(err error, doc any) Problems {
 // problemMessage describes a violation of the meta-schema: it names the keyword, and
 // a type that does not exist.
 func problemMessage(v Violation, doc any) string {
-	parent, keyword := path.Split(v.Path)
-	if name := path.Base(parent); name == "properties" || name == "$defs" || name == "definitions" {
-		return v.Message // keyword is the name of a property
+	keyword := path.Base(v.Path)
+	if named := parentKeyword(v.Path); named == "$defs" || named == "definitions" {
+		return v.Message // keyword is the name of a definition
+	} else if named == "properties" {
+		keyword = "property " + keyword
 	}
 	if keyword == "type" {
 		if name, ok := valueAt(doc, v.Path).(string); ok {
@@ -94,12 +96,27 @@ func valueAt(v any, pointer string) any {
 	return v
 }
 
-func hintFor(v Violation) string {
+// parentKeyword returns the last but one key of a JSON pointer.
+func parentKeyword(pointer string) string { return path.Base(path.Dir(pointer)) }
+
+var typeNames = []string{"string", "integer", "number", "boolean", "array", "object", "null"}
+
+// hintFor suggests a fix for a violation of the meta-schema by doc; "" if unknown.
+func hintFor(v Violation, doc any) string {
+	property := path.Dir(v.Path)
 	switch {
+	case parentKeyword(v.Path) == "properties":
+		if name, ok := valueAt(doc, v.Path).(string); ok && slices.Contains(typeNames, name) {
+			return fmt.Sprintf("write %s: {type: %s}", unescape(path.Base(v.Path)), name)
+		}
+		return ""
 	case strings.HasSuffix(v.Path, "/type"):
-		return "use string, integer, number, boolean, array, object or null"
+		return "use " + strings.Join(typeNames[:len(typeNames)-1], ", ") + " or null"
 	case strings.HasSuffix(v.Path, "/required"):
-		return "write required as a list of names next to properties"
+		if parentKeyword(property) == "properties" && slices.Contains([]any{true, "yes", "true"}, valueAt(doc, v.Path)) {
+			return fmt.Sprintf("to require %s, remove this and write required: [%[1]s] next to the properties key that contains %[1]s", unescape(path.Base(property)))
+		}
+		return "write a list of property names, such as required: [a, b]"
 	case strings.HasSuffix(v.Path, "/items"):
 		return "use prefixItems for a list of schemas by position"
 	}

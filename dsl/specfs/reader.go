@@ -149,7 +149,7 @@ func (f *Reader) Open(abs, written string) (*syntax.Source, *Refusal) {
 	return &syntax.Source{Name: f.Shown(abs), Path: abs, Text: b}, nil
 }
 
-const tooLargeHint = "move data to files that tools read at run time (read_file, retrieve) or to a dataset, and shared parts to files of kind: Library, which the spec lists in include"
+const tooLargeHint = "move data to a dataset or to files that tools read (read_file, retrieve); move shared parts to files of kind: Library, and include them"
 
 // unreadable returns the reason why a file was not read.
 func (f *Reader) unreadable(err error, rel, written string) *Refusal {

@@ -76,7 +76,7 @@ func reportIndent(src *Source, r *Report) bool {
 		return false
 	}
 	d := r.Error(diag.Syntax, findText(src, line, ""), "the line is indented by %s, which matches no block above it", spaces(has))
-	d.Hint = fmt.Sprintf("indent it by %d like the block above, or by %s like that block's parent", more, spaces(less))
+	d.Hint = fmt.Sprintf("indent it by %s to continue the block above, or by %d to continue the enclosing block", spaces(more), less)
 	return true
 }
 

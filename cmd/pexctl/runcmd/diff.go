@@ -21,7 +21,7 @@ func runsDiffCommand(env *ui.Env) *cli.Command {
 			"pexctl runs diff RUN OTHER",
 			"pexctl runs diff RUN last # Compare with the latest run",
 			"pexctl runs diff RUN OTHER -o markdown > comment.md # For a pull request",
-			"pexctl runs diff RUN OTHER -o json | jq -r .first.class # prompt, parameters, tools, arguments, ...",
+			"pexctl runs diff RUN OTHER -o json | jq -r .first.class # Class of the difference: prompt, tools, ...",
 		),
 		Flags:  []cli.Flag{ui.ExitCodeFlag(), ui.OutputFlag("text", "json", "markdown"), project.HomeFlag()},
 		Action: env.Action(runsDiff, 2),

@@ -28,7 +28,7 @@ func runsForkCommand(env *ui.Env) *cli.Command {
 			`pexctl runs fork RUN # Continue from its end, or from the model call that failed`,
 		),
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "at", Usage: "Continue live from the call `PATH`, or the first whose path has it as a prefix (default: the end, or the model call that failed)"},
+			&cli.StringFlag{Name: "at", Usage: "Continue live from the call `PATH`, or from the first call whose path starts with PATH (default: the end, or the model call that failed)"},
 			&cli.StringFlag{Name: "spec", Usage: "Continue with another `SPEC` (default: the original spec of the run)"},
 			project.SetFlag("spec"),
 			&cli.StringFlag{Name: "run-id", Category: ui.GroupStorage, Usage: "`ID`: Id of the new run (default: made from the time)"},

@@ -28,7 +28,7 @@ var ReplayLayers = map[string][]string{"llm": {replay.LayerLLM}, "tools": {repla
 func newReplayFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "replay", Category: ui.GroupReplay, Usage: "Replay `WHAT` from a recording instead of calling it: llm, tools or all"},
-		&cli.StringFlag{Name: "from", Category: ui.GroupReplay, Usage: "Replay from `RUN`: a run id, a prefix of one, last, or a cassette file"},
+		&cli.StringFlag{Name: "from", Category: ui.GroupReplay, Usage: "Replay from `RUN`: a run id, a prefix of one, \"last\", or a cassette file"},
 		driftFlag(),
 	}
 }

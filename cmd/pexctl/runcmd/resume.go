@@ -32,7 +32,7 @@ func ResumeCommand(env *ui.Env) *cli.Command {
 			`pexctl resume RUN --set limits.max_steps=40`,
 		),
 		Flags: append([]cli.Flag{
-			&cli.StringSliceFlag{Name: "answer", Usage: "`[PATH=]VALUE`: Answer a question. VALUE is approve, deny[:WHY], edit:JSON or text; for a write with an unknown outcome done:JSON, redo or skip. PATH selects one of several open questions"},
+			&cli.StringSliceFlag{Name: "answer", Usage: "`[PATH=]VALUE`: Answer a question. VALUE is approve, deny[:WHY], edit:JSON or the text of the answer; for a write with an unknown outcome, it is done:JSON, redo or skip. PATH selects one of several open questions"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`limits.NAME=VALUE`: Raise a limit of the run"},
 			&cli.BoolFlag{Name: "keep-spec", Usage: "Resume with the original spec even if its file has changed"},
 		}, newSessionFlags()...),

@@ -56,7 +56,7 @@ func newRecordFlags() []cli.Flag {
 		&cli.StringFlag{Name: "record", Category: ui.GroupReplay, Usage: "Record the run to the cassette `FILE`, with secrets redacted"},
 		&cli.BoolFlag{Name: "no-stream", Category: ui.GroupRunning, Usage: "Request whole replies from models instead of streams"},
 		&cli.StringFlag{Name: "events", Category: ui.GroupOutput, Usage: "Write every event as a JSON line to `FILE` (- for stdout)"},
-		&cli.StringSliceFlag{Name: "include", Category: ui.GroupOutput, Usage: "Add `PART` to the JSON result: conversation"},
+		&cli.StringFlag{Name: "include", Category: ui.GroupOutput, Usage: "Add `PART` to the JSON result; the only PART is conversation"},
 	}, ui.LiveFlags()...)
 }
 
@@ -67,12 +67,10 @@ func readOutputFlags(c *ui.Call) outputFlags {
 func readSessionFlags(c *ui.Call) (f sessionFlags, err error) {
 	f.record, f.stream = c.String("record"), !c.Bool("no-stream")
 	f.outputFlags = readOutputFlags(c)
-	for _, part := range c.StringSlice("include") {
-		if part != Conversation {
-			return f, failure.Usagef("invalid value %q for --include; use %s", part, Conversation)
-		}
-		f.conversation = true
+	if part := c.String("include"); c.IsSet("include") && part != Conversation {
+		return f, failure.Usagef("invalid value %q for --include; use %s", part, Conversation)
 	}
+	f.conversation = c.IsSet("include")
 	return f, nil
 }
 

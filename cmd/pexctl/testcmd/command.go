@@ -26,7 +26,7 @@ const testDescription = `PATH is a spec, its folder, a file of kind: Tests, a ca
       run: {replies: [{role: planner, text: '{"steps": [], "result": "2"}'}]}
       expect: ['output contains "2"', trace.model_calls == 1]
 
-Tests call no model and use no network: prompts are compared with golden files, and runs replay a cassette or scripted replies. Tools that write work in a copy. Commit golden files and cassettes with the spec, so that reviewers see changed prompts.
+Tests call no model and use no network: prompts are compared with golden files, and runs replay a cassette or scripted replies. Tools that write use a copy of the spec's folder. Commit golden files and cassettes with the spec, so that reviewers see changed prompts.
 
 Exit codes: 0 all passed, 1 a test failed, 2 invalid or no tests, 3 a recording failed, 130 interrupted.`
 
@@ -60,8 +60,8 @@ func Command(env *ui.Env) *cli.Command {
 			),
 			ui.Group(ui.GroupRunning,
 				&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Value: runtime.GOMAXPROCS(0), Usage: "Run `N` cases at a time (default: number of CPUs)"},
-				&cli.BoolFlag{Name: "no-commands", Usage: "Start no programs; unanswered calls of command and python tools fail, and so do command checks"},
-				&cli.StringFlag{Name: "allow-drift", Usage: "Also replay if requests differ in `CLASSES` other than prompts: parameters, tools, arguments"},
+				&cli.BoolFlag{Name: "no-commands", Usage: "Start no programs: command checks fail, and so do calls of command and python tools without a scripted or recorded result"},
+				&cli.StringFlag{Name: "allow-drift", Usage: "Also allow `CLASSES` of differences in a replay: parameters, tools, arguments (prompts may always differ)"},
 				&cli.BoolFlag{Name: "fail-on-unused", Usage: "Fail on unused golden files (default when all cases run)"},
 			),
 			ui.Group(ui.GroupReports,

@@ -154,7 +154,7 @@ func StoreError(err error) error {
 }
 
 // RunNames documents RUN, for --help.
-const RunNames = "RUN is a run id, a unique prefix of one, or last for the latest run."
+const RunNames = `RUN is a run id, a unique prefix of one, or "last" for the latest run.`
 
 // NewRunID returns the id of a new run: that of --run-id, or else one made from
 // the time.

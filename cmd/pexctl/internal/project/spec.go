@@ -38,12 +38,12 @@ func SetFlag(of string) cli.Flag {
 
 // RootFlag returns --root.
 func RootFlag() cli.Flag {
-	return &cli.StringFlag{Name: "root", Category: ui.GroupSpec, Usage: "`DIR`: Project root; files outside it are not read"}
+	return &cli.StringFlag{Name: "root", Category: ui.GroupSpec, Usage: "`DIR`: Set the project root; files outside it are not read"}
 }
 
 // AllowFlag returns --allow-path.
 func AllowFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "allow-path", Category: ui.GroupSpec, Usage: "Allow tools, includes and agents to use files in `DIR`, outside the project root; what these files start also needs --trust"}
+	return &cli.StringSliceFlag{Name: "allow-path", Category: ui.GroupSpec, Usage: "Allow tools, includes and agents to use files in `DIR`, outside the project root; programs and servers defined in these files also need --trust when run"}
 }
 
 // SpecOptions returns the options of specs for the flags of a command.

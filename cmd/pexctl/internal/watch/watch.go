@@ -19,7 +19,7 @@ const interval = 250 * time.Millisecond
 
 // Flag returns --watch.
 func Flag() cli.Flag {
-	return &cli.BoolFlag{Name: "watch", Usage: "Run again whenever a file that was read changes, until Ctrl-C"}
+	return &cli.BoolFlag{Name: "watch", Usage: "Run again whenever a file that was read changes; stop with Ctrl-C"}
 }
 
 // EndError is an error of a command that ends the loop.
