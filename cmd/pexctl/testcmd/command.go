@@ -15,7 +15,7 @@ import (
 )
 
 // testDescription is the --help text of test below the examples.
-const testDescription = `PATH is a spec, its folder, a file of kind: Tests, a case folder, or DIR/... Runs the tests: section of a spec, files of kind: Tests beside it and in tests/, and tests/*/case.yaml. For example:
+const testDescription = `PATH is a spec, its folder, a file of kind: Tests, a case folder, or DIR/... Runs the tests in a spec (key tests), in files of kind: Tests beside it and in tests/, and in tests/*/case.yaml. For example:
 
   tests:
     - name: plans a sum                 # compares the prompt with a golden file
