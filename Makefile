@@ -73,9 +73,11 @@ generate: ## rewrite the reference pages, the JSON Schema and the graph images
 	$(GO) run ./cmd/pexctl docs docs/reference specs/*/
 	$(GO) run ./cmd/pexctl schema > bin/pex.schema.json && mv bin/pex.schema.json specs/pex.schema.json
 
-images: build ## record the terminal of README.md again
+images: VERSION = dev
+images: build ## take the screenshots of the docs, and record the terminal of README.md (needs Chromium)
 	@mkdir -p docs/images
 	PATH="$(CURDIR)/bin:$$PATH" internal/tools/terminal-svg 100 pexctl run specs/log-triage > bin/run.svg && mv bin/run.svg docs/images/run.svg
+	internal/tools/screenshots bin/pexctl docs/images
 
 licenses: ## write THIRD_PARTY_LICENSES for the modules linked on Linux, macOS and Windows
 	@mkdir -p bin
