@@ -57,7 +57,13 @@ func New(s Source) (*View, error) {
 		b.add(&s.Events[i])
 	}
 	b.addDecisions()
-	return v, b.prompts(s.Records)
+	if err := b.prompts(s.Records); err != nil {
+		return nil, err
+	}
+	for _, g := range v.Groups { // a call starts after its approval, which follows it in the events
+		slices.SortStableFunc(g.Items, func(a, b Item) int { return cmp.Compare(a.FromMS, b.FromMS) })
+	}
+	return v, nil
 }
 
 // builder adds events to the groups of a view, in order.

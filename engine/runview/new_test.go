@@ -70,12 +70,12 @@ func TestEventsBecomeGroupsOfCalls(t *testing.T) {
 		}},
 		{Path: "step.s1", Step: "s1", Goal: "Refund it", Status: "ok", Attempts: 1, Result: "done", FromMS: 10, ToMS: 25, ToolCalls: 1, Items: []runview.Item{
 			{
-				ID: "c3", Kind: runview.ToolItem, Path: "step.s1/turn.1/tool.0", Name: "refund", Status: "ok", FromMS: 12, ToMS: 20, Done: true, Text: "paid",
-				Args: json.RawMessage(`{"amount":10}`), Original: json.RawMessage(`{"amount":80}`),
-			},
-			{
 				ID: "c4", Kind: runview.QuestionItem, Path: "step.s1/turn.1/tool.0.approval", Name: "approval", Status: "edit", FromMS: 10, ToMS: 10, Done: true,
 				Text: "May it?", Args: json.RawMessage(`{"amount":80}`), Decision: decision,
+			},
+			{
+				ID: "c3", Kind: runview.ToolItem, Path: "step.s1/turn.1/tool.0", Name: "refund", Status: "ok", FromMS: 12, ToMS: 20, Done: true, Text: "paid",
+				Args: json.RawMessage(`{"amount":10}`), Original: json.RawMessage(`{"amount":80}`),
 			},
 			{ID: "c5", Kind: runview.GuardItem, Path: "step.s1", Name: "small", Status: "stop", FromMS: 20, ToMS: 20, Done: true, Text: "enough"},
 		}},

@@ -72,9 +72,9 @@ func TestE2EReportShowsItsStatistics(t *testing.T) {
 	b, w := startBrowser(t), newWorld(20)
 	b.open(writtenURL(t, w.report, w.rows))
 	equal(t, "verdict", b.text(".verdict span"), []string{"the pass rate is 3.9 points below the baseline (95% interval 1.2 to 6.6 below)"})
-	equal(t, "figures", b.text(".tile .figure"), []string{"84.2%", "120", "1", "$0.8400", "1.31 s", "984.0k"})
+	equal(t, "figures", b.text(".tile .figure"), []string{"84.2%", "120", "1", "$0.8400", "1.31\u00a0s", "984.0k"})
 	equal(t, "gates", b.text("#gates tbody tr td:first-child"), []string{"passed", "passed", "failed"})
-	equal(t, "changes", b.text("#baseline td:nth-child(4)"), []string{"−3.9 points", "−0.03", "−$0.0002", "+190 ms", "same", "−62", "+13", "+1"})
+	equal(t, "changes", b.text("#baseline td:nth-child(4)"), []string{"−3.9 points", "−0.03", "−$0.0002", "+190\u00a0ms", "same", "−62", "+13", "+1"})
 	equal(t, "groups of changes", b.text("#changes h2 .badge"), []string{"newly failing", "newly passing"})
 	equal(t, "newly failing", b.text("#changes h2:first-of-type + .scroll tbody a"), []string{"case-00007", "case-00023"})
 	var charts []string
@@ -107,7 +107,7 @@ func TestE2EChartsHaveTheReportsMedian(t *testing.T) {
 			}
 		}
 		slices.Sort(all)
-		want := fmt.Sprintf("median %.2f s, ", all[(len(all)+1)/2-1]/1000)
+		want := fmt.Sprintf("median %.2f\u00a0s, ", all[(len(all)+1)/2-1]/1000)
 		equal(t, "latency", b.text("#spreads figure:first-child figcaption p")[0][:len(want)], want)
 	}
 }

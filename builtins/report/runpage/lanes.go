@@ -1,6 +1,9 @@
 package runpage
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/pexctl/pex/engine/runview"
 )
 
@@ -52,6 +55,8 @@ func lanes(v *runview.View) ([]lane, float64) {
 	kept := out[:0]
 	for _, l := range out {
 		if len(l.Bars) > 0 {
+			// Narrow bars are drawn last: a long bar must not cover them.
+			slices.SortStableFunc(l.Bars, func(a, b bar) int { return cmp.Compare(b.W, a.W) })
 			kept = append(kept, l)
 		}
 	}

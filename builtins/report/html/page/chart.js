@@ -25,7 +25,7 @@ function rateLine(s, from = 0) {
 function drawRates() {
   const s = report.stats;
   place("charts", el("h2", null, "Charts"), el("div", {class: "grid"},
-    rateChart("Pass rate by variant", s.by_variant, false),
+    severalVariants && rateChart("Pass rate by variant", s.by_variant, false),
     rateChart("Pass rate by group", s.by_group, true),
     rateChart("Pass rate per check", s.by_check, true)),
   el("div", {class: "grid four", id: "spreads"}));

@@ -18,7 +18,7 @@ function drawBaseline() {
 
 // differenceChart draws the difference with its interval, zero and the margin.
 function differenceChart(b) {
-  const reach = 1.15 * Math.max(Math.abs(b.ci_low), Math.abs(b.ci_high), b.margin, 0.01);
+  const reach = Math.min(1, 1.15 * Math.max(Math.abs(b.ci_low), Math.abs(b.ci_high), b.margin, 0.01));
   const x = (v) => 50 + 48 * v / reach + "%";
   return el("div", null,
     interval(b.difference, b.ci_low, b.ci_high, x, points, upright("zero", x(0), 0), b.margin > 0 && upright("margin", x(-b.margin), 0)),
@@ -59,25 +59,24 @@ function drawChanges() {
   if (!all.length) return;
   place("changes", directions.map((name) => {
     const of = all.filter((c) => directionOf(c) === name);
-    const failing = of.some((c) => c.after.c < c.after.n), variants = of.some((c) => c.variant);
-    const names = ["Case", variants && "Variant", failing && "Expected", failing && "Actual"].filter(Boolean);
+    const failing = of.some((c) => c.after.c < c.after.n), names = ["Case", severalVariants && "Variant", failing && "Expected", failing && "Actual"].filter(Boolean);
     return of.length > 0 && [el("h2", null, badge(name), muted(plural(of.length, "case"))),
-      table([...names, "Baseline", "Now"], names.length, someOf(of, 15, (c) => changeRow(c, variants, failing), inRow))];
+      table([...names, "Baseline", "Now"], names.length, someOf(of, 15, (c) => changeRow(c, failing), inRow))];
   }), el("details", {class: "muted"}, el("summary", null, "Significance of each change"),
-    table(["Case", "Variant", "Baseline", "Now", "p", "Verdict"], 2, someOf(all, 15, significanceRow, inRow)),
+    table(["Case", severalVariants && "Variant", "Baseline", "Now", "p", "Verdict"].filter(Boolean), severalVariants ? 2 : 1, someOf(all, 15, significanceRow, inRow)),
     el("p", null, "Fisher's exact test, adjusted for multiple comparisons (Benjamini-Hochberg).")));
 }
 
-function changeRow(c, variants, failing) {
+function changeRow(c, failing) {
   const now = byKey.get(keyOf(c.case, c.variant)) || {};
   return el("tr", null,
     el("td", null, toCase({case: c.case, variant: c.variant}, c.case), (now.question || now.about) && el("div", {class: "about"}, now.question || now.about)),
-    variants && el("td", null, c.variant), failing && [el("td", null, now.expected || [now.check, now.why].filter(Boolean).join(": ")), el("td", null, now.actual)],
+    severalVariants && el("td", null, c.variant), failing && [el("td", null, now.expected || [now.check, now.why].filter(Boolean).join(": ")), el("td", null, now.actual)],
     num(c.before.c, "/", c.before.n), num(c.after.c, "/", c.after.n));
 }
 
 function significanceRow(c) {
-  return el("tr", null, el("td", null, c.case), el("td", null, c.variant), num(c.before.c, "/", c.before.n), num(c.after.c, "/", c.after.n),
+  return el("tr", null, el("td", null, c.case), severalVariants && el("td", null, c.variant), num(c.before.c, "/", c.before.n), num(c.after.c, "/", c.after.n),
     num(c.p < 0.001 ? "< 0.001" : fixed(c.p, 3)), el("td", null, c.kind === "changed" ? "not significant" : c.kind));
 }
 

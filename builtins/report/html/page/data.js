@@ -10,6 +10,7 @@ const byLabel = new Map(); // "id [variant]", as gates and the comparison name t
 let chunks = []; // elements with details
 const read = new Map(); // chunk -> its details, for the most recent chunks
 
+const severalVariants = (report.eval.variants || []).length > 1;
 const priced = (report.eval.variants || []).some((v) => v.priced) || report.stats.cost.total > 0;
 
 function keyOf(id, variant) {

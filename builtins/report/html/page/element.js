@@ -1,6 +1,5 @@
 // Elements. Data becomes only text nodes or attributes named in this file. No other
 // file creates elements, and nothing parses markup.
-// anywhere parses markup.
 
 // Characters that are invisible, or change the order of those around them.
 const unseen = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;

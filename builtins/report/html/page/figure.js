@@ -25,7 +25,7 @@ function points(x) {
 
 function signed(x, write) {
   const text = write(Math.abs(x));
-  if (x && (text === "0" || text[0] === "<")) return "≈ 0"; // less than the shown precision
+  if (x && (text[0] === "<" || !/[1-9]/.test(text))) return "≈ 0"; // less than the shown precision
   return (x > 0 ? "+" : x < 0 ? "−" : "±") + text;
 }
 
@@ -33,14 +33,15 @@ function money(x) {
   return "$" + fixed(x || 0, 4);
 }
 
+// span formats a duration. A number and its unit stay on one line.
 function span(ms) {
-  if (!ms) return "0 ms";
-  if (ms < 1) return "<1 ms";
-  if (ms < 1000) return Math.round(ms) + " ms";
-  if (ms < 60000) return fixed(ms / 1000, ms < 10000 ? 2 : 1) + " s";
+  if (!ms) return "0\u00a0ms";
+  if (ms < 1) return "<1\u00a0ms";
+  if (ms < 1000) return Math.round(ms) + "\u00a0ms";
+  if (ms < 60000) return fixed(ms / 1000, ms < 10000 ? 2 : 1) + "\u00a0s";
   const s = Math.round(ms / 1000);
-  if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60} s`;
-  return `${Math.floor(s / 3600)} h ${Math.floor(s / 60) % 60} min`;
+  if (s < 3600) return `${Math.floor(s / 60)}\u00a0min ${s % 60}\u00a0s`;
+  return `${Math.floor(s / 3600)}\u00a0h ${Math.floor(s / 60) % 60}\u00a0min`;
 }
 
 function seconds(s) {

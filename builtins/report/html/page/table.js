@@ -27,7 +27,7 @@ let columns = [];
 function columnsOf() {
   return [
     {id: "case", name: "Case", value: (c) => c.id, cell: nameCell},
-    cases.some((c) => c.variant) && {id: "variant", name: "Variant", value: (c) => c.variant, cell: (c) => word(c.variant)},
+    severalVariants && {id: "variant", name: "Variant", value: (c) => c.variant, cell: (c) => word(c.variant)},
     cases.some((c) => c.group) && {id: "group", name: "Group", value: (c) => c.group || "", cell: (c) => word(c.group)},
     {id: "result", name: "Passed", value: (c) => c.n ? c.pass_rate : -1, cell: resultCell},
     figureColumn("score", "Score", (c) => c.n ? c.score : -1, (x) => x < 0 ? "–" : score(x)),
@@ -89,7 +89,7 @@ function toolbar() {
   return el("form", {class: "toolbar", role: "search", on: {submit: (e) => e.preventDefault()}},
     el("label", {class: "search"}, el("span", null, "Find"), el("input", {type: "search", id: "find", placeholder: "id, question, failure  ( / )", autocomplete: "off", spellcheck: "false", on: {input: (e) => narrow("text", e.target.value.trim().toLowerCase()), keydown: leaveSearch}})),
     select("Outcome", "outcome", outcomeFilters.filter(([, holds]) => cases.some(holds)).map(([name]) => name)),
-    select("Variant", "variant", named((c) => [c.variant])),
+    severalVariants && select("Variant", "variant", named((c) => [c.variant])),
     select("Group", "group", named((c) => [c.group])),
     select("Tag", "tag", named((c) => c.tags)),
     select("Failed check", "check", named((c) => c.checks)),

@@ -55,7 +55,7 @@ function check(m, differs) {
   const word = m.error ? "could not grade" : m.pass ? "passes" : "fails";
   const partial = m.score !== 0 && m.score !== 1;
   const summary = [badge(word), el("b", null, m.check), muted(` ${m.type}`), partial && el("span", null, ` score ${score(m.score)}`),
-    m.weight !== 1 && muted(m.weight ? ` weight ${m.weight}` : " only watched"), differs && badge("differs")];
+    m.weight !== 1 && muted(m.weight ? `, weight ${m.weight}` : ", not graded"), differs && badge("differs")];
   const body = [m.message && el("p", {class: "message"}, m.message), failure(m.error), sides(m), m.diff && unified(m.diff),
     m.cost_usd > 0 && muted(`graded for ${money(m.cost_usd)}, ${amount(m.tokens)} tokens`)];
   return opening(!m.pass, summary, body);
