@@ -54,7 +54,7 @@ func components() *catalog.Catalog {
 		Checks: assertion.All(),
 		Repair: node.RepairArguments,
 		Memory: func(dir, tenant string) memory.Store {
-			return badger.Open(dir, badger.Options{Tenant: tenant, Idle: project.MemoryIdle})
+			return badger.Open(dir, badger.Options{Tenant: tenant, Idle: project.MemoryIdle, Inbox: project.MemoryInbox})
 		},
 	}
 }

@@ -29,6 +29,11 @@ const (
 	MemoryBefore   Point = "memory-before"   // a write to it is planned
 	MemoryWritten  Point = "memory-written"  // it is written, not counted
 	MemoryAfter    Point = "memory-after"    // it is counted
+	InboxImported  Point = "inbox-imported"  // the memory's inbox is imported, not emptied
+	InboxCleared   Point = "inbox-cleared"   // its extent is reset
+	InboxHalf      Point = "inbox-half"      // half a line is written to it
+	InboxWritten   Point = "inbox-written"   // all of the line is written, not synced
+	InboxAfter     Point = "inbox-after"     // it is synced and counted
 	MemoryClosing  Point = "memory-closing"  // about to be closed
 	MemoryClosed   Point = "memory-closed"   // closed, still locked
 	EndAppended    Point = "end-appended"    // the run's last record is in the tick
@@ -49,7 +54,9 @@ var Points = []Point{
 	IntentBefore, IntentAfter, EffectBefore, EffectAfter, ResultBefore, ResultAfter,
 	CommitBefore, CommitHalf, CommitWritten, CommitSynced, CommitMarked, EmitBefore, EmitAfter,
 	SuspendMarked, SuspendHeld,
-	MemoryOpened, MemoryBefore, MemoryWritten, MemoryAfter, MemoryClosing, MemoryClosed,
+	MemoryOpened, MemoryBefore, MemoryWritten, MemoryAfter,
+	InboxImported, InboxCleared, InboxHalf, InboxWritten, InboxAfter,
+	MemoryClosing, MemoryClosed,
 	EndAppended, EndDurable, CloseBefore, HeadWritten, HeadReplaced, CloseAfter,
 	RecoverRead, RecoverCut, RecoverRedo, RecoverDecided,
 }

@@ -22,9 +22,10 @@ func (s *Store) Append(ctx context.Context, ins ...memory.Interaction) error {
 	if err != nil {
 		return &memory.RefusedError{Err: err}
 	}
-	err = s.with(ctx, func(db *lease) error {
-		return s.write(db, func(txn *badger.Txn) (change, error) { return s.place(txn, additions) })
-	})
+	stored, err := s.appendToInbox(ctx, additions)
+	if err == nil && !stored {
+		err = s.with(ctx, func(db *lease) error { return s.add(db, additions) })
+	}
 	if err != nil {
 		return fmt.Errorf("append to memory %s: %w", ins[0].MemoryID, err)
 	}
@@ -38,64 +39,84 @@ type addition struct {
 	raw []byte
 }
 
-// additions encodes interactions. Of those with the same ID the last one is stored, in
-// the position of the first.
+func (a addition) check() error {
+	if a.id == "" {
+		return errors.New("append to memory: the interaction has no id")
+	}
+	return errors.Join(a.at.check(), checkName("interaction id", a.id))
+}
+
+// additions encodes interactions.
 func (s *Store) additions(ins []memory.Interaction) ([]addition, error) {
 	var out []addition
-	positions := map[[2]string]int{}
 	for _, in := range ins {
-		at := s.at(in.MemoryID)
-		if err := errors.Join(at.check(), checkName("interaction id", in.ID)); err != nil {
-			return nil, err
+		a := addition{at: s.at(in.MemoryID), id: in.ID}
+		err := a.check()
+		if err == nil {
+			a.raw, err = encodeRecord(in)
 		}
-		if in.ID == "" {
-			return nil, errors.New("append to memory: the interaction has no id")
-		}
-		raw, err := encodeRecord(in)
 		if err != nil {
 			return nil, err
 		}
-		name := [2]string{in.MemoryID, in.ID}
-		if i, exists := positions[name]; exists {
-			out[i].raw = raw
-			continue
-		}
-		positions[name] = len(out)
-		out = append(out, addition{at, in.ID, raw})
+		out = append(out, a)
 	}
 	return out, nil
 }
 
+// unique returns the last addition of those with the same ID, in the position of the
+// first.
+func unique(additions []addition) []addition {
+	type name struct {
+		address
+		id string
+	}
+	var out []addition
+	positions := map[name]int{}
+	for _, a := range additions {
+		if i, exists := positions[name{a.at, a.id}]; exists {
+			out[i].raw = a.raw
+			continue
+		}
+		positions[name{a.at, a.id}] = len(out)
+		out = append(out, a)
+	}
+	return out
+}
+
+// add stores additions in the open store, all or none.
+func (s *Store) add(db *lease, additions []addition) error {
+	return s.write(db, func(txn *badger.Txn) (change, error) { return s.place(txn, unique(additions)) })
+}
+
 // place determines the position of additions: the existing one, or the end of the
-// conversation.
+// conversation. No two may have the same ID.
 func (s *Store) place(txn *badger.Txn, additions []addition) (change, error) {
 	var c change
-	next, extended := map[string]uint64{}, map[string]address{}
+	next, extended := map[address]uint64{}, map[address]bool{}
 	for _, a := range additions {
-		id := a.at.memoryID
-		if _, loaded := next[id]; !loaded {
+		if _, loaded := next[a.at]; !loaded {
 			n, counted, err := number(txn, a.at.next())
 			if err != nil {
-				return c, s.damaged("the counter of conversation "+id, err)
+				return c, s.damaged("the counter of conversation "+a.at.memoryID, err)
 			}
-			if next[id] = n; !counted { // without it, an interrupted write would look like a lost counter
+			if next[a.at] = n; !counted { // without it, an interrupted write would look like a lost counter
 				c.before = append(c.before, entry{a.at.next(), encodeNumber(0)})
 			}
 		}
-		n, old, err := s.locate(txn, a, next[id])
+		n, old, err := s.locate(txn, a, next[a.at])
 		switch {
 		case err != nil:
 			return c, err
 		case old == nil:
-			n = next[id]
+			n = next[a.at]
 			c.before = append(c.before, entry{a.at.sequence(n), a.raw}, entry{a.at.interaction(a.id), encodeNumber(n)})
-			next[id], extended[id] = n+1, a.at
+			next[a.at], extended[a.at] = n+1, true
 		case !bytes.Equal(old, a.raw):
 			c.at = append(c.at, entry{a.at.sequence(n), a.raw})
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(extended)) {
-		c.at = append(c.at, entry{extended[id].next(), encodeNumber(next[id])})
+	for _, at := range slices.SortedFunc(maps.Keys(extended), address.compare) {
+		c.at = append(c.at, entry{at.next(), encodeNumber(next[at])})
 	}
 	return c, nil
 }

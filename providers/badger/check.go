@@ -8,26 +8,36 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// Damage is damaged data in a store.
-type Damage struct { // Damage describes damaged data in a store.
+// Damage describes damaged data in a store.
+type Damage struct {
 	Tenant   string `json:"tenant,omitempty"`
 	MemoryID string `json:"memory_id,omitempty"` // "" = the whole store
 	What     string `json:"what"`
+	Fix      string `json:"fix,omitempty"` // "" = as for the whole store: restore a backup, or start with an empty one
+}
+
+func (e *CorruptError) damage(at address) Damage {
+	return Damage{at.tenant, at.memoryID, e.what(), e.Fix}
 }
 
 // Check reads the whole store and compares every conversation of every tenant with its counter and index. It returns
-// all damage found and changes nothing. The error reports why the check could not be completed. A missing store has no
+// all damage found and changes nothing but the place of what is in the inbox. The error reports why the check could not be completed. A missing store has no
 // damage.
 func (s *Store) Check(ctx context.Context) ([]Damage, error) {
 	var out []Damage
-	err := s.withExisting(ctx, func(db *lease) error {
-		return db.View(func(txn *badger.Txn) (err error) {
-			out, err = s.checkAll(ctx, txn)
-			return err
+	err := ctx.Err()
+	if err == nil && !s.isMissing() {
+		err = s.lend(ctx, func(db *lease) error {
+			importErr := s.importInbox(ctx, db)
+			err := db.View(func(txn *badger.Txn) (err error) {
+				out, err = s.checkAll(ctx, txn)
+				return err
+			})
+			return errors.Join(err, importErr)
 		})
-	})
+	}
 	if corrupt, ok := errors.AsType[*CorruptError](err); ok {
-		return append(out, Damage{What: corrupt.what()}), nil
+		return append(out, corrupt.damage(address{})), nil
 	}
 	if err != nil {
 		return out, fmt.Errorf("check memory: %w", err)
@@ -44,7 +54,7 @@ func (s *Store) checkAll(ctx context.Context, txn *badger.Txn) ([]Damage, error)
 		for _, part := range []func(context.Context, *badger.Txn, address) error{s.checkInteractions, s.checkSession} {
 			err := part(ctx, txn, at)
 			if corrupt, ok := errors.AsType[*CorruptError](err); ok {
-				out = append(out, Damage{at.tenant, at.memoryID, corrupt.what()})
+				out = append(out, corrupt.damage(at))
 			} else if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package badger
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -50,12 +51,14 @@ func (e *FullError) StopCode() stop.Code { return stop.StoreFull }
 type CorruptError struct {
 	Dir  string
 	What string
-	Err  error // Badger's error, if it found the damage
+	Fix  string // "" = restore a backup, or start with an empty store
+	Err  error  // Badger's error, if it found the damage
 }
 
 // Error names the damage and how to fix it.
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("memory store %s is damaged: %s; restore a backup, or move the directory away to start with an empty store", e.Dir, e.what())
+	fix := cmp.Or(e.Fix, "restore a backup, or move the directory away to start with an empty store")
+	return fmt.Sprintf("memory store %s is damaged: %s; %s", e.Dir, e.what(), fix)
 }
 
 func (e *CorruptError) what() string {

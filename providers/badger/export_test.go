@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/pexctl/pex/engine/memory"
 )
 
 // WithoutWitness makes an idle open store write its write count to the null device.
@@ -70,6 +72,39 @@ func Keys(ctx context.Context, s *Store) (out []string, err error) {
 		})
 	})
 	return out, err
+}
+
+// ParseInbox parses an inbox of which a part was acknowledged, all if the part is negative. It returns the ids of the
+// interactions, and how many bytes belong to the inbox.
+func ParseInbox(raw []byte, acknowledged int) (ids []string, end int64, err error) {
+	if acknowledged < 0 {
+		return parse(raw, extent{})
+	}
+	return parse(raw, extent{known: true}.add(raw[:acknowledged]))
+}
+
+// ParseChanged parses an inbox whose acknowledged content was another.
+func ParseChanged(acknowledged, raw []byte) (ids []string, end int64, err error) {
+	return parse(raw, extent{known: true}.add(acknowledged))
+}
+
+func parse(raw []byte, acked extent) (ids []string, end int64, err error) {
+	lines, all, err := parseInbox(raw, acked)
+	for _, line := range lines {
+		for _, a := range line {
+			ids = append(ids, a.id)
+		}
+	}
+	return ids, all.length, err
+}
+
+// EncodeLine encodes a line of an inbox.
+func EncodeLine(tenant string, ins ...memory.Interaction) ([]byte, error) {
+	additions, err := Open("", Options{Tenant: tenant}).additions(ins)
+	if err != nil {
+		return nil, err
+	}
+	return encodeLine(tenant, additions)
 }
 
 // RewriteInMemory rewrites the value log of an in-memory database, which has none.

@@ -1,9 +1,11 @@
 package badger
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/pexctl/pex/engine/memory"
@@ -46,6 +48,10 @@ func (a address) sequence(n uint64) []byte {
 }
 
 func (a address) interaction(id string) []byte { return append(a.keyOfKind(kindInteraction), id...) }
+
+func (a address) compare(b address) int {
+	return cmp.Or(strings.Compare(a.tenant, b.tenant), strings.Compare(a.memoryID, b.memoryID))
+}
 
 // check returns why an address cannot be part of a key.
 func (a address) check() error {

@@ -22,11 +22,13 @@ import (
 
 // Files of this package in a store's directory.
 const (
-	lockFile     = "pex-store.lock"  // held by the current user
-	queueDir     = "pex-store.queue" // waiting processes in order
-	waitFile     = "pex-store.wait"  // waiting processes of earlier versions
-	sentinelFile = "pex-store.json"  // what the directory must contain
-	witnessFile  = "pex-store.count" // number of writes
+	lockFile     = "pex-store.lock"       // held by the current user
+	queueDir     = "pex-store.queue"      // waiting processes in order
+	waitFile     = "pex-store.wait"       // waiting processes of earlier versions
+	sentinelFile = "pex-store.json"       // what the directory must contain
+	witnessFile  = "pex-store.count"      // number of writes
+	inboxFile    = "pex-store.inbox"      // appended interactions that are not in the store yet
+	inboxLock    = "pex-store.inbox.lock" // held while the inbox is used; contains its extent
 )
 
 // tablesBeforeCompaction is how many tables may accumulate before a lease merges them on

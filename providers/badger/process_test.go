@@ -35,7 +35,8 @@ func child(dir, name string) int {
 		return 2
 	}
 	idle, _ := time.ParseDuration(os.Getenv("PEX_TEST_IDLE"))
-	s := badger.Open(dir, badger.Options{LockWait: time.Minute, Idle: idle})
+	inbox, _ := strconv.ParseInt(os.Getenv("PEX_TEST_INBOX"), 10, 64)
+	s := badger.Open(dir, badger.Options{LockWait: time.Minute, Idle: idle, Inbox: inbox})
 	if name == "bulk" {
 		return appendBulk(s, n)
 	}
@@ -130,7 +131,8 @@ func idsOf(t *testing.T, dir, memoryID string) map[string]int {
 	return out
 }
 
-// Ten processes share a conversation and ten have their own. Some keep the store open between operations.
+// Ten processes share a conversation and ten have their own. Some keep the store open between operations, some append to
+// the inbox.
 func TestTwentyProcessesLoseNothing(t *testing.T) {
 	const processes, each = 20, 5
 	dir := t.TempDir()
@@ -143,7 +145,8 @@ func TestTwentyProcessesLoseNothing(t *testing.T) {
 	var wg sync.WaitGroup
 	for p := range processes {
 		idle := []string{"0s", "1s", "1h"}[p%3]
-		cmd, out := start(t, dir, fmt.Sprint("p", p), each, "PEX_TEST_MEMORY="+memory(p), "PEX_TEST_IDLE="+idle)
+		inbox := []string{"0", "0", "700", "262144"}[p%4]
+		cmd, out := start(t, dir, fmt.Sprint("p", p), each, "PEX_TEST_MEMORY="+memory(p), "PEX_TEST_IDLE="+idle, "PEX_TEST_INBOX="+inbox)
 		wg.Go(func() {
 			_, copyErr := io.Copy(io.Discard, out)
 			if err := errors.Join(copyErr, cmd.Wait()); err != nil {
@@ -166,7 +169,7 @@ func TestTwentyProcessesLoseNothing(t *testing.T) {
 }
 
 // Each round kills the child after a different number of acknowledged interactions and a different delay, always on the
-// same store.
+// same store. Some children append to the inbox, which is small, so that most of them import it too.
 func TestKilledProcessKeepsAcknowledgedData(t *testing.T) {
 	dir := t.TempDir()
 	rounds := 24
@@ -175,9 +178,9 @@ func TestKilledProcessKeepsAcknowledgedData(t *testing.T) {
 	}
 	acked := map[string]bool{}
 	for round := range rounds {
-		cmd, out := start(t, dir, fmt.Sprint("r", round), 1000)
+		cmd, out := start(t, dir, fmt.Sprint("r", round), 1000, "PEX_TEST_INBOX="+[]string{"0", "1000", "262144"}[round%3])
 		lines := bufio.NewScanner(out)
-		for n := 0; n <= round%3 && lines.Scan(); n++ {
+		for n := 0; n <= round%5 && lines.Scan(); n++ {
 			acked[lines.Text()] = true
 		}
 		spin(round * 700)

@@ -87,7 +87,7 @@ func (t *ticket) ahead() int {
 
 // hasWaiters reports whether a process waits.
 func (q queue) hasWaiters() bool {
-	if !canQueue {
+	if !canLock {
 		return true // cannot be determined, so always hand over
 	}
 	numbers, err := q.numbers()

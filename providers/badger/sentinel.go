@@ -63,7 +63,7 @@ func list(dir string) (inventory, error) {
 // isStoreFile reports whether the store opens a file with this name. Badger crashes the
 // process on some that it cannot map.
 func isStoreFile(name string) bool {
-	return isDataFile(name) || slices.Contains([]string{"LOCK", "DISCARD", lockFile, sentinelFile, witnessFile, sentinelFile + ".new"}, name)
+	return isDataFile(name) || slices.Contains([]string{"LOCK", "DISCARD", lockFile, sentinelFile, witnessFile, sentinelFile + ".new", inboxFile, inboxLock}, name)
 }
 
 func (f inventory) count(suffix string) int {
@@ -80,7 +80,7 @@ func (f inventory) has(name string) bool { return slices.Contains(f, name) }
 
 // isEmpty reports whether there is no store, except files of waiting processes.
 func (f inventory) isEmpty() bool {
-	return !f.has(sentinelFile) && len(f.dataFiles()) == 0
+	return !f.has(sentinelFile) && !f.has(inboxFile) && !f.has(inboxLock) && len(f.dataFiles()) == 0
 }
 
 // dataFiles returns the files with Badger's data.
@@ -140,7 +140,8 @@ func (s *Store) checkFiles(found sentinel, files inventory) error {
 // newSentinel starts a new store. If the directory is otherwise empty, only its owner may
 // access it.
 func (s *Store) newSentinel(files inventory) (sentinel, error) {
-	if !slices.ContainsFunc(files, func(name string) bool { return !slices.Contains(waitFiles, name) }) {
+	own := append([]string{inboxFile, inboxLock}, waitFiles...)
+	if !slices.ContainsFunc(files, func(name string) bool { return !slices.Contains(own, name) }) {
 		if err := os.Chmod(s.dir, 0o700); err != nil {
 			return sentinel{}, fmt.Errorf("create memory store: %w", err)
 		}

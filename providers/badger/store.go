@@ -20,6 +20,9 @@ type Options struct {
 	// Idle is how long the store stays open after an operation unless another process
 	// waits; 0 = not at all. If set, the Store must be closed.
 	Idle time.Duration
+	// Inbox is the maximum size of the inbox in bytes: up to it, Append writes to the
+	// inbox instead of opening the store. 0 = Append opens the store.
+	Inbox int64
 }
 
 func (o Options) freeSpace() int64 {
@@ -35,6 +38,8 @@ type Store struct {
 	dir   string
 	o     Options
 	merge bool // merge the tables on every close
+
+	appending chan struct{} // holds a value during an append to the inbox
 
 	mu       sync.Mutex
 	lease    *lease // nil = closed
@@ -53,7 +58,9 @@ var errClosed = errors.New("the memory store is closed")
 
 // Open returns a Store without opening anything. The first write creates the directory. Each operation opens it and
 // reports what is wrong with it.
-func Open(dir string, o Options) *Store { return &Store{dir: dir, o: o} }
+func Open(dir string, o Options) *Store {
+	return &Store{dir: dir, o: o, appending: make(chan struct{}, 1)}
+}
 
 // ReportWaits sets a function called while another process holds the store: after some
 // seconds, then periodically. It must not use the store.
@@ -67,6 +74,8 @@ func (s *Store) ReportWaits(report func(Wait)) {
 // fail. Without Options.Idle there is nothing to release. It may be called more than
 // once.
 func (s *Store) Close() error {
+	s.appending <- struct{}{}
+	defer func() { <-s.appending }()
 	s.mu.Lock()
 	s.closed = true
 	db := s.lease
@@ -88,8 +97,18 @@ func (s *Store) Close() error {
 	return err
 }
 
-// with runs an operation on the open store.
-func (s *Store) with(ctx context.Context, do func(*lease) error) (err error) {
+// with runs an operation on the open store, which contains what was in the inbox.
+func (s *Store) with(ctx context.Context, do func(*lease) error) error {
+	return s.lend(ctx, func(db *lease) error {
+		if err := s.importInbox(ctx, db); err != nil {
+			return err
+		}
+		return do(db)
+	})
+}
+
+// lend runs an operation on the open store.
+func (s *Store) lend(ctx context.Context, do func(*lease) error) (err error) {
 	db, err := s.acquire(ctx)
 	if err != nil {
 		return err
@@ -100,13 +119,16 @@ func (s *Store) with(ctx context.Context, do func(*lease) error) (err error) {
 
 // withExisting is with, but does nothing if there is no store: reading must not create one.
 func (s *Store) withExisting(ctx context.Context, do func(*lease) error) error {
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil || s.isMissing() {
 		return err
 	}
-	if files, err := list(s.dir); errors.Is(err, fs.ErrNotExist) || err == nil && files.isEmpty() {
-		return nil
-	}
 	return s.with(ctx, do)
+}
+
+// isMissing reports whether the directory has no store.
+func (s *Store) isMissing() bool {
+	files, err := list(s.dir)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && files.isEmpty()
 }
 
 // at returns the address of a conversation of the store's tenant.

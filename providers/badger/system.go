@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// canQueue reports that file locks reveal waiting processes.
-const canQueue = true
+// canLock reports that files can be locked, which also reveals waiting processes.
+const canLock = true
 
 // tryLock takes an exclusive lock that ends with the process; false = it is held through
 // another file.

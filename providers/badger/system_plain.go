@@ -4,8 +4,9 @@ package badger
 
 import "os"
 
-// canQueue is false: waiting processes are unknown, so a store is always handed over.
-const canQueue = false
+// canLock is false: waiting processes are unknown, so a store is always handed over and
+// has no inbox.
+const canLock = false
 
 // tryLock relies on Badger's own lock, which is taken next.
 func tryLock(*os.File) (bool, error) { return true, nil }

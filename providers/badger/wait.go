@@ -34,12 +34,13 @@ type wait struct {
 	joined     bool
 	ahead      int // processes ahead at the last poll
 	lastReport time.Time
+	forInbox   bool // the holder is unknown, and there is no queue
 }
 
 // updateAhead returns how many processes are ahead. It joins a queue in which others
 // wait.
 func (w *wait) updateAhead() int {
-	if !w.joined && canQueue && queueOf(w.store.dir).hasWaiters() {
+	if !w.joined && canLock && queueOf(w.store.dir).hasWaiters() {
 		w.join()
 	}
 	w.ahead = 0
@@ -52,7 +53,7 @@ func (w *wait) updateAhead() int {
 // join takes a ticket. If that fails, for instance on a full disk, the process waits
 // without one.
 func (w *wait) join() {
-	if !w.joined && canQueue {
+	if !w.joined && canLock {
 		w.ticket, _ = queueOf(w.store.dir).take()
 	}
 	w.joined = true
@@ -103,4 +104,9 @@ func (w *wait) timeoutError(err error) error {
 	return &LockedError{Dir: w.store.dir, PID: w.holder(), Waited: time.Since(w.start), Err: err}
 }
 
-func (w *wait) holder() int { return pidIn(filepath.Join(w.store.dir, lockFile)) }
+func (w *wait) holder() int {
+	if w.forInbox {
+		return 0
+	}
+	return pidIn(filepath.Join(w.store.dir, lockFile))
+}

@@ -2,6 +2,7 @@ package storecmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,7 +74,7 @@ func (r *checkReport) checkMemory(c *call, h *storeHome) error {
 		if d.Tenant != "" {
 			what = fmt.Sprintf("tenant %s: %s", d.Tenant, what)
 		}
-		r.Findings = append(r.Findings, finding{File: h.memoryDir(), What: what, Fix: fix, Damage: true})
+		r.Findings = append(r.Findings, finding{File: h.memoryDir(), What: what, Fix: cmp.Or(d.Fix, fix), Damage: true})
 	}
 	if v.Error != "" {
 		return errors.New(v.Error)

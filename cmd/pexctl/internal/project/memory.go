@@ -12,6 +12,8 @@ const (
 	// MemoryIdle is how long the store stays open between the operations of one
 	// command.
 	MemoryIdle = 300 * time.Millisecond
+	// MemoryInbox is the maximum size of the inbox to which runs append, in bytes.
+	MemoryInbox = 256 << 10
 	// memoryWait is how long a command that runs nothing waits for processes that
 	// use the store. A run waits up to its limits.
 	memoryWait = time.Minute
