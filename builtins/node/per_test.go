@@ -5,16 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	goruntime "runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/pexctl/pex/builtins/node"
+	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/prompt"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime"
@@ -25,33 +26,57 @@ import (
 // PER-k is a plan of k steps, each with one tool call by a model without latency, and a
 // review after each step (docs/performance.md).
 
+// perModel replies by what the prompt says, not by the number of the call.
 type perModel struct{ k int }
 
 func (m perModel) Generate(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Reply, error) {
-	usage := model.Tokens{Input: 100, Output: 20}
-	if req.Role == "executor" {
-		if req.Call == 1 {
-			return &model.Reply{Calls: []model.ToolCall{{ID: "c1", Name: "add", Args: json.RawMessage(`{"a":1,"b":1}`)}}, Stop: model.ToolUse, Usage: usage}, nil
+	reply := &model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 100, Output: 20}}
+	item := lastItem(req.Messages)
+	called := slices.ContainsFunc(req.Messages, func(m model.Message) bool { return m.Role == model.ToolRole })
+	switch {
+	case req.Role == "executor" && called:
+		reply.Text = "2: item " + strconv.Itoa(item) + " was added and the running total is now updated"
+	case req.Role == "executor":
+		reply.Calls, reply.Stop = []model.ToolCall{{ID: "c1", Name: "add", Args: json.RawMessage(`{"a":1,"b":1}`)}}, model.ToolUse
+	case item == m.k:
+		reply.Text = `{"steps":[],"result":"the total is reported"}`
+	default:
+		reply.Text = perPlan(item+1, m.k)
+	}
+	return reply, nil
+}
+
+// lastItem returns the number of the last item that a prompt mentions: in a review, that
+// of the last result. It returns 0 if there is none.
+func lastItem(prompt []model.Message) int {
+	for _, m := range slices.Backward(prompt) {
+		for _, text := range slices.Backward(m.Text) {
+			if at := strings.LastIndex(text, "item "); at >= 0 {
+				digits, _, _ := strings.Cut(text[at+len("item "):], " ")
+				n, _ := strconv.Atoi(digits)
+				return n
+			}
 		}
-		return &model.Reply{Text: "2: the item was added and the running total is now updated", Stop: model.EndTurn, Usage: usage}, nil
 	}
-	done := 0
-	if req.Role == "reflector" {
-		done = req.Call
-	}
-	if done == m.k {
-		return &model.Reply{Text: `{"steps":[],"result":"the total is reported"}`, Stop: model.EndTurn, Usage: usage}, nil
-	}
+	return 0
+}
+
+// perPlan is the plan of the items first to last.
+func perPlan(first, last int) string {
 	var b strings.Builder
+	b.Grow(40 * (last - first + 2))
 	b.WriteString(`{"steps":[`)
-	for i := done + 1; i <= m.k; i++ {
-		if i > done+1 {
+	for i := first; i <= last; i++ {
+		if i > first {
 			b.WriteByte(',')
 		}
-		b.WriteString(`"Step ` + strconv.Itoa(i) + `: call add for item ` + strconv.Itoa(i) + `"`)
+		n := strconv.Itoa(i)
+		for _, part := range []string{`"Step `, n, `: call add for item `, n, `"`} {
+			b.WriteString(part)
+		}
 	}
 	b.WriteString(`],"result":""}`)
-	return &model.Reply{Text: b.String(), Stop: model.EndTurn, Usage: usage}, nil
+	return b.String()
 }
 
 type addTool struct{}
@@ -71,26 +96,62 @@ func (addTool) Call(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	return &tool.Output{Text: strconv.Itoa(in.A + in.B)}, nil
 }
 
-// bound compiles a default prompt as the dsl does.
+// compiledPrompt compiles a default prompt as the dsl does.
 func compiledPrompt(p component.PromptRef) component.PromptRef {
 	t, _ := prompt.Parse(p.Text, prompt.Options{Namespaces: []string{"parameters"}})
 	p.Bind(t.Render, t.Names())
 	return p
 }
 
-// answered is the guard `reply.result != ""`.
-type hasResult struct{}
-
-func (hasResult) Eval(env map[string]any) (bool, error) {
-	return env["reply"].(exprenv.Reply).Result != "", nil
+// defaultGraph compiles the graph of a reflector as the dsl does.
+func defaultGraph(tb testing.TB, r *node.ReflectorConfig) (*graph.Graph[engine.Condition], engine.BatchSize) {
+	tb.Helper()
+	spec := r.DefaultGraph()
+	g := &graph.Graph[engine.Condition]{Start: "planner"}
+	reached := map[string]bool{"planner": true}
+	for _, e := range spec.Edges {
+		reached[e.To] = true
+	}
+	for _, id := range []string{"planner", "executor", "reflector", "finalizer"} {
+		if reached[id] {
+			g.Nodes = append(g.Nodes, graph.Node{ID: id, Type: id})
+		}
+	}
+	for _, e := range spec.Edges {
+		edge := graph.Edge[engine.Condition]{From: e.From, To: e.To, Each: e.PerEndedStep, Label: e.When.Source}
+		if !e.When.IsZero() {
+			edge.Guard = expression(tb, "edge", e.When.Source)
+		}
+		g.Edges = append(g.Edges, edge)
+	}
+	if err := g.Check(); err != nil {
+		tb.Fatal(err)
+	}
+	return g, spec.Batch
 }
-func (hasResult) String() string { return `reply.result != ""` }
 
-// perProgram returns the default per_step graph.
+// expression compiles a condition as the dsl does.
+func expression(tb testing.TB, place, source string) component.GuardRef {
+	tb.Helper()
+	env, _ := guard.Place(place, nil)
+	compiled, problem := guard.Compile(source, env)
+	if problem != nil {
+		tb.Fatal(problem)
+	}
+	ref := component.GuardRef{Source: source}
+	ref.Bind(compiled.Eval)
+	return ref
+}
+
+// perProgram returns the program of the default per_step graph.
 func perProgram(tb testing.TB) *engine.Program {
 	tb.Helper()
+	r := node.Reflector.Config().(*node.ReflectorConfig)
+	r.LLM.Name = "main"
+	r.ReflectPrompt, r.ReflectPromptTemplate = compiledPrompt(r.ReflectPrompt), compiledPrompt(r.ReflectPromptTemplate)
+	g, batch := defaultGraph(tb, r)
 	build := func(f component.Factory[engine.NodeSettings, engine.Node], config any) engine.Node {
-		n, err := f.Build(config, engine.NodeSettings{ID: f.Type, Batch: engine.OneStep})
+		n, err := f.Build(config, engine.NodeSettings{ID: f.Type, Batch: batch})
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -101,28 +162,6 @@ func perProgram(tb testing.TB) *engine.Program {
 	p.PlannerPrompt, p.PlannerPromptTemplate = compiledPrompt(p.PlannerPrompt), compiledPrompt(p.PlannerPromptTemplate)
 	x := node.Executor.Config().(*node.ExecutorConfig)
 	x.LLM.Name = "main"
-	r := node.Reflector.Config().(*node.ReflectorConfig)
-	r.LLM.Name = "main"
-	r.ReflectPrompt, r.ReflectPromptTemplate = compiledPrompt(r.ReflectPrompt), compiledPrompt(r.ReflectPromptTemplate)
-	g := &graph.Graph[engine.Condition]{
-		Start: "planner",
-		Nodes: []graph.Node{{ID: "planner", Type: "planner"}, {ID: "executor", Type: "executor"}, {ID: "reflector", Type: "reflector"}},
-		Edges: []graph.Edge[engine.Condition]{
-			{From: "planner", To: graph.End, Label: "answered", Guard: hasResult{}},
-			{From: "planner", To: "executor"},
-			{From: "executor", To: "reflector"},
-			{From: "reflector", To: graph.End, Label: "answered", Guard: hasResult{}},
-			{From: "reflector", To: "executor"},
-		},
-	}
-	for i, e := range g.Edges {
-		if e.Guard != nil {
-			g.Edges[i].Label = e.Guard.String()
-		}
-	}
-	if err := g.Check(); err != nil {
-		tb.Fatal(err)
-	}
 	return &engine.Program{
 		Name: "per", Digest: "sha256:per", Source: json.RawMessage(`{}`),
 		Models: []engine.ModelSpec{{Name: "main", Provider: "fake"}},

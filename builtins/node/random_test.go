@@ -16,7 +16,6 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/exprenv"
-	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
@@ -136,7 +135,10 @@ func wildProgram(tb testing.TB, r *rand.Rand) *engine.Program {
 	tb.Helper()
 	p := perProgram(tb)
 	strategy := []string{"per_step", "batch", "adaptive", "none"}[r.IntN(4)]
-	take := map[string]engine.BatchSize{"per_step": engine.OneStep, "batch": engine.AllSteps, "adaptive": engine.ReadySteps, "none": engine.AllSteps}[strategy]
+	look := node.Reflector.Config().(*node.ReflectorConfig)
+	look.LLM.Name, look.Strategy = "main", strategy
+	g, take := defaultGraph(tb, look)
+	p.Graph = g
 	build := func(f component.Factory[engine.NodeSettings, engine.Node], config any) {
 		n, err := f.Build(config, engine.NodeSettings{ID: f.Type, Batch: take})
 		if err != nil {
@@ -153,15 +155,12 @@ func wildProgram(tb testing.TB, r *rand.Rand) *engine.Program {
 	if r.IntN(3) == 0 {
 		x.StepTimeout = 5 * time.Second
 	}
-	look := node.Reflector.Config().(*node.ReflectorConfig)
-	look.LLM.Name, look.Strategy = "main", strategy
 	final := node.Finalizer.Config().(*node.FinalizerConfig)
 	final.LLM.Name = "main"
 	build(node.Planner, plan)
 	build(node.Executor, x)
 	build(node.Reflector, look)
 	build(node.Finalizer, final)
-	p.Graph = strategyGraph(strategy)
 	p.Limits = engine.Limits{
 		MaxSteps: 1 + r.IntN(9), ExecutorMaxIterations: 1 + r.IntN(5), MessageHistoryLimit: 10, ExecutorMessageHistoryLimit: 1 + r.IntN(4),
 		MaxReplans: 1 + r.IntN(5), MaxConsecutiveToolCalls: 1 + r.IntN(3),
@@ -184,34 +183,6 @@ func wildProgram(tb testing.TB, r *rand.Rand) *engine.Program {
 	}
 	return p
 }
-
-func strategyGraph(strategy string) *graph.Graph[engine.Condition] {
-	type edge = graph.Edge[engine.Condition]
-	g := &graph.Graph[engine.Condition]{Start: "planner", Nodes: []graph.Node{{ID: "planner", Type: "planner"}, {ID: "executor", Type: "executor"}}}
-	answer := edge{To: graph.End, Label: hasResult{}.String(), Guard: hasResult{}}
-	answer.From = "planner"
-	g.Edges = append(g.Edges, answer, edge{From: "planner", To: "executor"})
-	if strategy == "none" {
-		g.Nodes = append(g.Nodes, graph.Node{ID: "finalizer", Type: "finalizer"})
-		g.Edges = append(g.Edges, edge{From: "executor", To: "finalizer"}, edge{From: "finalizer", To: graph.End})
-		return g
-	}
-	g.Nodes = append(g.Nodes, graph.Node{ID: "reflector", Type: "reflector"})
-	if strategy == "adaptive" {
-		g.Edges = append(g.Edges, edge{From: "executor", To: "executor", Label: "plan", Guard: steps(true)})
-	}
-	answer.From = "reflector"
-	g.Edges = append(g.Edges, edge{From: "executor", To: "reflector"}, answer, edge{From: "reflector", To: "executor"})
-	return g
-}
-
-// steps is a guard on whether steps remain.
-type steps bool
-
-func (steps) Eval(env map[string]any) (bool, error) {
-	return len(env["plan"].(exprenv.Plan).Remaining) > 0, nil
-}
-func (steps) String() string { return "plan" }
 
 // Whatever the model replies, a run ends for a documented reason within its limits,
 // writes nothing twice, and has the same result when it is repeated.

@@ -127,7 +127,7 @@ func TestToolGuardsReachThePlannersWorstCase(t *testing.T) {
 	for _, at := range []engine.GuardPlace{engine.BeforeTool, engine.AfterTool} {
 		p, h, book := defaults(t)
 		p.Guards = []engine.Guard{{At: at, Do: engine.GuardReplan, Message: "again", When: guardOf("true", func(any) bool { return true })}}
-		p.Graph = strategyGraph("none")
+		p.Graph, _ = defaultGraph(t, &node.ReflectorConfig{Strategy: "none"})
 		p.Limits.MaxReplans, p.Limits.MaxSteps = 3, 20
 		x := node.Executor.Config().(*node.ExecutorConfig)
 		x.LLM.Name = "main"
