@@ -37,6 +37,7 @@ func TestDamageOfAnyFileIsNamedOrDoesNoHarm(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
+				w.remember()
 				life(w)
 				before := filepath.Join(t.TempDir(), "before")
 				if err := os.CopyFS(before, os.DirFS(w.dir)); err != nil {

@@ -78,9 +78,8 @@ var homeDamages = append([]string{
 }, damages...)
 
 // Every file of a home with a run that ended, one that was killed, one that waits
-// for a person, a conversation, an evaluation, an index and trusted digests,
-// damaged in every way: no
-// command hangs or panics, and none shows something else than the truth and
+// for a person, a conversation, another in the memory's inbox, an evaluation, an
+// index and trusted digests, damaged in every way: no command hangs or panics, and none shows something else than the truth and
 // says that all is well.
 func TestAnyDamageToAHomeIsNamedOrDoesNoHarm(t *testing.T) {
 	want := undisturbed(newWorld(t))
@@ -107,14 +106,16 @@ func TestAnyDamageToAHomeIsNamedOrDoesNoHarm(t *testing.T) {
 	w.until(s, func() bool { return strings.Count(string(w.read(filepath.Join(w.dir, "ledger"))), " r/") > 5 })
 	_ = s.Process.Kill()
 	w.ended(s)
-	truth := map[string]string{}
-	for _, show := range homeShows {
-		truth[show] = w.ok(strings.Fields(show)...)
-	}
+	w.remember()
 	before := filepath.Join(t.TempDir(), "before")
 	if err := os.CopyFS(before, os.DirFS(w.dir)); err != nil {
 		t.Fatal(err)
 	}
+	truth := map[string]string{}
+	for _, show := range homeShows {
+		truth[show] = w.ok(strings.Fields(show)...)
+	}
+	w.restore(before)
 	files, cells, named, commands := filesOf(t, w.home), 0, 0, w.sessions
 	began := time.Now()
 	for _, file := range files {
@@ -136,7 +137,7 @@ func TestAnyDamageToAHomeIsNamedOrDoesNoHarm(t *testing.T) {
 }
 
 // homeShows are commands whose output must be the truth when they succeed.
-var homeShows = []string{"runs show ended", "eval show shop", "memory show m"}
+var homeShows = []string{"runs show ended", "eval show shop", "memory show m", "memory show other"}
 
 // cell uses a damaged home, and reports whether a command named the damage.
 func (w *world) cell(what string, truth map[string]string, want *result) (named bool) {

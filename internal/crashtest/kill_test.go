@@ -51,6 +51,9 @@ func TestKillsAtRandomTimesLoseAndRepeatNothing(t *testing.T) {
 					want := undisturbed(newWorld(t, sets...))
 					for sum := 0; sum < (kills+2*len(modes)-1)/(2*len(modes)); {
 						w := newWorld(t, sets...)
+						if rng.IntN(2) == 0 {
+							w.remember()
+						}
 						w.check(w.untilDone(atRandom(rng)), want)
 						w.turns(1)
 						sum += w.kills

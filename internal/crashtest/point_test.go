@@ -43,6 +43,7 @@ func TestKillsAtEveryPointLoseAndRepeatNothing(t *testing.T) {
 				for name, first := range beginnings {
 					for _, n := range passings {
 						w := newWorld(t, sets...)
+						w.remember()
 						w.check(w.untilDone(diesAt(p, n, first)), want)
 						w.turns(1)
 						died += w.kills

@@ -15,6 +15,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/providers/badger"
 )
 
 // world is one run with all that belongs to it: a folder with the spec, a home,
@@ -56,6 +60,17 @@ func newWorld(t testing.TB, sets ...string) *world {
 	w.home = filepath.Join(w.dir, "home")
 	w.write("spec.yaml", w.read("testdata/spec.yaml"))
 	return w
+}
+
+// remember stores another conversation in the memory's inbox: whoever reads the
+// memory next imports it.
+func (w *world) remember() {
+	w.t.Helper()
+	s := badger.Open(filepath.Join(w.home, "memory"), badger.Options{Inbox: 1 << 20})
+	in := memory.Interaction{ID: "1", MemoryID: "other", Question: "When do you open?", Answer: "At 10.", Status: stop.RunCompleted}
+	if err := s.Append(w.t.Context(), in); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 func (w *world) read(path string) []byte {

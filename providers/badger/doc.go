@@ -3,7 +3,8 @@
 // back up, restore.
 //
 //	Open names a directory and does nothing else
-//	an operation --lease--> lock, checks, open, work, close
+//	Append --> inbox (pex-store.inbox): a line is written and synced
+//	another operation --lease--> lock, checks, open, import of the inbox, work, close
 //	sentinel (pex-store.json): what the directory must contain
 //	witness (pex-store.count): how many writes were made
 //
