@@ -109,7 +109,7 @@ func (a syncedFile) add() error {
 
 func journalSize(tb testing.TB, home *journal.Home, id string) int64 {
 	tb.Helper()
-	info, err := os.Stat(filepath.Join(home.Folder(id), "journal.jsonl"))
+	info, err := os.Stat(home.File(id))
 	if err != nil {
 		tb.Fatal(err)
 	}

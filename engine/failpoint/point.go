@@ -5,7 +5,7 @@ type Point string
 
 // The points, in the order in which a run passes them.
 const (
-	RunCreated Point = "run-created" // its folder exists and is locked, nothing is written
+	RunCreated Point = "run-created" // its journal exists and is locked, nothing is written
 
 	IntentBefore Point = "intent-before" // an effect was requested, nothing is recorded
 	IntentAfter  Point = "intent-after"  // its intent is in the tick
@@ -18,7 +18,7 @@ const (
 	CommitHalf    Point = "commit-half"    // half of it is written
 	CommitWritten Point = "commit-written" // all of it is written, not synced
 	CommitSynced  Point = "commit-synced"  // synced, not reported
-	CommitMarked  Point = "commit-marked"  // the run's lock file has the new extent
+	CommitMarked  Point = "commit-marked"  // the index has the new extent
 	EmitBefore    Point = "emit-before"    // durable, its events are not sent
 	EmitAfter     Point = "emit-after"     // its events are sent
 
@@ -39,8 +39,7 @@ const (
 	EndAppended    Point = "end-appended"    // the run's last record is in the tick
 	EndDurable     Point = "end-durable"     // it is durable, the result is not reported
 	CloseBefore    Point = "close-before"    // the journal is about to be closed
-	HeadWritten    Point = "head-written"    // the new head is in a temporary file
-	HeadReplaced   Point = "head-replaced"   // it has replaced the old one
+	HeadWritten    Point = "head-written"    // the last head of the session is written
 	CloseAfter     Point = "close-after"     // the run was unlocked
 	RecoverRead    Point = "recover-read"    // a resumed journal was read
 	RecoverCut     Point = "recover-cut"     // its torn last line was removed
@@ -57,6 +56,6 @@ var Points = []Point{
 	MemoryOpened, MemoryBefore, MemoryWritten, MemoryAfter,
 	InboxImported, InboxCleared, InboxHalf, InboxWritten, InboxAfter,
 	MemoryClosing, MemoryClosed,
-	EndAppended, EndDurable, CloseBefore, HeadWritten, HeadReplaced, CloseAfter,
+	EndAppended, EndDurable, CloseBefore, HeadWritten, CloseAfter,
 	RecoverRead, RecoverCut, RecoverRedo, RecoverDecided,
 }

@@ -71,10 +71,12 @@ func (h *Home) syncLate(l lateSync) error {
 	m := l.f.currentExtent()
 	err := regular.SyncPath(l.path)
 	if err == nil && l.isNew {
-		err = h.syncNames(l.path)
+		err = h.names.save()
 	}
 	if err == nil {
-		m.write(l.f.lock, l.f.run)
+		l.f.mu.Lock()
+		l.f.mark(m)
+		l.f.mu.Unlock()
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -16,7 +16,10 @@ const cancelName = "cancel"
 // RequestCancel stores the decision to cancel a run. who is who decided, as JSON on one
 // line.
 func (h *Home) RequestCancel(run string, who []byte) error {
-	return h.replace(filepath.Join(h.Folder(run), cancelName), append(who, '\n'), false)
+	if err := os.MkdirAll(h.Folder(run), 0o700); err != nil {
+		return full(err)
+	}
+	return replaceFile(filepath.Join(h.Folder(run), cancelName), append(who, '\n'), false)
 }
 
 // CancelRequested reports whether a run is to be cancelled, and who decided it.
@@ -31,5 +34,6 @@ func (h *Home) CancelDone(run string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	_ = os.Remove(h.Folder(run)) // unless it has other files
 	return err
 }

@@ -42,51 +42,75 @@ func (h *Home) Check(run string) ([]Finding, error) {
 	if err := checkID(run); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(h.Folder(run)); err != nil {
-		return nil, missing(run, err)
+	if !exists(h.path(run)) && !exists(h.Folder(run)) {
+		if _, _, err := h.index.head(run); err != nil {
+			return nil, missing(run, err)
+		}
 	}
 	return h.inspect(run), nil
 }
 
-// CheckAll checks all runs in order of their ids, and other files among them. It stops
-// when yield returns false.
+// CheckAll checks all runs and other files among them, in order of their names, then the
+// runs whose files are gone. It stops when yield returns false.
 func (h *Home) CheckAll(yield func(Finding) bool) error {
 	entries, err := os.ReadDir(h.runs)
 	if err != nil {
 		return fmt.Errorf("check runs: %w", err)
 	}
+	gone := slices.DeleteFunc(h.index.runs(), func(run string) bool {
+		return checkID(run) != nil || exists(h.path(run)) || exists(h.Folder(run))
+	})
+	slices.Sort(gone)
 	for _, e := range entries {
-		path := filepath.Join(h.runs, e.Name())
-		var found []Finding
-		switch {
-		case strings.HasPrefix(e.Name(), removedPrefix):
-			found = []Finding{{File: path, What: "a removal was cut short", Remedy: BySweep}}
-		case !e.IsDir() || checkID(e.Name()) != nil:
-			found = []Finding{{File: path, What: "this is no run", Remedy: ByInspector}}
-		default:
-			found = h.inspect(e.Name())
+		if !each(h.inspectEntry(e), yield) {
+			return nil
 		}
-		for _, f := range found {
-			if !yield(f) {
-				return nil
-			}
+	}
+	for _, run := range gone {
+		if !each(h.inspect(run), yield) {
+			return nil
 		}
 	}
 	return nil
 }
 
+func each(found []Finding, yield func(Finding) bool) bool {
+	return !slices.ContainsFunc(found, func(f Finding) bool { return !yield(f) })
+}
+
+// inspectEntry checks an entry of the folder of the runs.
+func (h *Home) inspectEntry(e fs.DirEntry) []Finding {
+	name := e.Name()
+	run, isJournal := strings.CutSuffix(name, suffix)
+	if e.IsDir() {
+		run = name
+	}
+	isRun := (e.IsDir() || isJournal) && checkID(run) == nil
+	switch {
+	case isRun && e.IsDir() && exists(h.path(run)):
+		return nil // inspected with its journal
+	case isRun:
+		return h.inspect(run)
+	case strings.HasPrefix(name, removedPrefix):
+		return []Finding{{File: filepath.Join(h.runs, name), What: "a removal was cut short", Remedy: BySweep}}
+	case name == indexName, strings.HasSuffix(name, suffix+newSuffix), strings.HasSuffix(name, suffix+lockSuffix), name == indexName+newSuffix:
+		return nil
+	}
+	return []Finding{{File: filepath.Join(h.runs, name), What: "this is no run", Remedy: ByInspector}}
+}
+
 func (h *Home) inspect(run string) []Finding {
 	e := h.examine(run)
 	var out []Finding
-	if e.err != nil && !errors.Is(e.err, fs.ErrNotExist) { // a run that has not started is not damaged
-		out = append(out, e.journalFinding(run, filepath.Join(h.Folder(run), fileName)))
+	if e.journalErr != nil && !errors.Is(e.journalErr, fs.ErrNotExist) { // a run that has not started is not damaged
+		out = append(out, e.journalFinding(run))
 	}
-	if e.headErr != nil && !errors.Is(e.headErr, fs.ErrNotExist) {
-		f := finding(run, filepath.Join(h.Folder(run), headName), e.headErr)
+	if e.err != nil && !errors.Is(e.err, fs.ErrNotExist) {
+		f := finding(run, e.file, e.err)
 		switch {
-		case errors.Is(e.headErr, ErrNewer):
+		case errors.Is(e.err, ErrNewer):
 			f.Remedy = ByUpgrade
-		case errors.Is(e.headErr, ErrCorrupt) && len(e.contents.Records) > 0:
+		case errors.Is(e.err, ErrCorrupt) && len(e.contents.Records) > 0:
 			f.Remedy = ByRepair // the next session rewrites it too when it ends
 		}
 		out = append(out, f)
@@ -94,18 +118,18 @@ func (h *Home) inspect(run string) []Finding {
 	return append(out, h.unknownFiles(run)...)
 }
 
-func (e *evidence) journalFinding(run, path string) Finding {
-	f := finding(run, path, e.err)
+func (e *evidence) journalFinding(run string) Finding {
+	f := finding(run, e.journal, e.journalErr)
 	f.Damage = true
 	switch {
-	case errors.Is(e.err, ErrNewer):
+	case errors.Is(e.journalErr, ErrNewer):
 		f.Remedy, f.Damage = ByUpgrade, false
-	case errors.Is(e.err, ErrCorrupt) && len(e.contents.Records) > 0:
+	case errors.Is(e.journalErr, ErrCorrupt) && len(e.contents.Records) > 0:
 		f.Remedy = ByRepair
-	case errors.Is(e.err, ErrCorrupt):
+	case errors.Is(e.journalErr, ErrCorrupt):
 		f.Remedy = ByRestore
 	}
-	if !e.missing && errors.Is(e.err, ErrCorrupt) {
+	if !e.missing && errors.Is(e.journalErr, ErrCorrupt) {
 		f.Line, f.Byte = len(e.contents.Records)+1, e.contents.Good
 	}
 	return f
@@ -115,18 +139,18 @@ func finding(run, path string, err error) Finding {
 	return Finding{Run: run, File: path, What: strings.TrimPrefix(err.Error(), path+": "), Remedy: ByOperator}
 }
 
-// unknownFiles reports files that do not belong to the run. It skips files saved by a
-// repair and unfinished files of a killed session.
+// unknownFiles reports files in a run's folder that do not belong to it. It skips files
+// saved by a repair and unfinished files of a killed session.
 func (h *Home) unknownFiles(run string) []Finding {
 	entries, err := os.ReadDir(h.Folder(run))
 	if err != nil {
 		return nil // examine reports it
 	}
-	known := []string{fileName, headName, lockName, fileName + newSuffix, headName + newSuffix, cancelName, cancelName + newSuffix, LogFile}
+	known := []string{oldJournal, oldHead, oldLock, oldJournal + newSuffix, oldHead + newSuffix, cancelName, cancelName + newSuffix, LogFile}
 	var out []Finding
 	for _, e := range entries {
 		name := e.Name()
-		if e.Type().IsRegular() && (slices.Contains(known, name) || strings.HasPrefix(name, fileName+".damaged-")) {
+		if e.Type().IsRegular() && (slices.Contains(known, name) || strings.HasPrefix(name, savedPrefix)) {
 			continue
 		}
 		out = append(out, Finding{Run: run, File: filepath.Join(h.Folder(run), name), What: "this file is none of the run's", Remedy: ByInspector})

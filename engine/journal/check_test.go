@@ -16,18 +16,18 @@ import (
 func TestCheckNamesPlaceAndRemedy(t *testing.T) {
 	dir := t.TempDir()
 	h := home(t, dir, journal.Exit)
-	for _, id := range []string{"fine", "flipped", "gone", "headless", "stray"} {
+	for _, id := range []string{"fine", "flipped", "gone", "stray"} {
 		closedRun(t, h, id)
 	}
-	at := func(run, file string) string { return filepath.Join(h.Folder(run), file) }
-	b, _ := os.ReadFile(at("flipped", "journal.jsonl"))
+	b, _ := os.ReadFile(h.File("flipped"))
 	b[place(b, 3)+2] ^= 1
 	if err := errors.Join(
-		os.WriteFile(at("flipped", "journal.jsonl"), b, 0o600),
-		os.Remove(at("gone", "journal.jsonl")),
-		os.Remove(at("headless", "run.json")),
-		os.WriteFile(at("stray", "notes.txt"), nil, 0o600),
-		os.WriteFile(at("stray", "journal.jsonl.damaged-1"), nil, 0o600),
+		os.WriteFile(h.File("flipped"), b, 0o600),
+		os.Remove(h.File("gone")),
+		os.Mkdir(h.Folder("stray"), 0o700),
+		os.WriteFile(filepath.Join(h.Folder("stray"), "notes.txt"), nil, 0o600),
+		os.WriteFile(filepath.Join(h.Folder("stray"), "journal.jsonl.damaged-1"), nil, 0o600),
+		os.WriteFile(filepath.Join(dir, "runs", "fine.jsonl.new"), nil, 0o600),
 		os.WriteFile(filepath.Join(dir, "runs", "notes"), nil, 0o600),
 		os.Mkdir(filepath.Join(dir, "runs", ".removed-7"), 0o700),
 		os.Mkdir(filepath.Join(dir, "runs", "notbegun"), 0o700),
@@ -46,10 +46,10 @@ func TestCheckNamesPlaceAndRemedy(t *testing.T) {
 	}
 	want := []journal.Finding{
 		{File: filepath.Join(dir, "runs", ".removed-7"), Remedy: journal.BySweep},
-		{Run: "flipped", File: at("flipped", "journal.jsonl"), Line: 4, Byte: place(b, 3), Remedy: journal.ByRepair, Damage: true},
-		{Run: "gone", File: at("gone", "journal.jsonl"), Remedy: journal.ByRestore, Damage: true},
+		{Run: "flipped", File: h.File("flipped"), Line: 4, Byte: place(b, 3), Remedy: journal.ByRepair, Damage: true},
 		{File: filepath.Join(dir, "runs", "notes"), Remedy: journal.ByInspector},
-		{Run: "stray", File: at("stray", "notes.txt"), Remedy: journal.ByInspector},
+		{Run: "stray", File: filepath.Join(h.Folder("stray"), "notes.txt"), Remedy: journal.ByInspector},
+		{Run: "gone", File: h.File("gone"), Remedy: journal.ByRestore, Damage: true},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Fatal(d)
@@ -72,7 +72,7 @@ func TestCheckOnlyLooks(t *testing.T) {
 	}
 	defer f.Close()
 	appended(t, f, start)
-	path := filepath.Join(h.Folder("r"), "journal.jsonl")
+	path := h.File("r")
 	b, _ := os.ReadFile(path)
 	torn := append(bytes.Clone(b), `{"v":1,"seq":2`...)
 	if err := os.WriteFile(path, torn, 0o600); err != nil {

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -91,14 +90,6 @@ type nameSyncer struct {
 	mu               sync.Mutex // guards created
 	syncMu           sync.Mutex // guards covered; held during a sync
 	created, covered int64      // runs created; how many of them the last sync covers
-}
-
-// syncNames makes the directory entries of a new file and its folder durable.
-func (h *Home) syncNames(path string) error {
-	if err := regular.SyncDir(filepath.Dir(path)); err != nil {
-		return err
-	}
-	return h.names.save()
 }
 
 // save returns after a sync that started after the call. Concurrent calls share one sync.

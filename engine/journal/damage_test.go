@@ -15,11 +15,11 @@ import (
 // leave puts a file there as an earlier process would have left it.
 func leave(t *testing.T, dir, run string, b []byte) {
 	t.Helper()
-	folder := filepath.Join(dir, "runs", run)
+	folder := filepath.Join(dir, "runs")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "journal.jsonl"), b, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, run+".jsonl"), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -176,7 +176,7 @@ func TestADamagedRunDoesNotOpenButIsReadUpToTheDamage(t *testing.T) {
 	leave(t, dir, "r", b)
 	h := home(t, dir, journal.Sync)
 	for name, open := range map[string]func(string) (*journal.File, error){"open": h.Open, "create": h.Create} {
-		if _, err := open("r"); !errors.Is(err, journal.ErrCorrupt) || !strings.Contains(err.Error(), "journal.jsonl: line ") {
+		if _, err := open("r"); !errors.Is(err, journal.ErrCorrupt) || !strings.Contains(err.Error(), "r.jsonl: line ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -8,6 +8,9 @@ import (
 // ErrFull reports that the disk or its quota is full.
 var ErrFull = errors.New("disk full")
 
+// errMoved reports that a file was removed or replaced while it was being locked.
+var errMoved = errors.New("the file was moved")
+
 // InUseError reports that a run, or a file of many runs, is already open in this or
 // another process.
 type InUseError struct {

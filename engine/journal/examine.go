@@ -5,34 +5,50 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 
 	"github.com/pexctl/pex/engine/regular"
 )
 
-// evidence is the content of a run's folder: each file verified by itself, and the
-// journal compared with the extents in the head and lock file.
-type evidence struct {
-	head     *Head  // nil = none that is readable
-	extent   extent // the longer one of the head and the lock file
-	headRaw  []byte
-	headErr  error // why head is nil: fs.ErrNotExist, ErrCorrupt, ErrNewer, or an I/O error
-	raw      []byte
-	contents Contents
-	missing  bool  // there is no journal
-	err      error // what is wrong with the journal, with the file name
+// witness is what is known about a run besides its journal.
+type witness struct {
+	journal string // path of the journal
+	file    string // path of the file with the head
+	head    *Head  // the last head; nil = none that is readable
+	line    []byte // the head as it is stored
+	err     error  // why head is nil: fs.ErrNotExist, ErrCorrupt, ErrNewer, or an I/O error
+	extent  extent // the longest that is known
 }
 
-// examine reads a run without its lock. It reads the head first, since the journal of a
-// run in progress only grows, and retries a run that is being replaced.
+// witness returns what is known about a run. Its journal must be read afterwards, since
+// that of a run in progress grows.
+func (h *Home) witness(run string) witness {
+	path := h.path(run)
+	if !exists(path) && h.isOld(run) {
+		return h.oldWitness(run)
+	}
+	head, line, err := h.index.head(run)
+	return witness{path, h.index.path, head, line, err, head.extent()}
+}
+
+// evidence is what is known about a run with its journal, each verified by itself, and the
+// journal compared with the extent.
+type evidence struct {
+	witness
+	raw        []byte
+	contents   Contents
+	missing    bool  // there is no journal
+	journalErr error // what is wrong with the journal, with the file name
+}
+
+// examine reads a run without its lock. It retries a run that is being replaced.
 func (h *Home) examine(run string) evidence {
 	for try := 0; ; try++ {
 		e := h.examineOnce(run)
-		if e.extent.seq == 0 || e.err == nil || try == 3 {
+		if e.extent.seq == 0 || e.journalErr == nil || try == 3 {
 			return e
 		}
 		again := h.examineOnce(run)
-		if bytes.Equal(again.headRaw, e.headRaw) && again.extent == e.extent {
+		if bytes.Equal(again.line, e.line) && again.extent == e.extent {
 			return again
 		}
 	}
@@ -40,19 +56,16 @@ func (h *Home) examine(run string) evidence {
 
 // examineOnce reads a run once.
 func (h *Home) examineOnce(run string) evidence {
-	var e evidence
-	e.head, e.headRaw, e.headErr = readHead(h.Folder(run), run)
-	e.extent = maxExtent(e.head.extent(), readExtent(h.Folder(run), run))
-	path := filepath.Join(h.Folder(run), fileName)
-	e.raw, e.err = regular.ReadFile(path)
+	e := evidence{witness: h.witness(run)}
+	e.raw, e.journalErr = regular.ReadFile(e.journal)
 	switch {
-	case errors.Is(e.err, fs.ErrNotExist):
+	case errors.Is(e.journalErr, fs.ErrNotExist):
 		e.missing = true
-		e.err = missingJournal(run, path, e.extent)
-	case e.err != nil:
-		e.err = fmt.Errorf("read journal: %w", e.err)
+		e.journalErr = missingJournal(run, e.journal, e.extent)
+	case e.journalErr != nil:
+		e.journalErr = fmt.Errorf("read journal: %w", e.journalErr)
 	default:
-		e.contents, e.err = decodeAndVerify(path, e.raw, e.extent)
+		e.contents, e.journalErr = decodeAndVerify(e.journal, e.raw, e.extent)
 	}
 	return e
 }

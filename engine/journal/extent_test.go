@@ -3,9 +3,11 @@ package journal_test
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/pexctl/pex/engine/journal"
@@ -25,7 +27,7 @@ func killed(t *testing.T, recs []journal.Record) (*journal.Home, []byte) {
 	}
 	ended(t, f)
 	h := home(t, to, journal.Sync)
-	b, err := os.ReadFile(filepath.Join(h.Folder("r"), "journal.jsonl"))
+	b, err := os.ReadFile(h.File("r"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +56,7 @@ func TestDamageAfterAKillIsNamed(t *testing.T) {
 	for name, damage := range damages {
 		t.Run(name, func(t *testing.T) {
 			h, b := killed(t, recs)
-			if err := damage(filepath.Join(h.Folder("r"), "journal.jsonl"), b); err != nil {
+			if err := damage(h.File("r"), b); err != nil {
 				t.Fatal(err)
 			}
 			if ids, err := h.List(); err != nil || !slices.Equal(ids, []string{"r"}) {
@@ -82,7 +84,7 @@ func TestAFileWithoutARecordIsDamageWithoutAWitness(t *testing.T) {
 	h := home(t, t.TempDir(), journal.Sync)
 	f := created(t, h)
 	ended(t, f)
-	path := filepath.Join(h.Folder("r"), "journal.jsonl")
+	path := h.File("r")
 	if err := os.WriteFile(path, make([]byte, 300), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -107,52 +109,133 @@ func TestATornFirstLineIsNoRun(t *testing.T) {
 	}
 }
 
-// A witness that is older than the journal, damaged, another run's or that of an
-// earlier version accuses nobody.
-func TestAWitnessThatSaysLessAccusesNoJournal(t *testing.T) {
+// indexOf is the path of the index.
+func indexOf(h *journal.Home) string { return filepath.Join(filepath.Dir(h.File("r")), "_index") }
+
+// An index that is older than the journal, damaged, cut short or gone accuses no journal,
+// and invents no run.
+func TestAnIndexThatSaysLessAccusesNoJournal(t *testing.T) {
 	recs := records(t)
-	old, _ := killed(t, recs[:1])
-	older, err := os.ReadFile(filepath.Join(old.Folder("r"), "lock"))
+	h, _ := killed(t, recs)
+	index, err := os.ReadFile(indexOf(h))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, _ := killed(t, recs)
-	path := filepath.Join(h.Folder("r"), "lock")
-	lock, err := os.ReadFile(path)
-	if err != nil || len(lock) < 60 {
-		t.Fatal(len(lock), err)
+	cases := map[string][]byte{"empty": {}, "half": index[:len(index)/2], "zeros": make([]byte, len(index)), "no start": index[20:]}
+	for i := range index {
+		b := bytes.Clone(index)
+		b[i] ^= 1
+		cases["flip"+strconv.Itoa(i)] = b
 	}
-	cases := map[string][]byte{
-		"older": older, "none": lock[:11], "empty": {}, "half": lock[:40], "zeros": make([]byte, len(lock)),
-	}
-	for i := range lock[11:] {
-		b := bytes.Clone(lock)
-		b[11+i] ^= 1
-		cases["flip"+string(rune('A'+i))] = b
+	for at := 0; at < len(index); at += bytes.IndexByte(append(index[at+1:], '\n'), '\n') + 1 {
+		cases["up to"+strconv.Itoa(at)] = index[:at]
+		cases["another line at"+strconv.Itoa(at)] = slices.Concat(index[:at], []byte("\nwhat is this"), index[at:])
 	}
 	for name, b := range cases {
-		if err := os.WriteFile(path, b, 0o600); err != nil {
+		if err := os.WriteFile(indexOf(h), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := h.Read("r"); err != nil || len(got) != len(recs) {
 			t.Errorf("%s: %d records, %v", name, len(got), err)
 		}
+		if ids, err := h.List(); err != nil || !slices.Equal(ids, []string{"r"}) {
+			t.Errorf("%s: listed %q, %v", name, ids, err)
+		}
 	}
-}
-
-func TestTheWitnessOfAnotherRunSaysNothing(t *testing.T) {
-	recs := records(t)
-	h, b := killed(t, recs)
-	leave(t, filepath.Dir(filepath.Dir(h.Folder("r"))), "other", b[:lastLineAt(b)])
-	lock, err := os.ReadFile(filepath.Join(h.Folder("r"), "lock"))
+	if err := os.Remove(indexOf(h)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := h.Open("r")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(h.Folder("other"), "lock"), lock, 0o600); err != nil {
+	ended(t, f)
+}
+
+// A line that was cut short, on a full disk for example, damages no other line.
+func TestALineThatWasCutShortDamagesNoOther(t *testing.T) {
+	h := home(t, t.TempDir(), journal.Exit)
+	closedRun(t, h, "a")
+	index, err := os.OpenFile(indexOf(h), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := h.Read("other"); err != nil || len(got) != len(recs)-1 {
-		t.Errorf("%d records, %v", len(got), err)
+	index.WriteString("\n" + `{"v":1,"run_id":"b","seq":9,"ch`)
+	index.Close()
+	closedRun(t, h, "c")
+	for _, id := range []string{"a", "c"} {
+		if head, err := h.Head(id); err != nil || head.Seq != 5 {
+			t.Errorf("%s: %+v, %v", id, head, err)
+		}
+	}
+	if ids, err := h.List(); err != nil || !slices.Equal(ids, []string{"a", "c"}) {
+		t.Errorf("%q, %v", ids, err)
+	}
+}
+
+// Several homes in one folder, as of several processes, append to one index.
+func TestHomesShareAnIndex(t *testing.T) {
+	dir := t.TempDir()
+	one, other := home(t, dir, journal.Sync), home(t, dir, journal.Exit)
+	closedRun(t, one, "a")
+	closedRun(t, other, "b")
+	closedRun(t, one, "c")
+	for _, h := range []*journal.Home{one, other} {
+		for _, id := range []string{"a", "b", "c"} {
+			if head, err := h.Head(id); err != nil || string(head.Summary) != `{"status":"completed"}` {
+				t.Errorf("%s: %+v, %v", id, head, err)
+			}
+		}
+	}
+	if err := other.Remove("a"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := one.Head("a"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	closedRun(t, one, "a")
+	if ids, err := other.List(); err != nil || !slices.Equal(ids, []string{"a", "b", "c"}) {
+		t.Errorf("%q, %v", ids, err)
+	}
+}
+
+// Sweep drops outdated lines, unless another home may be appending to them.
+func TestSweepCompactsTheIndex(t *testing.T) {
+	dir := t.TempDir()
+	h := home(t, dir, journal.Sync)
+	closedRun(t, h, "q")
+	for range 20 {
+		closedRun(t, h, "r")
+		if err := h.Remove("r"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closedRun(t, h, "r")
+	other := home(t, dir, journal.Sync)
+	closedRun(t, other, "s")
+	if n, err := h.Sweep(false); err != nil || n != 0 {
+		t.Fatal("while it is in use:", n, err)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if n, err := h.Sweep(true); err != nil || n < 1000 {
+			t.Fatal(n, err)
+		}
+	}
+	if n, err := h.Sweep(false); err != nil || n < 1000 {
+		t.Fatal(n, err)
+	}
+	b, err := os.ReadFile(indexOf(h))
+	if err != nil || bytes.Count(b, []byte("\n")) != 3 {
+		t.Fatalf("%s, %v", b, err)
+	}
+	closedRun(t, h, "t")
+	for _, id := range []string{"q", "r", "s", "t"} {
+		if head, err := other.Head(id); err != nil || head.Summary == nil {
+			t.Errorf("%s: %+v, %v", id, head, err)
+		}
 	}
 }
 
@@ -161,7 +244,7 @@ func TestTheWitnessOfAnotherRunSaysNothing(t *testing.T) {
 func TestARepairAfterAKillMovesTheWitnessBack(t *testing.T) {
 	recs := records(t)
 	h, b := killed(t, recs)
-	path := filepath.Join(h.Folder("r"), "journal.jsonl")
+	path := h.File("r")
 	if err := os.Truncate(path, int64(lastLineAt(b))); err != nil {
 		t.Fatal(err)
 	}
@@ -190,8 +273,8 @@ func TestAnUnsyncedRecordHasNoWitness(t *testing.T) {
 	h := home(t, dir, journal.Exit)
 	f := created(t, h)
 	appended(t, f, recs...)
-	if lock, err := os.ReadFile(filepath.Join(h.Folder("r"), "lock")); err != nil || len(lock) > 11 {
-		t.Errorf("%q, %v", lock, err)
+	if head, err := h.Head("r"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%+v, %v", head, err)
 	}
 	ended(t, f)
 }

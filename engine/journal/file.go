@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/pexctl/pex/engine/failpoint"
 	"github.com/pexctl/pex/engine/regular"
@@ -31,14 +30,14 @@ type File struct {
 	home         *Home
 	run          string
 	path         string
-	lock         *os.File
-	file         *os.File // for reading
+	unlock       func()
+	file         *os.File // for reading; locked
 	records      []Record // read on open, for the first Load
 	recordsFresh bool     // records are those of the file
 	tail         Chain
 	seq          uint64 // of the last record
 	wrote        bool   // this session appended something
-	extent       extent // extent on open, from the head and the lock file
+	extent       extent // extent on open, from the head
 	dropped      int
 	summary      []byte // for the head
 
@@ -47,49 +46,120 @@ type File struct {
 
 var _ Journal = (*File)(nil)
 
-// open locks and reads a run's file. accept receives the number of records and may reject
-// them.
-func (h *Home) open(run string, taken func(recs int) error) (*File, error) {
-	dir := h.Folder(run)
-	lock, err := acquire(filepath.Join(dir, lockName), run)
-	if err != nil {
-		return nil, err
+// open opens, locks and reads a run's journal. A journal that existed before is not
+// created again. taken receives the number of records and may reject them.
+func (h *Home) open(run string, create bool, taken func(recs int) error) (*File, error) {
+	f := &File{home: h, run: run, path: h.path(run)}
+	f.syncSlots, f.owner, f.saveExtent = h.syncSlots, f, f.mark
+	for range lockTries {
+		err := f.openLocked(create)
+		if errors.Is(err, errMoved) {
+			continue // removed, repaired, or moved here from its folder
+		}
+		if err == nil {
+			err = f.read(taken)
+		}
+		if err != nil {
+			f.abandon()
+			return nil, err
+		}
+		return f, nil
 	}
-	f := &File{home: h, run: run, path: filepath.Join(dir, fileName), lock: lock}
-	f.syncSlots, f.owner = h.syncSlots, f
-	f.saveExtent = func(m extent) { m.write(lock, run) }
-	if err := f.openFile(dir, taken); err != nil {
-		release(lock)
-		return nil, err
-	}
-	return f, nil
+	return nil, &InUseError{Run: run} // it is created and removed repeatedly
 }
 
-// openFile opens the journal and reads it. A journal that existed before is not created
-// again.
-func (f *File) openFile(dir string, taken func(recs int) error) error {
-	head, _, err := readHead(dir, f.run)
-	if errors.Is(err, ErrNewer) {
-		return err
-	}
-	if f.extent = maxExtent(head.extent(), readExtent(dir, f.run)); f.extent.seq > 0 {
-		if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
-			return missingJournal(f.run, f.path, f.extent)
+// openLocked opens and locks the journal. The error is errMoved if it must be tried again.
+func (f *File) openLocked(create bool) error {
+	file, err := regular.OpenFile(f.path, os.O_RDWR|os.O_APPEND, 0)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if isNew {
+		if err := f.mayCreate(create); err != nil {
+			return err
+		}
+		file, err = regular.OpenFile(f.path, os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return errMoved
 		}
 	}
-	file, err := regular.OpenFile(f.path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return appendError(f.run, err)
 	}
-	f.file, f.disk = file, synced{file}
+	unlock, err := lockJournal(file, f.run)
+	if err != nil {
+		file.Close()
+		return err
+	}
+	f.file, f.unlock, f.disk = file, unlock, synced{file}
 	if f.home.wrap != nil {
 		f.disk = f.home.wrap(file)
 	}
-	if err := f.read(taken); err != nil {
-		_ = f.disk.Close()
-		return err
+	if isNew {
+		return nil
+	}
+	w := f.home.witness(f.run)
+	f.extent = w.extent
+	if errors.Is(w.err, ErrNewer) {
+		return w.err
 	}
 	return nil
+}
+
+// mayCreate returns an error unless a journal that does not exist may be created. It
+// moves a run that is still in its folder, and returns errMoved.
+func (f *File) mayCreate(create bool) error {
+	if f.home.isOld(f.run) {
+		if err := f.home.adoptOld(f.run); err != nil {
+			return err
+		}
+		return errMoved
+	}
+	w := f.home.witness(f.run)
+	switch {
+	case errors.Is(w.err, ErrNewer):
+		return w.err
+	case w.extent.seq > 0 || !create:
+		return missingJournal(f.run, f.path, w.extent)
+	}
+	return nil
+}
+
+// lockExisting locks the journal of a run, after moving it from the folder of a run of an
+// earlier version. If the journal is gone, there is nothing to lock.
+func (h *Home) lockExisting(run string) (unlock func(), err error) {
+	for range lockTries {
+		file, err := regular.Open(h.path(run))
+		if errors.Is(err, fs.ErrNotExist) {
+			if !h.isOld(run) {
+				return func() {}, nil
+			}
+			if err := h.adoptOld(run); errors.Is(err, ErrCorrupt) { // the journal is gone
+				return func() {}, nil
+			} else if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		unlock, err := lockJournal(file, run)
+		if err == nil {
+			return func() { file.Close(); unlock() }, nil
+		}
+		file.Close()
+		if !errors.Is(err, errMoved) {
+			return nil, err
+		}
+	}
+	return nil, &InUseError{Run: run}
+}
+
+// abandon closes a journal that could not be opened.
+func (f *File) abandon() {
+	if f.disk != nil {
+		_ = f.disk.Close()
+		f.unlock()
+	}
 }
 
 // read loads the file's records and removes a torn last line.
@@ -173,24 +243,28 @@ func (f *File) currentExtent() extent {
 	return extent{f.seq, f.good, f.tail}
 }
 
-// Close waits for the last commit, writes the run's head and releases the lock.
+// Close waits for the last commit, writes the run's head and releases the lock. It removes
+// a journal without a record.
 func (f *File) Close() error {
 	f.settle()
 	failpoint.At(failpoint.CloseBefore)
 	err := errors.Join(f.syncOnExit(), f.stopSyncing())
-	if cerr := f.disk.Close(); err == nil {
-		err = cerr
-	}
 	if err == nil {
 		err = f.saveHead()
 	}
-	release(f.lock)
+	if f.good == 0 && f.err == nil && f.extent.seq == 0 {
+		_ = os.Remove(f.path) // best effort: a journal without a record counts as none
+	}
+	if cerr := f.disk.Close(); err == nil {
+		err = cerr
+	}
+	f.unlock()
 	failpoint.At(failpoint.CloseAfter)
 	return err
 }
 
 // syncNames makes the directory entries of a new run durable.
-func (f *File) syncNames() error { return f.home.syncNames(f.path) }
+func (f *File) syncNames() error { return f.home.names.save() }
 
 // wrapError adds the run to an error that ends the journal.
 func (f *File) wrapError(err error) error { return appendError(f.run, err) }

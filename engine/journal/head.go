@@ -4,28 +4,21 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-
-	"github.com/pexctl/pex/engine/jsonvalue"
 
 	"github.com/pexctl/pex/engine/failpoint"
-	"github.com/pexctl/pex/engine/regular"
+	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-const headName = "run.json"
-
-// Head is what the last finished session stored next to its journal: how long the journal
-// was, and a summary of the run. A journal cannot tell by itself that its last lines are
-// lost; the head can. It also saves reading the journal for the summary. A killed session
-// leaves the previous head, or none.
+// Head is a line of the index: how long the journal of a run is known to be, and a summary
+// of the run. A journal cannot tell by itself that its last lines are lost; the head can.
+// It also saves reading the journal for the summary. Every durable commit of a session
+// appends one without a summary, and the end of the session one with it.
 type Head struct {
 	Version int             `json:"v"`
 	Run     string          `json:"run_id"`
-	Seq     uint64          `json:"seq"`   // of the last record
+	Seq     uint64          `json:"seq"`   // of the last record; 0 = the run was removed
 	Chain   Chain           `json:"chain"` // of the last line
 	Bytes   int64           `json:"bytes"` // of the complete lines
 	Summary json.RawMessage `json:"summary,omitempty"`
@@ -40,19 +33,19 @@ func (d *Head) extent() extent {
 	return extent{d.Seq, d.Bytes, d.Chain}
 }
 
-// Head returns a run's head. The error wraps fs.ErrNotExist if there is none, and
+// Head returns a run's last head. The error wraps fs.ErrNotExist if there is none, and
 // ErrCorrupt if it is unreadable, which does not harm the run.
 func (h *Home) Head(run string) (Head, error) {
 	if err := checkID(run); err != nil {
 		return Head{}, err
 	}
-	head, _, err := readHead(h.Folder(run), run)
-	if err != nil {
-		return Head{}, err
+	w := h.witness(run)
+	if w.err != nil {
+		return Head{}, w.err
 	}
-	info, err := os.Stat(filepath.Join(h.Folder(run), fileName))
-	head.Stale = err == nil && info.Size() > head.Bytes || readExtent(h.Folder(run), run).seq > head.Seq
-	return *head, nil
+	info, err := os.Stat(w.journal)
+	w.head.Stale = err == nil && info.Size() > w.head.Bytes || w.extent.seq > w.head.Seq
+	return *w.head, nil
 }
 
 // SetHead sets the summary that Close writes to the run's head, as JSON. Without it, a
@@ -72,44 +65,28 @@ func (f *File) saveHead() error {
 	if err := f.home.writeHead(&head, false); err != nil {
 		return fmt.Errorf("write the head of run %s (its journal is whole): %w", f.run, err)
 	}
+	failpoint.At(failpoint.HeadWritten)
 	return nil
 }
 
-// writeHead replaces the head atomically. A head that was not synced may be unreadable
-// after a power loss, but never wrong.
+// mark writes a head for what is durable now. Best effort: a failure only means that less
+// damage is detected. The caller holds mu.
+func (f *File) mark(m extent) {
+	if f.closed {
+		return
+	}
+	_ = f.home.writeHead(&Head{Run: f.run, Seq: m.seq, Chain: m.chain, Bytes: m.bytes}, false)
+	failpoint.At(failpoint.CommitMarked)
+}
+
+// writeHead appends a head to the index.
 func (h *Home) writeHead(head *Head, sync bool) error {
-	head.Version = version
-	b, err := head.encode()
+	line, err := head.encode()
 	if err != nil {
 		return err
 	}
-	return h.replace(filepath.Join(h.Folder(head.Run), headName), b, sync)
+	return h.index.append(line, sync)
 }
-
-// replace writes a temporary file and renames it.
-func (h *Home) replace(path string, b []byte, sync bool) error {
-	temp := path + newSuffix
-	f, err := regular.OpenFile(temp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return full(err)
-	}
-	_, err = f.Write(b)
-	if err == nil && sync {
-		err = h.limitSync(func() error { return regular.Sync(f) })
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		failpoint.At(failpoint.HeadWritten)
-		err = os.Rename(temp, path)
-		failpoint.At(failpoint.HeadReplaced)
-	}
-	if err != nil {
-		_ = os.Remove(temp)
-	}
-	return full(err)
-}
-
-// newSuffix is the suffix of the temporary file.
-const newSuffix = ".new"
 
 // A head ends with a checksum, so that a damaged head is not mistaken for a damaged
 // journal.
@@ -119,6 +96,7 @@ const (
 )
 
 func (d *Head) encode() ([]byte, error) {
+	d.Version = version
 	b, err := jsonvalue.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("encode head: %w", err)
@@ -131,24 +109,7 @@ func sealHead(b []byte) []byte {
 	return append(hex.AppendEncode(append(b, sumMark...), sum[:]), "\"}\n"...)
 }
 
-// readHead reads the head in a run's folder and also returns its bytes.
-func readHead(dir, run string) (*Head, []byte, error) {
-	path := filepath.Join(dir, headName)
-	b, err := regular.ReadFile(path)
-	if err == nil && len(b) == 0 { // not synced before a power loss
-		err = fs.ErrNotExist
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, err
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("read head: %w", err)
-	}
-	head, err := parseHead(path, run, b)
-	return head, b, err
-}
-
-// parseHead parses the head of a run; path is for error messages.
+// parseHead parses the head of a run, with its newline; path is for error messages.
 func parseHead(path, run string, b []byte) (*Head, error) {
 	var head Head
 	switch {

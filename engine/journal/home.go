@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/pexctl/pex/engine/failpoint"
 	"github.com/pexctl/pex/engine/regular"
@@ -23,24 +24,23 @@ const (
 	Exit  Durability = "exit"  // synced once, when the run's file is closed
 )
 
-// Files in a run's folder, beside its head.
+// Names in the folder of the runs.
 const (
-	fileName = "journal.jsonl"
-	lockName = "lock"
-)
-
-// Files that commands write to a run's folder.
-const (
-	LogFile = "log" // output of a detached run
+	suffix      = ".jsonl"                 // of a journal
+	lockSuffix  = ".lock"                  // of a lock beside a journal, on systems without flock
+	savedPrefix = "journal.jsonl.damaged-" // of the journals that repairs saved, in the run's folder
+	LogFile     = "log"                    // output of a detached run, in its folder
 )
 
 // maxSyncs bounds concurrent syncs, and so the threads they block.
 const maxSyncs = 64
 
-// Home is a folder of runs: runs/<id>/journal.jsonl. It is safe for concurrent use by
-// goroutines and processes.
+// Home is a folder of runs. The journal of a run is runs/<id>.jsonl, which its session
+// locks. The folder runs/<id> has its other files, if there are any. The heads of all runs
+// are in one index. A Home is safe for concurrent use by goroutines and processes.
 type Home struct {
 	runs       string
+	index      index
 	durability Durability
 	syncSlots  chan struct{}
 	names      nameSyncer
@@ -62,6 +62,7 @@ func OpenHome(dir string, d Durability) (*Home, error) {
 		return nil, fmt.Errorf("open home: %w", err)
 	}
 	h.names.dir = h.runs
+	h.index.path = filepath.Join(h.runs, indexName)
 	h.background.home = h
 	return h, nil
 }
@@ -92,10 +93,29 @@ func makeRuns(home, runs string) error {
 }
 
 // Close waits for the background syncs. It does not close open runs.
-func (h *Home) Close() error { return h.background.wait() }
+func (h *Home) Close() error {
+	err := h.background.wait()
+	h.index.close()
+	return err
+}
 
-// Folder returns the folder of a run, which need not exist.
+// Folder returns the folder for files of a run other than its journal. It need not exist.
 func (h *Home) Folder(run string) string { return filepath.Join(h.runs, run) }
+
+// File returns the path of a run's journal, which need not exist.
+func (h *Home) File(run string) string {
+	if path := h.path(run); exists(path) || !h.isOld(run) {
+		return path
+	}
+	return filepath.Join(h.Folder(run), oldJournal)
+}
+
+func (h *Home) path(run string) string { return filepath.Join(h.runs, run+suffix) }
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
 
 // Create opens and locks a new run. It returns an *ExistsError if the run already has a
 // record; leftovers of an attempt that wrote none are reused. The caller must close the
@@ -104,10 +124,7 @@ func (h *Home) Create(run string) (*File, error) {
 	if err := checkID(run); err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(h.Folder(run), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, appendError(run, err)
-	}
-	f, err := h.open(run, func(recs int) error {
+	f, err := h.open(run, true, func(recs int) error {
 		if recs > 0 {
 			return &ExistsError{run}
 		}
@@ -124,14 +141,7 @@ func (h *Home) Open(run string) (*File, error) {
 	if err := checkID(run); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(h.Folder(run), fileName)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		head, _, _ := readHead(h.Folder(run), run)
-		return nil, missingJournal(run, path, maxExtent(head.extent(), readExtent(h.Folder(run), run)))
-	} else if err != nil {
-		return nil, err
-	}
-	return h.open(run, func(recs int) error {
+	return h.open(run, false, func(recs int) error {
 		if recs == 0 {
 			return missing(run, fs.ErrNotExist)
 		}
@@ -146,35 +156,43 @@ func (h *Home) Read(run string) ([]Record, error) {
 		return nil, err
 	}
 	e := h.examine(run)
-	if e.err == nil && len(e.contents.Records) == 0 {
+	if e.journalErr == nil && len(e.contents.Records) == 0 {
 		return nil, missing(run, fs.ErrNotExist)
 	}
-	return e.contents.Records, e.err
+	return e.contents.Records, e.journalErr
 }
 
 // List returns the sorted ids of the existing runs. A run exists from its first complete
-// record on, as long as its journal, head or lock file shows that there was one.
+// record on, as long as its journal or its head shows that there was one.
 func (h *Home) List() ([]string, error) {
 	entries, err := os.ReadDir(h.runs)
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}
+	heads := map[string]bool{} // runs with a head, whose files need not be opened
+	for _, id := range h.index.runs() {
+		heads[id] = true
+	}
 	var ids []string
 	for _, e := range entries {
-		if e.IsDir() && checkID(e.Name()) == nil && h.exists(e.Name()) {
+		id, isJournal := strings.CutSuffix(e.Name(), suffix)
+		switch {
+		case isJournal && !e.IsDir() && checkID(id) == nil:
+			if heads[id] || hasRecord(h.path(id)) {
+				ids = append(ids, id)
+			}
+			delete(heads, id)
+		case e.IsDir() && checkID(e.Name()) == nil && !exists(h.path(e.Name())) && h.existsInFolder(e.Name()):
 			ids = append(ids, e.Name())
 		}
 	}
-	slices.Sort(ids)
-	return ids, nil
-}
-
-func (h *Home) exists(run string) bool {
-	if hasRecord(filepath.Join(h.Folder(run), fileName)) {
-		return true
+	for id := range heads {
+		if w := h.witness(id); w.extent.seq > 0 || errors.Is(w.err, ErrNewer) { // the journal is gone
+			ids = append(ids, id)
+		}
 	}
-	head, _, err := readHead(h.Folder(run), run)
-	return head != nil || errors.Is(err, ErrNewer) || readExtent(h.Folder(run), run).seq > 0
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
 }
 
 func missing(run string, err error) error {

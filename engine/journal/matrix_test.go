@@ -73,8 +73,8 @@ func reversed(b []byte) []byte {
 // Every file of a run, damaged in every way: the run is intact or ErrCorrupt,
 // never shorter, never gone.
 func TestDamageOfAnyFileIsSeenOrDoesNoHarm(t *testing.T) {
-	for _, file := range []string{"journal.jsonl", "run.json", "lock"} {
-		path := filepath.Join("runs", "r", file)
+	for _, file := range []string{"r.jsonl", "_index"} {
+		path := filepath.Join("runs", file)
 		probe := t.TempDir()
 		closedRun(t, home(t, probe, journal.Exit), "r")
 		for name := range damages(t, filepath.Join(probe, path)) {
@@ -104,7 +104,7 @@ func TestDamageOfAnyFileIsSeenOrDoesNoHarm(t *testing.T) {
 				if _, err := h.Create("r"); !errors.As(err, &exists) && !errors.Is(err, journal.ErrCorrupt) {
 					t.Fatal("create:", err)
 				}
-				if file != "journal.jsonl" && err != nil {
+				if file != "r.jsonl" && err != nil {
 					t.Fatal("harm was done:", err)
 				}
 			})

@@ -15,7 +15,7 @@ type pooledRun struct {
 	ended bool
 }
 
-// span is a sequence of adjacent lines of one run.
+// span is a part of a file: adjacent lines of one run.
 type span struct {
 	at   int64
 	size int

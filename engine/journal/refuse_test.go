@@ -56,7 +56,7 @@ func TestARefusedLockIsNotHeldByAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	err = journal.Take(f, "r")
+	err = journal.Take(f, "r", func(*os.File) int { return 0 })
 	if err == nil || isHeld(err) {
 		t.Error(err)
 	}
@@ -65,12 +65,12 @@ func TestARefusedLockIsNotHeldByAnother(t *testing.T) {
 // No file of a run that is not a regular one makes a process wait.
 func TestAFIFOInARunIsAnError(t *testing.T) {
 	recs := records(t)
-	for _, name := range []string{"journal.jsonl", "lock", "run.json"} {
+	for _, name := range []string{"r.jsonl", "_index"} {
 		h := home(t, t.TempDir(), journal.Sync)
 		f := created(t, h)
 		appended(t, f, recs...)
 		ended(t, f)
-		path := filepath.Join(h.Folder("r"), name)
+		path := filepath.Join(filepath.Dir(h.File("r")), name)
 		if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
 			t.Fatal(err)
 		}
@@ -81,10 +81,10 @@ func TestAFIFOInARunIsAnError(t *testing.T) {
 		if _, err := h.List(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := h.Stat("r"); err != nil && name != "journal.jsonl" {
+		if _, err := h.Stat("r"); err != nil && name != "r.jsonl" {
 			t.Errorf("%s: %v", name, err)
 		}
-		if f, err := h.Open("r"); name != "run.json" && err == nil {
+		if f, err := h.Open("r"); name == "r.jsonl" && err == nil {
 			t.Errorf("%s: it was opened", name)
 			ended(t, f)
 		} else if err == nil {

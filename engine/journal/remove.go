@@ -15,39 +15,52 @@ import (
 // ids.
 const removedPrefix = ".removed-"
 
-// Remove deletes a run, damaged or not, with its folder. The folder is renamed first, so
-// that the run disappears as a whole even if the deletion is interrupted; Sweep deletes
-// the rest. The error wraps fs.ErrNotExist if there is no such run, and is a *HeldError
-// if it is open.
+// Remove deletes a run, damaged or not, with its folder. Its files are moved away first,
+// the journal last, so that the run disappears at once even if the deletion is
+// interrupted; Sweep deletes the rest. The error wraps fs.ErrNotExist if there is no such
+// run, and is a *HeldError if it is open.
 func (h *Home) Remove(run string) error {
 	if err := checkID(run); err != nil {
 		return err
 	}
-	dir := h.Folder(run)
-	if _, err := os.Stat(dir); err != nil {
+	unlock, err := h.lockExisting(run)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	_, _, err = h.index.head(run)
+	if errors.Is(err, fs.ErrNotExist) && !exists(h.path(run)) && !exists(h.Folder(run)) {
 		return missing(run, err)
 	}
-	lock, err := acquire(filepath.Join(dir, lockName), run)
-	if err != nil {
-		return missing(run, err)
-	}
-	trash, err := os.MkdirTemp(h.runs, removedPrefix)
-	if err != nil {
-		release(lock)
-		return fmt.Errorf("remove run %s: %w", run, err)
-	}
-	if err := retire(lock, dir, filepath.Join(trash, run)); err != nil {
-		_ = os.Remove(trash)
-		return fmt.Errorf("remove run %s: %w", run, err)
-	}
-	if err := errors.Join(regular.SyncDir(h.runs), os.RemoveAll(trash)); err != nil {
+	if err := h.moveAway(run); err != nil {
 		return fmt.Errorf("remove run %s: %w", run, err)
 	}
 	return nil
 }
 
-// Sweep deletes the leftovers of interrupted removals and returns their size. With dryRun
-// it deletes nothing.
+// moveAway moves the files of a run to a new folder, and deletes that.
+func (h *Home) moveAway(run string) error {
+	trash, err := os.MkdirTemp(h.runs, removedPrefix)
+	if err != nil {
+		return err
+	}
+	forget := Head{Run: run}
+	_ = h.writeHead(&forget, false) // on a full disk, again below
+	for _, path := range []string{h.Folder(run), h.path(run)} {
+		if err := os.Rename(path, filepath.Join(trash, filepath.Base(path))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return errors.Join(err, os.RemoveAll(trash))
+		}
+	}
+	err = errors.Join(regular.SyncDir(h.runs), os.RemoveAll(trash))
+	if _, _, herr := h.index.head(run); herr == nil {
+		err = errors.Join(err, h.writeHead(&forget, false))
+	}
+	_ = h.index.compactSome() // only saves space
+	return err
+}
+
+// Sweep deletes the leftovers of interrupted removals and outdated lines of the index, and
+// returns their size. With dryRun it deletes nothing.
 func (h *Home) Sweep(dryRun bool) (freed int64, err error) {
 	entries, err := os.ReadDir(h.runs)
 	if err != nil {
@@ -69,7 +82,11 @@ func (h *Home) Sweep(dryRun bool) (freed int64, err error) {
 		}
 		freed += n
 	}
-	return freed, errors.Join(all...)
+	n, err := h.index.compact(dryRun)
+	if err != nil {
+		all = append(all, fmt.Errorf("sweep runs: %w", err))
+	}
+	return freed + n, errors.Join(all...)
 }
 
 // size returns the bytes of all files below a folder, ignoring files that disappear

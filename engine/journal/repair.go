@@ -22,7 +22,7 @@ type Repaired struct {
 }
 
 // Repair repairs a damaged run: it keeps the records before the damage, drops the rest,
-// and saves the damaged file as journal.jsonl.damaged-N. No other function repairs,
+// and saves the damaged file in its folder, as journal.jsonl.damaged-N. No other function repairs,
 // because a dropped record may be a write that happened: the caller must judge what a
 // resumed run repeats. Repair refuses intact runs and runs of which no record would be
 // left.
@@ -30,22 +30,18 @@ func (h *Home) Repair(run string) (Repaired, error) {
 	if err := checkID(run); err != nil {
 		return Repaired{}, err
 	}
-	dir := h.Folder(run)
-	if _, err := os.Stat(dir); err != nil {
-		return Repaired{}, missing(run, err)
-	}
-	lock, err := acquire(filepath.Join(dir, lockName), run)
+	unlock, err := h.lockExisting(run)
 	if err != nil {
-		return Repaired{}, missing(run, err)
+		return Repaired{}, err
 	}
-	defer release(lock)
+	defer unlock()
 	e := h.examineOnce(run)
 	if err := e.repairable(run); err != nil {
 		return Repaired{}, err
 	}
-	r := Repaired{Run: run, Kept: len(e.contents.Records), Damage: e.err}
-	if e.err == nil {
-		r.Damage = e.headErr
+	r := Repaired{Run: run, Kept: len(e.contents.Records), Damage: e.journalErr}
+	if e.journalErr == nil {
+		r.Damage = e.err
 	}
 	if e.extent.seq > uint64(r.Kept) {
 		r.Lost = e.extent.seq
@@ -54,7 +50,6 @@ func (h *Home) Repair(run string) (Repaired, error) {
 	if err := h.writeRepaired(&seal, &e, &r); err != nil {
 		return Repaired{}, fmt.Errorf("repair run %s: %w", run, err)
 	}
-	seal.extent().write(lock, run)
 	return r, nil
 }
 
@@ -62,14 +57,14 @@ func (h *Home) Repair(run string) (Repaired, error) {
 func (e *evidence) repairable(run string) error {
 	kept := len(e.contents.Records)
 	switch {
-	case e.err == nil && kept == 0, e.missing && e.extent.seq == 0:
+	case e.journalErr == nil && kept == 0, e.missing && e.extent.seq == 0:
 		return missing(run, fs.ErrNotExist)
-	case e.err == nil && !errors.Is(e.headErr, ErrCorrupt):
+	case e.journalErr == nil && !errors.Is(e.err, ErrCorrupt):
 		return fmt.Errorf("run %s: nothing is damaged", run)
-	case e.err != nil && !errors.Is(e.err, ErrCorrupt):
-		return e.err
+	case e.journalErr != nil && !errors.Is(e.journalErr, ErrCorrupt):
+		return e.journalErr
 	case kept == 0:
-		return fmt.Errorf("run %s has no record before the damage: restore a backup, or remove the run: %w", run, e.err)
+		return fmt.Errorf("run %s has no record before the damage: restore a backup, or remove the run: %w", run, e.journalErr)
 	}
 	return nil
 }
@@ -77,31 +72,37 @@ func (e *evidence) repairable(run string) error {
 // writeRepaired replaces the damaged journal, then writes a matching head. If interrupted
 // in between, the run still counts as damaged.
 func (h *Home) writeRepaired(seal *Head, e *evidence, r *Repaired) error {
-	path := filepath.Join(h.Folder(r.Run), fileName)
 	good := e.raw[:e.contents.Good]
-	if e.err != nil && len(e.raw) > len(good) {
-		saved, err := setAside(path)
+	if e.journalErr != nil && len(e.raw) > len(good) {
+		saved, err := h.setAside(r.Run)
 		if err != nil {
 			return err
 		}
 		r.Saved, r.Dropped = saved, int64(len(e.raw)-len(good))
-		if err := h.replace(path, good, true); err != nil {
+		if err := replaceFile(e.journal, good, true); err != nil {
 			return err
 		}
 	}
-	return errors.Join(h.writeHead(seal, true), regular.SyncDir(h.Folder(r.Run)))
+	return errors.Join(h.writeHead(seal, true), regular.SyncDir(h.runs))
 }
 
 // linkFile is os.Link, replaced by tests of file systems without links.
 var linkFile = os.Link
 
-// setAside saves a file under the first free name next to it.
-func setAside(path string) (string, error) {
+// setAside saves the journal of a run in its folder, under the first free name.
+func (h *Home) setAside(run string) (string, error) {
+	path, dir := h.path(run), h.Folder(run)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", full(err)
+	}
 	for n := 1; ; n++ {
-		aside := fmt.Sprintf("%s.damaged-%d", path, n)
+		aside := filepath.Join(dir, fmt.Sprint(savedPrefix, n))
 		err := linkFile(path, aside)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			err = copyNew(path, aside) // the file system has no links
+		}
+		if err == nil {
+			err = regular.SyncDir(dir)
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return aside, full(err)

@@ -31,7 +31,7 @@ func TestRepairKeepsWhatStandsBeforeTheDamage(t *testing.T) {
 			dir := t.TempDir()
 			h := home(t, dir, journal.Exit)
 			closedRun(t, h, "r")
-			path := filepath.Join(h.Folder("r"), "journal.jsonl")
+			path := h.File("r")
 			b, _ := os.ReadFile(path)
 			damaged := row.damage(b)
 			if err := os.WriteFile(path, damaged, 0o600); err != nil {
@@ -75,7 +75,7 @@ func TestRepairKeepsWhatStandsBeforeTheDamage(t *testing.T) {
 func TestADamagedFileIsNeverOverwritten(t *testing.T) {
 	h := home(t, t.TempDir(), journal.Exit)
 	closedRun(t, h, "r")
-	path := filepath.Join(h.Folder("r"), "journal.jsonl")
+	path := h.File("r")
 	for n, want := range []string{"damaged-1", "damaged-2", "damaged-3"} {
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
@@ -103,7 +103,7 @@ func TestRepairRefuses(t *testing.T) {
 		"no run":        {func(*testing.T, *journal.Home) error { return nil }, "run r", fs.ErrNotExist},
 		"a run of which nothing is left": {func(t *testing.T, h *journal.Home) error {
 			closedRun(t, h, "r")
-			return os.Remove(filepath.Join(h.Folder("r"), "journal.jsonl"))
+			return os.Remove(h.File("r"))
 		}, "restore a backup, or remove the run", journal.ErrCorrupt},
 		"a held run": {func(t *testing.T, h *journal.Home) error {
 			f, err := h.Create("r")
@@ -128,8 +128,12 @@ func TestRepairRefuses(t *testing.T) {
 func TestADamagedHeadIsWrittenAnew(t *testing.T) {
 	h := home(t, t.TempDir(), journal.Exit)
 	want := closedRun(t, h, "r")
-	path := filepath.Join(h.Folder("r"), "run.json")
-	if err := os.WriteFile(path, []byte("{}\n"), 0o600); err != nil {
+	path := filepath.Join(filepath.Dir(h.File("r")), "_index")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Replace(b, []byte("completed"), []byte("completeD"), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	found, err := h.Check("r")

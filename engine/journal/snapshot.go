@@ -2,11 +2,9 @@ package journal
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -26,8 +24,8 @@ func (h *Home) Snapshot(run string) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	e := h.examine(run)
-	if e.err != nil {
-		return Snapshot{}, e.err
+	if e.journalErr != nil {
+		return Snapshot{}, e.journalErr
 	}
 	if len(e.contents.Records) == 0 {
 		return Snapshot{}, missing(run, fs.ErrNotExist)
@@ -37,9 +35,9 @@ func (h *Home) Snapshot(run string) (Snapshot, error) {
 		s.Journal = append(s.Journal, '\n')
 	}
 	if e.head != nil {
-		s.Head = e.headRaw
+		s.Head = e.line
 	}
-	info, err := os.Stat(filepath.Join(h.Folder(run), fileName))
+	info, err := os.Stat(e.journal)
 	if err != nil {
 		return Snapshot{}, missing(run, err)
 	}
@@ -55,13 +53,13 @@ func (s *Snapshot) Verify() error {
 	var head *Head
 	if s.Head != nil {
 		var err error
-		if head, err = parseHead(headName, s.Run, s.Head); err != nil {
+		if head, err = parseHead("head", s.Run, s.Head); err != nil {
 			return fmt.Errorf("run %s: %w", s.Run, err)
 		}
 	}
-	c, err := decodeAndVerify(fileName, s.Journal, head.extent())
+	c, err := decodeAndVerify("journal", s.Journal, head.extent())
 	if err == nil && (len(c.Records) == 0 || c.Good < len(s.Journal)) {
-		err = fmt.Errorf("%s: %w: it ends within a line", fileName, ErrCorrupt)
+		err = fmt.Errorf("journal: %w: it ends within a line", ErrCorrupt)
 	}
 	if err != nil {
 		return fmt.Errorf("run %s: %w", s.Run, err)
@@ -75,23 +73,19 @@ func (h *Home) Adopt(s Snapshot) error {
 	if err := s.Verify(); err != nil {
 		return err
 	}
-	dir := h.Folder(s.Run)
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return &ExistsError{s.Run}
-		}
-		return full(err)
+	path := h.path(s.Run)
+	if exists(path) || h.isOld(s.Run) {
+		return &ExistsError{s.Run}
 	}
-	path := filepath.Join(dir, fileName)
-	err := h.replace(path, s.Journal, true)
+	err := replaceFile(path, s.Journal, true)
 	if err == nil {
 		err = os.Chtimes(path, s.Changed, s.Changed)
 	}
 	if err == nil && s.Head != nil {
-		err = h.replace(filepath.Join(dir, headName), s.Head, true)
+		err = h.index.append(s.Head, true)
 	}
 	if err == nil {
-		err = h.syncNames(path)
+		err = h.names.save()
 	}
 	if err != nil {
 		return fmt.Errorf("adopt run %s: %w", s.Run, err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -19,7 +18,7 @@ func TestASnapshotIsARunElsewhere(t *testing.T) {
 	f, _ := load(t, h, "r") // under way again
 	defer f.Close()
 	appended(t, f, journal.Record{Seq: 6, Kind: journal.Marker})
-	file, err := os.OpenFile(filepath.Join(h.Folder("r"), "journal.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	file, err := os.OpenFile(h.File("r"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +41,7 @@ func TestASnapshotIsARunElsewhere(t *testing.T) {
 	if err != nil || len(recs) != 6 || !st.Changed.Equal(s.Changed) {
 		t.Fatal(len(recs), st, err)
 	}
-	if head, err := there.Head("r"); err != nil || head.Seq != 5 {
+	if head, err := there.Head("r"); err != nil || head.Seq != 6 {
 		t.Fatal(head, err)
 	}
 	var exists *journal.ExistsError
@@ -83,7 +82,7 @@ func TestADamagedSnapshotIsNotAdopted(t *testing.T) {
 	if _, err := h.Snapshot("none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(filepath.Join(h.Folder("r"), "journal.jsonl"), 30); err != nil {
+	if err := os.Truncate(h.File("r"), 30); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Snapshot("r"); !errors.Is(err, journal.ErrCorrupt) {

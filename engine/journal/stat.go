@@ -31,21 +31,26 @@ func (h *Home) Stat(run string) (Stat, error) {
 	if n := len(recs); n > 0 && err == nil {
 		st.Ended = recs[n-1].Kind == End
 	}
-	dir := h.Folder(run)
-	if st.Bytes, err = size(dir); err != nil {
+	path := h.File(run)
+	if st.Bytes, err = size(h.Folder(run)); err != nil {
 		return Stat{}, fmt.Errorf("run %s: %w", run, err)
 	}
-	for _, name := range []string{fileName, headName} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			st.Changed = info.ModTime()
-			break
+	if info, err := os.Stat(path); err == nil {
+		st.Changed = info.ModTime()
+		if path == h.path(run) {
+			st.Bytes += info.Size()
 		}
+	} else if info, err := os.Stat(h.Folder(run)); err == nil { // the journal is gone
+		st.Changed = info.ModTime()
 	}
-	st.PID, st.Open = lockHolder(filepath.Join(dir, lockName))
+	st.PID, st.Open = h.Holder(run)
 	return st, nil
 }
 
 // Holder returns the process that has a run open; pid 0 = unknown.
 func (h *Home) Holder(run string) (pid int, yes bool) {
-	return lockHolder(filepath.Join(h.Folder(run), lockName))
+	if path := h.path(run); exists(path) {
+		return journalHolder(path)
+	}
+	return lockHolder(filepath.Join(h.Folder(run), oldLock))
 }

@@ -53,7 +53,7 @@ func ended(t *testing.T, f *journal.File) {
 }
 
 // What a power loss must not take: the record before its ticket is fulfilled,
-// the names of the run's file and folder, of the home, and of the folder it is in.
+// the names of the run's file, of the home, and of the folder it is in.
 func TestWhatIsSyncedBeforeATicketIsFulfilled(t *testing.T) {
 	project := t.TempDir()
 	dir := filepath.Join(project, "made", ".pex")
@@ -72,10 +72,10 @@ func TestWhatIsSyncedBeforeATicketIsFulfilled(t *testing.T) {
 	all := records(t)
 	got = syncsOf(t, dir, func() { appended(t, f, all[:4]...) }) // to the intent of a write
 	slices.Sort(got)                                             // the file and the names are synced side by side
-	if want := []string{"runs", "runs/r", "runs/r/journal.jsonl"}; !slices.Equal(got, want) {
+	if want := []string{"runs", "runs/r.jsonl"}; !slices.Equal(got, want) {
 		t.Errorf("the first write syncs %q, want %q", got, want)
 	}
-	if got := syncsOf(t, dir, func() { appended(t, f, all[4:6]...) }); !slices.Equal(got, []string{"runs/r/journal.jsonl"}) {
+	if got := syncsOf(t, dir, func() { appended(t, f, all[4:6]...) }); !slices.Equal(got, []string{"runs/r.jsonl"}) {
 		t.Errorf("a question syncs %q", got)
 	}
 	if got := syncsOf(t, dir, func() { ended(t, f) }); len(got) > 0 {
@@ -98,14 +98,14 @@ func TestWhatIsSyncedBeforeATicketIsFulfilled(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if want := []string{"runs/r/journal.jsonl.new", "runs/r/run.json.new", "runs/r", "runs"}; !slices.Equal(got, want) {
+	if want := []string{"runs/r.jsonl.new", "runs/_index", "runs"}; !slices.Equal(got, want) {
 		t.Errorf("a restored run syncs %q, want %q", got, want)
 	}
 }
 
 // A power loss may take the results of reads of the last 100 ms.
 func TestARecordThatMayBeLostIsSyncedSoon(t *testing.T) {
-	all, file := records(t), []string{"runs", "runs/r", "runs/r/journal.jsonl"}
+	all, file := records(t), []string{"runs", "runs/r.jsonl"}
 	t.Run("while the run goes on", func(t *testing.T) {
 		dir := t.TempDir()
 		synctest.Test(t, func(t *testing.T) {
@@ -191,7 +191,7 @@ func TestAsyncSyncsInTheBackground(t *testing.T) {
 		}
 	})
 	slices.Sort(got)
-	if want := []string{"runs", "runs/r", "runs/r/journal.jsonl"}; !slices.Equal(got, want) {
+	if want := []string{"runs", "runs/r.jsonl"}; !slices.Equal(got, want) {
 		t.Errorf("synced %q, want %q", got, want)
 	}
 }
@@ -205,7 +205,7 @@ func TestARepairIsSyncedBeforeItIsInPlace(t *testing.T) {
 		f := created(t, h)
 		appended(t, f, all...)
 		ended(t, f)
-		if err := os.Truncate(filepath.Join(h.Folder("r"), "journal.jsonl"), 700); err != nil {
+		if err := os.Truncate(h.File("r"), 700); err != nil {
 			t.Fatal(err)
 		}
 		if !links {
@@ -216,7 +216,7 @@ func TestARepairIsSyncedBeforeItIsInPlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"runs/r/journal.jsonl.new", "runs/r/run.json.new", "runs/r"}
+		want := []string{"runs/r", "runs/r.jsonl.new", "runs/_index", "runs"}
 		if !links {
 			want = append([]string{"runs/r/journal.jsonl.damaged-1"}, want...)
 		}

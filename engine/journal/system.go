@@ -25,7 +25,7 @@ func acquire(path, run string) (*os.File, error) {
 		if err != nil {
 			return nil, appendError(run, err)
 		}
-		if err = flock(lock, run); err == nil && !stillLinked(lock) {
+		if err = flock(lock, run, pidInFile); err == nil && !stillLinked(lock) {
 			lock.Close()
 			continue
 		}
@@ -43,7 +43,23 @@ func acquire(path, run string) (*os.File, error) {
 	return nil, &InUseError{Run: run} // it is created and removed repeatedly
 }
 
-func flock(lock *os.File, run string) error {
+// lockJournal locks the journal of a run until it is closed. It returns errMoved if the
+// file is no longer at its path.
+func lockJournal(file *os.File, run string) (unlock func(), err error) {
+	if err := flock(file, run, pidOfLock); err != nil {
+		return nil, err
+	}
+	if !stillLinked(file) {
+		return nil, errMoved
+	}
+	return func() {}, nil
+}
+
+// journalHolder reports whether a journal is locked, and by which process.
+func journalHolder(path string) (pid int, yes bool) { return lockedBy(path, pidOfLock) }
+
+// flock locks a file. holder returns the process that has it locked, or 0.
+func flock(lock *os.File, run string, holder func(*os.File) int) error {
 	for n := 0; ; n++ {
 		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
@@ -52,7 +68,7 @@ func flock(lock *os.File, run string) error {
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return fmt.Errorf("lock run %s: %w", run, &fs.PathError{Op: "flock", Path: lock.Name(), Err: err})
 		}
-		pid := holder(lock.Name())
+		pid := holder(lock)
 		if n >= lockTries || n > 0 && pid != 0 {
 			return &InUseError{Run: run, PID: pid}
 		}
@@ -66,8 +82,10 @@ func stillLinked(lock *os.File) bool {
 	return err == nil && serr == nil && os.SameFile(mine, there)
 }
 
-// lockHolder reports whether a file is locked, without locking it, and by which process.
-func lockHolder(path string) (pid int, yes bool) {
+// lockHolder reports whether a lock file is locked, and by which process.
+func lockHolder(path string) (pid int, yes bool) { return lockedBy(path, pidInFile) }
+
+func lockedBy(path string, holder func(*os.File) int) (pid int, yes bool) {
 	lock, err := regular.Open(path)
 	if err != nil {
 		return 0, false
@@ -76,7 +94,43 @@ func lockHolder(path string) (pid int, yes bool) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
 		return 0, false
 	}
-	return holder(path), true
+	return holder(lock), true
+}
+
+// openShared opens the index for appending and locks it against compaction.
+func openShared(path string) (*os.File, error) {
+	for range lockTries {
+		file, err := regular.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err = syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err == nil && stillLinked(file) {
+			return file, nil
+		}
+		file.Close()
+		if err != nil && !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, &fs.PathError{Op: "flock", Path: path, Err: err}
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return nil, &fs.PathError{Op: "flock", Path: path, Err: syscall.EWOULDBLOCK}
+}
+
+// lockExclusive locks the index for compaction. It returns nil if there is none, or if
+// another process uses it.
+func lockExclusive(path string) (*os.File, error) {
+	file, err := regular.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil || !stillLinked(file) {
+		file.Close()
+		return nil, nil
+	}
+	return file, nil
 }
 
 // retire renames a locked folder and releases the lock.
@@ -86,14 +140,12 @@ func retire(lock *os.File, from, to string) error {
 	return err
 }
 
-// holder returns the pid in a lock file if that process is alive, or 0.
-func holder(path string) int {
-	b, err := regular.ReadFile(path)
-	if err != nil {
-		return 0
-	}
+// pidInFile returns the pid in a lock file if that process is alive, or 0.
+func pidInFile(lock *os.File) int {
+	b := make([]byte, 16)
+	n, _ := lock.ReadAt(b, 0)
 	var pid int
-	if _, err := fmt.Sscan(string(b), &pid); err != nil || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+	if _, err := fmt.Sscan(string(b[:n]), &pid); err != nil || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return 0
 	}
 	return pid

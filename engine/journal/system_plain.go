@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // acquire locks a run by creating its lock file, for systems without flock. It takes over
@@ -36,6 +38,26 @@ func acquire(path, run string) (*os.File, error) {
 	}
 	return nil, &InUseError{Run: run}
 }
+
+// lockJournal locks the journal of a run with a file beside it.
+func lockJournal(file *os.File, run string) (unlock func(), err error) {
+	lock, err := acquire(file.Name()+lockSuffix, run)
+	if err != nil {
+		return nil, err
+	}
+	return func() { release(lock) }, nil
+}
+
+// journalHolder reports whether a journal is locked, and by which process.
+func journalHolder(path string) (pid int, yes bool) { return lockHolder(path + lockSuffix) }
+
+// openShared opens the index for appending.
+func openShared(path string) (*os.File, error) {
+	return regular.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+}
+
+// lockExclusive returns nil: without flock, the index is not compacted.
+func lockExclusive(string) (*os.File, error) { return nil, nil }
 
 // lockHolder reports whether a lock file names a living process.
 func lockHolder(path string) (pid int, yes bool) {

@@ -63,7 +63,7 @@ func (t *tail) more(uint64) ([]journal.Record, error) {
 // added returns the records added since the last call. It does not read a journal of
 // unchanged size.
 func (t *tail) added() ([]journal.Record, error) {
-	info, err := os.Stat(t.svc.journalFile(t.run))
+	info, err := os.Stat(t.svc.home.File(t.run))
 	if err != nil {
 		return nil, err
 	}

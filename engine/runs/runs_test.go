@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -295,7 +294,7 @@ func TestDamagedRunIsListedAsCorrupt(t *testing.T) {
 	w := newWorld(t, answers)
 	s := w.open()
 	w.finish(w.start(s, "r-1"))
-	path := filepath.Join(s.Home().Folder("r-1"), "journal.jsonl")
+	path := s.Home().File("r-1")
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -321,7 +320,7 @@ func TestListReadsOnlyTheLatestRuns(t *testing.T) {
 	for _, id := range ids {
 		w.finish(w.start(s, id))
 	}
-	old := filepath.Join(s.Home().Folder(ids[0]), "journal.jsonl")
+	old := s.Home().File(ids[0])
 	if err := os.WriteFile(old, []byte("damaged\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"time"
 
 	"github.com/pexctl/pex/engine"
@@ -145,9 +144,4 @@ func NewID(now time.Time) string {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return now.UTC().Format(idTime) + hex.EncodeToString(b[:])
-}
-
-// journalFile returns the file to which the records of a run are appended.
-func (s *Service) journalFile(run string) string {
-	return filepath.Join(s.home.Folder(run), "journal.jsonl")
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -105,7 +104,7 @@ func (s *Service) verify(sum Summary) Summary {
 // unreadableSummary returns the summary of a run that cannot be read, with what is still known.
 func (s *Service) unreadableSummary(sum Summary, recs []journal.Record, err error) Summary {
 	sum.Status, sum.StopReason = Unreadable, stop.Reason{}
-	sum.Problem = strings.TrimPrefix(err.Error(), s.home.Folder(sum.Run)+string(filepath.Separator))
+	sum.Problem = strings.TrimPrefix(err.Error(), s.home.File(sum.Run)+": ")
 	if errors.Is(err, journal.ErrCorrupt) {
 		sum.Status, sum.StopReason.Code = Corrupt, stop.StoreCorrupt
 	}
@@ -113,7 +112,7 @@ func (s *Service) unreadableSummary(sum Summary, recs []journal.Record, err erro
 		sum.Spec = engine.SpecInfo{Name: start.Name, Version: start.Version, Digest: start.Digest}
 		sum.Question, sum.StartedAt = Question(start.Input), start.At
 	}
-	if info, serr := os.Stat(s.home.Folder(sum.Run)); sum.StartedAt.IsZero() && serr == nil {
+	if info, serr := os.Stat(s.home.File(sum.Run)); sum.StartedAt.IsZero() && serr == nil {
 		sum.StartedAt = info.ModTime().UTC()
 	}
 	return sum

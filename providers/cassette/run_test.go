@@ -225,7 +225,7 @@ func TestCassetteWithoutSecretsEqualsJournal(t *testing.T) {
 	}
 	file := content(t, recordedRun(t, f, "hello", secret.New(map[string]string{"KEY": "not in there"})))
 	f.Close()
-	if want := content(t, filepath.Join(home.Folder("r"), "journal.jsonl")); file != want {
+	if want := content(t, home.File("r")); file != want {
 		t.Errorf("cassette:\n%s\njournal:\n%s", file, want)
 	}
 	recs, err := home.Read("r")

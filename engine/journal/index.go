@@ -1,0 +1,250 @@
+package journal
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/pexctl/pex/engine/regular"
+)
+
+// indexName is the file in the folder of the runs to which all sessions append heads. It
+// is not a valid run id.
+const indexName = "_index"
+
+// index is the append-only file with the heads of all runs of a home. The last one of a
+// run counts; one with sequence number 0 is that of a removed run. Appends are not
+// synced: after a power loss, the file may lack its end, but it never claims more than
+// was durable. So a missing or damaged line only means that less damage is detected and
+// that the run's summary is computed from its journal.
+//
+// Each line starts with its newline, so that a line that was cut short damages only
+// itself.
+type index struct {
+	path string
+
+	mu  sync.Mutex // guards the fields below
+	out *os.File   // for appending, opened for the first line
+
+	read  fs.FileInfo     // the file as far as it was read
+	size  int64           // how far
+	lines map[string]span // place of the last line of each run
+}
+
+// append appends the line of a head, encoded by Head.encode.
+func (x *index) append(line []byte, sync bool) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.out == nil {
+		out, err := openShared(x.path)
+		if err != nil {
+			return full(err)
+		}
+		x.out = out
+	}
+	line = append([]byte{'\n'}, bytes.TrimSuffix(line, []byte{'\n'})...)
+	_, err := x.out.Write(line)
+	if err == nil && sync {
+		err = regular.Sync(x.out)
+	}
+	return full(err)
+}
+
+// close closes the file for appending; the next append opens it again.
+func (x *index) close() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.out != nil {
+		_ = x.out.Close() // was written with a single call per line
+		x.out = nil
+	}
+}
+
+// head returns the last head of a run and its line. The error wraps fs.ErrNotExist if
+// there is none, ErrCorrupt if it is damaged, and ErrNewer.
+func (x *index) head(run string) (*Head, []byte, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	file, err := x.refresh()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", indexName, err)
+	}
+	defer file.Close()
+	s, found := x.lines[run]
+	if !found {
+		return nil, nil, fs.ErrNotExist
+	}
+	line := make([]byte, s.size, s.size+1)
+	if _, err := file.ReadAt(line, s.at); err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", indexName, err)
+	}
+	line = append(line, '\n')
+	head, err := parseHead(x.path, run, line)
+	if err == nil && head.Seq == 0 {
+		return nil, nil, fs.ErrNotExist
+	}
+	return head, line, err
+}
+
+// runs returns the ids of the runs that have a head, in no order. It does not verify the
+// heads. An unreadable index has none.
+func (x *index) runs() []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	file, err := x.refresh()
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	return slices.Collect(maps.Keys(x.lines))
+}
+
+// refresh opens the file and reads what was appended since the last time. The caller
+// holds mu and must close the file.
+func (x *index) refresh() (*os.File, error) {
+	file, err := regular.Open(x.path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && (x.read == nil || !os.SameFile(x.read, info) || info.Size() < x.size) { // new, or compacted
+		x.size, x.lines = 0, map[string]span{}
+	}
+	if err == nil && info.Size() > x.size {
+		b := make([]byte, info.Size()-x.size)
+		var n int
+		if n, err = file.ReadAt(b, x.size); errors.Is(err, io.EOF) {
+			err = nil
+		}
+		x.scan(b[:n])
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	x.read = info
+	return file, nil
+}
+
+// scan notes the lines of b, the file's content from size on. The last line may still be
+// being written, so the next scan begins with it.
+func (x *index) scan(b []byte) {
+	at := x.size
+	for len(b) > 0 {
+		line := b
+		if end := bytes.IndexByte(b[1:], '\n'); end >= 0 {
+			line = b[:end+1]
+			x.size = at + int64(len(line))
+		}
+		if run, removed := lineRun(bytes.TrimPrefix(line, []byte{'\n'})); removed {
+			delete(x.lines, string(run))
+		} else if run != nil {
+			skip := len(line) - len(bytes.TrimPrefix(line, []byte{'\n'}))
+			x.lines[string(run)] = span{at + int64(skip), len(line) - skip}
+		}
+		at, b = at+int64(len(line)), b[len(line):]
+	}
+}
+
+// lineRun returns the run of a line without verifying it, and whether the run was
+// removed. The beginning of a line is the same in all versions of the format.
+func lineRun(line []byte) (run []byte, removed bool) {
+	_, rest, found := bytes.Cut(line, []byte(`,"run_id":"`))
+	run, rest, ended := bytes.Cut(rest, []byte(`","seq":`))
+	if !found || !ended || !bytes.HasPrefix(line, []byte(`{"v":`)) {
+		return nil, false
+	}
+	return run, bytes.HasPrefix(rest, []byte("0,"))
+}
+
+// maxDead is how many bytes of outdated lines the index may have before a removal compacts
+// it.
+const maxDead = 1 << 20
+
+// compactSome compacts the index if it has much to free, or no run is left.
+func (x *index) compactSome() error {
+	x.mu.Lock()
+	live := int64(0)
+	for _, s := range x.lines {
+		live += int64(s.size) + 1
+	}
+	needless := live > 0 && x.size-live < maxDead
+	x.mu.Unlock()
+	if needless {
+		return nil
+	}
+	_, err := x.compact(false)
+	return err
+}
+
+// compact rewrites the file with only the last line of each run, if no other process
+// uses it, and returns how many bytes that freed. It removes an index without a run.
+func (x *index) compact(dryRun bool) (freed int64, err error) {
+	x.close()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	lock, err := lockExclusive(x.path)
+	if lock == nil || err != nil {
+		return 0, err
+	}
+	defer lock.Close()
+	file, err := x.refresh()
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	var kept []byte
+	for _, s := range slices.SortedFunc(maps.Values(x.lines), func(a, b span) int { return cmp.Compare(a.at, b.at) }) {
+		line := make([]byte, 1+s.size)
+		line[0] = '\n'
+		if _, err := file.ReadAt(line[1:], s.at); err != nil {
+			return 0, err
+		}
+		kept = append(kept, line...)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	freed = info.Size() - int64(len(kept))
+	switch {
+	case freed == 0 || dryRun:
+		return freed, nil
+	case len(kept) == 0:
+		return freed, os.Remove(x.path)
+	}
+	return freed, replaceFile(x.path, kept, true)
+}
+
+// replaceFile writes a temporary file and renames it.
+func replaceFile(path string, b []byte, sync bool) error {
+	temp := path + newSuffix
+	f, err := regular.OpenFile(temp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return full(err)
+	}
+	_, err = f.Write(b)
+	if err == nil && sync {
+		err = regular.Sync(f)
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		_ = os.Remove(temp)
+	}
+	return full(err)
+}
+
+// newSuffix is the suffix of the temporary file.
+const newSuffix = ".new"
