@@ -24,6 +24,7 @@ type lateSync struct {
 	path  string
 	isNew bool  // its directory entries are new
 	f     *File // the journal, which fails if the sync does
+	head  *Head // to be written afterwards; nil = the session continues
 }
 
 func (b *background) add(l lateSync) {
@@ -73,15 +74,18 @@ func (h *Home) syncLate(l lateSync) error {
 	if err == nil && l.isNew {
 		err = h.names.save()
 	}
-	if err == nil {
-		l.f.mu.Lock()
-		l.f.mark(m)
-		l.f.mu.Unlock()
-	}
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
+	case err != nil:
+		return err
+	case l.head != nil:
+		return h.writeLastHead(l.head)
 	}
-	return err
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	l.f.mark(m)
+	return nil
 }
 
 // fail makes the next Append of the journal return the error.

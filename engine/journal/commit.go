@@ -56,7 +56,7 @@ func (f *File) write(lines []byte) error {
 	case Sync:
 		f.scheduleSync()
 	case Async:
-		f.home.background.add(lateSync{f.path, f.isNew, f})
+		f.home.background.add(lateSync{path: f.path, isNew: f.isNew, f: f})
 		f.isNew = false
 	case Exit:
 	}

@@ -61,7 +61,7 @@ func (h *Home) existsInFolder(run string) bool {
 
 // adoptOld moves a run from its folder to the present layout. A kill in between leaves it
 // in one of the two: the journal is moved at once, and its head is in the index before.
-// It returns a *InUseError if an earlier version of the program executes the run.
+// It returns an *InUseError if an earlier version of the program executes the run.
 func (h *Home) adoptOld(run string) error {
 	dir := h.Folder(run)
 	lock, err := acquire(filepath.Join(dir, oldLock), run)

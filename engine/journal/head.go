@@ -53,17 +53,27 @@ func (h *Home) Head(run string) (Head, error) {
 func (f *File) SetHead(summary []byte) { f.summary = bytes.Clone(summary) }
 
 // saveHead writes the head of a session that ends, unless nothing changed or the journal
-// failed.
+// failed. With durability Async, that is done after the journal is synced, since a head
+// must not say more than is durable.
 func (f *File) saveHead() error {
 	f.mu.Lock()
 	head := Head{Run: f.run, Seq: f.seq, Chain: f.tail, Bytes: f.good, Summary: f.summary}
 	needless := f.err != nil || f.seq == 0 || !f.wrote && f.summary == nil
 	f.mu.Unlock()
-	if needless {
+	switch {
+	case needless:
+		return nil
+	case f.home.durability == Async:
+		f.home.background.add(lateSync{f.path, false, f, &head})
 		return nil
 	}
-	if err := f.home.writeHead(&head, false); err != nil {
-		return fmt.Errorf("write the head of run %s (its journal is whole): %w", f.run, err)
+	return f.home.writeLastHead(&head)
+}
+
+// writeLastHead writes the head of a session that ends.
+func (h *Home) writeLastHead(head *Head) error {
+	if err := h.writeHead(head, false); err != nil {
+		return fmt.Errorf("write the head of run %s (its journal is whole): %w", head.Run, err)
 	}
 	failpoint.At(failpoint.HeadWritten)
 	return nil

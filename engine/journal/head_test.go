@@ -18,6 +18,9 @@ func TestAClosedSessionLeavesAHead(t *testing.T) {
 			dir := t.TempDir()
 			h := home(t, dir, d)
 			closedRun(t, h, "r")
+			if err := h.Close(); err != nil {
+				t.Fatal(err)
+			}
 			head, err := h.Head("r")
 			if err != nil || head.Run != "r" || head.Seq != 5 || string(head.Summary) != `{"status":"completed"}` || head.Stale {
 				t.Fatalf("%+v %v", head, err)
@@ -26,7 +29,7 @@ func TestAClosedSessionLeavesAHead(t *testing.T) {
 			if head.Bytes != info.Size() {
 				t.Fatalf("%d bytes, the file has %d", head.Bytes, info.Size())
 			}
-			if left, _ := filepath.Glob(filepath.Join(dir, "runs", "r", "*.new")); len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(dir, "runs", "*.new")); len(left) > 0 {
 				t.Fatal(left)
 			}
 		})

@@ -135,7 +135,7 @@ func (h *Home) Create(run string) (*File, error) {
 }
 
 // Open opens and locks an existing run. The error wraps fs.ErrNotExist if there is none,
-// ErrCorrupt if it is damaged, and is a *HeldError if it is already open. The caller must
+// ErrCorrupt if it is damaged, and is an *InUseError if it is already open. The caller must
 // close the File.
 func (h *Home) Open(run string) (*File, error) {
 	if err := checkID(run); err != nil {

@@ -42,7 +42,7 @@ type PoolOptions struct {
 
 // OpenPool opens and locks the pool at path, creating it if needed, and scans it once to
 // index the records of unfinished runs. It drops a torn last line. The error wraps
-// ErrCorrupt and names the line if any other is damaged, and is a *HeldError if the file
+// ErrCorrupt and names the line if any other is damaged, and is an *InUseError if the file
 // is already open. The caller must close the Pool.
 func OpenPool(path string, o PoolOptions) (*Pool, error) {
 	if o.Durability != "" && o.Durability != Sync && o.Durability != Async {

@@ -12,7 +12,7 @@ import (
 // RemovePool deletes the folder that contains the pool at path. The folder is renamed
 // first, so that it disappears as a whole even if the deletion is interrupted; the rest
 // then remains under a name that starts with ".removed-". The error wraps fs.ErrNotExist
-// if there is no such folder, and is a *HeldError if the pool is open.
+// if there is no such folder, and is an *InUseError if the pool is open.
 func RemovePool(path string) error {
 	dir := filepath.Dir(path)
 	if _, err := os.Stat(dir); err != nil {

@@ -18,7 +18,7 @@ const removedPrefix = ".removed-"
 // Remove deletes a run, damaged or not, with its folder. Its files are moved away first,
 // the journal last, so that the run disappears at once even if the deletion is
 // interrupted; Sweep deletes the rest. The error wraps fs.ErrNotExist if there is no such
-// run, and is a *HeldError if it is open.
+// run, and is an *InUseError if it is open.
 func (h *Home) Remove(run string) error {
 	if err := checkID(run); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (h *Home) moveAway(run string) error {
 		return err
 	}
 	forget := Head{Run: run}
-	_ = h.writeHead(&forget, false) // on a full disk, again below
+	_ = h.writeHead(&forget, true) // on a full disk, again below
 	for _, path := range []string{h.Folder(run), h.path(run)} {
 		if err := os.Rename(path, filepath.Join(trash, filepath.Base(path))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(err, os.RemoveAll(trash))
@@ -53,7 +53,7 @@ func (h *Home) moveAway(run string) error {
 	}
 	err = errors.Join(regular.SyncDir(h.runs), os.RemoveAll(trash))
 	if _, _, herr := h.index.head(run); herr == nil {
-		err = errors.Join(err, h.writeHead(&forget, false))
+		err = errors.Join(err, h.writeHead(&forget, true))
 	}
 	_ = h.index.compactSome() // only saves space
 	return err

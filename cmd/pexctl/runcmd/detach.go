@@ -140,7 +140,7 @@ func (d *background) awaitStart(home *journal.Home, over <-chan struct{}) bool {
 	}
 }
 
-// failed prints the log of a process that started no run, and removes its folder.
+// failed prints the log of a process that started no run, and removes it.
 func (d *background) failed(c *ui.Call, home *journal.Home, log *os.File, code int) error {
 	text, err := io.ReadAll(io.NewSectionReader(log, 0, math.MaxInt64)) // its name may be gone
 	if err != nil {
@@ -148,7 +148,7 @@ func (d *background) failed(c *ui.Call, home *journal.Home, log *os.File, code i
 	}
 	fmt.Fprint(c.Stderr, ui.Safe(c.Stderr, string(text)))
 	if err := home.Remove(d.Run); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return failure.Infra(fmt.Errorf("remove the folder of run %s: %w", d.Run, err))
+		return failure.Infra(err)
 	}
 	if code <= ui.ExitOK {
 		return failure.Infra(fmt.Errorf("the process of run %s exited before the run started", d.Run))
