@@ -7,7 +7,7 @@
 //
 //	Home.Create/Open -> File (locked) -> Load: records of earlier sessions
 //	                                  -> Append: a tick of records, with a Ticket for its durability
-//	File.Close -> head (run.json): how long the journal was, and a summary
+//	File.Close -> head in the index: how long the journal is, and a summary
 //	Open, Read, List: verify the journal against its head
 //	Check, Repair, Remove, Sweep, Snapshot, Adopt: maintenance of a home
 //	OpenPool -> Pool.Run(id): the journals of many runs in one file

@@ -89,7 +89,7 @@ func (w *world) damaged(file, damage string, want *result) (found bool) {
 			continue
 		case code == infra && strings.Contains(said, "corrupt"):
 			return true
-		case code == usage && damage == "delete" && strings.HasSuffix(file, "journal.jsonl"):
+		case code == usage && damage == "delete" && strings.HasSuffix(file, ".jsonl"):
 			w.t.Errorf("%s of %s made the run unknown: %s", damage, file, said)
 		default:
 			w.t.Errorf("%s of %s: resume ended %d: %s", damage, file, code, said)

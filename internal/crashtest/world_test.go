@@ -218,7 +218,7 @@ func (w *world) fatal(format string, args ...any) {
 
 // tail is the end of the journal, without the requests.
 func (w *world) tail() []byte {
-	journal, _ := os.ReadFile(filepath.Join(w.home, "runs", runID, "journal.jsonl"))
+	journal, _ := os.ReadFile(filepath.Join(w.home, "runs", runID+".jsonl"))
 	lines := bytes.Split(journal, []byte("\n"))
 	lines = lines[max(0, len(lines)-60):]
 	for i, line := range lines {

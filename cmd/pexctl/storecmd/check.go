@@ -16,7 +16,7 @@ import (
 func storeCheckCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "check", Usage: "Verify runs, evaluations, trust and memory; exit with 3 if anything is damaged",
-		Description: ui.Help("Changes nothing without --repair, which keeps a copy of the damaged file as journal.jsonl.damaged-N.",
+		Description: ui.Help("Changes nothing without --repair, which keeps a copy of the damaged journal in the run's folder, as journal.jsonl.damaged-N.",
 			"pexctl store check",
 			"pexctl store check -o json | jq '.findings[] | select(.damage)'",
 			"pexctl store check --repair r-20260102-150405-1a2b3c # Keep the records before the damage",
