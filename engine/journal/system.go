@@ -7,15 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/pexctl/pex/engine/regular"
 )
-
-// lockTries is how often acquire retries while a holder has not written its pid yet. If
-// the pid is known it retries once, since the holder may only be a short Home.Stat.
-const lockTries = 20
 
 // acquire locks a run until the file is closed or this process ends. A removed run takes
 // its lock file along, so acquire retries if the locked file is no longer at its path.
@@ -149,6 +146,36 @@ func pidInFile(lock *os.File) int {
 		return 0
 	}
 	return pid
+}
+
+// pidOfLock returns the process that has a file locked for writing, or 0 if the kernel
+// does not tell: only Linux does. A line of /proc/locks (proc_locks(5)) is
+//
+//	1: FLOCK  ADVISORY  WRITE 4242 fe:00:131074 0 EOF
+func pidOfLock(file *os.File) int {
+	var stat syscall.Stat_t
+	if err := syscall.Fstat(int(file.Fd()), &stat); err != nil {
+		return 0
+	}
+	locks, err := os.ReadFile("/proc/locks")
+	if err != nil {
+		return 0
+	}
+	dev := uint64(stat.Dev)
+	major, minor := dev>>8&0xfff|dev>>32&^0xfff, dev&0xff|dev>>12&^0xff
+	inode := fmt.Sprintf("%02x:%02x:%d", major, minor, stat.Ino)
+	for line := range strings.Lines(string(locks)) {
+		f := strings.Fields(line)
+		if len(f) < 6 || f[1] != "FLOCK" || f[3] != "WRITE" || f[5] != inode {
+			continue
+		}
+		var pid int
+		if _, err := fmt.Sscan(f[4], &pid); err != nil || pid < 0 {
+			return 0 // a process outside this pid namespace
+		}
+		return pid
+	}
+	return 0
 }
 
 // release releases the lock. The file stays: removing it would race with a process that
