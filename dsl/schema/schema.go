@@ -15,6 +15,7 @@ import (
 // Schema is a compiled schema. It is immutable and safe for concurrent use.
 type Schema struct {
 	compiled *jsonschema.Schema
+	plain    *plain // nil if compiled decides alone
 	doc      any
 	current  json.RawMessage
 	audit    *audit // read-only after its run
@@ -44,7 +45,7 @@ func compile(raw []byte, doc any, draft *jsonschema.Draft) (*Schema, error) {
 	if a.run(); len(a.problems) > 0 {
 		return nil, a.problems.sorted()
 	}
-	s := &Schema{doc: doc, audit: a}
+	s := &Schema{doc: doc, audit: a, plain: plainOf(doc)}
 	var err error
 	if s.current, err = current(raw, draft); err != nil {
 		return nil, err
@@ -103,6 +104,9 @@ func (s *Schema) Validate(v any) error {
 	found := scan{unique: s.audit.unique}
 	if err := found.value(v, 0); err != nil {
 		return err
+	}
+	if s.plain.accepts(v) {
+		return nil
 	}
 	err := s.validate(v, found)
 	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
