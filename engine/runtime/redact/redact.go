@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/secret"
@@ -24,6 +25,11 @@ func (m Mask) Text(s string) string {
 
 // written redacts a text that may be JSON, which stays valid.
 func (m Mask) written(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		if _, found := m.secrets.Text(s); !found {
+			return s // and nothing is escaped, so a string of the JSON contains none either
+		}
+	}
 	clean, found := m.secrets.JSON([]byte(s))
 	if !found {
 		return s
