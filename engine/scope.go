@@ -68,8 +68,8 @@ type Control interface {
 	// branches.
 	Await(cond func() bool) error
 	// Guards evaluates the guards of a place in order; the first that fires decides. A
-	// guard that ends the run returns a *stop.Error. env returns the variables of the
-	// expressions.
+	// guard that ends the run returns a *stop.Error. env returns the variables of an
+	// expression; nil = View().Env.
 	Guards(at GuardPlace, env func(source string) map[string]any) (Verdict, error)
 	// Exceeded reports whether a limit is exceeded. Nodes must call it before they end a
 	// run at a limit that can be raised on resume; over is called again after each raise.

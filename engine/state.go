@@ -256,7 +256,7 @@ func exceptStep(recs []plan.StepRecord, id string) []plan.StepRecord {
 func (s State) endStep(r plan.StepRecord) State {
 	if i := s.running(r.ID); i >= 0 {
 		r.Usage.ToolCalls += s.Running[i].Usage.ToolCalls
-		s.Running = exceptStep(s.Running, r.ID)
+		s.Running = slices.Concat(s.Running[:i], s.Running[i+1:])
 	}
 	if r.Status == plan.OK && !s.sameResult(r) {
 		s.NoProgress = 0

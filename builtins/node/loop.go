@@ -90,8 +90,10 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 // turn, nor in a run whose journal predates this check.
 func (a *attempt) checkFinalReport(s engine.Scope, got parsedReply, r *model.Reply, turn int) parsedReply {
 	whole := !got.isRefusal && (r.Stop == model.EndTurn || r.Stop == model.StopSequence || r.Stop == "")
-	last := turn >= s.View().Program.Limits.ExecutorMaxIterations || s.Omits(turnName(turn+1))
-	if len(got.calls) == 0 && got.retry == "" && whole && !last {
+	if len(got.calls) > 0 || got.retry != "" || !whole {
+		return got
+	}
+	if last := turn >= s.View().Program.Limits.ExecutorMaxIterations || s.Omits(turnName(turn+1)); !last {
 		got.retry = a.checkReport(s, got.answer)
 	}
 	return got

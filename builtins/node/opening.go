@@ -49,7 +49,7 @@ func (x *executor) opening(v engine.View, st plan.Step) []model.Message {
 		if compact.Enabled(v.Program) {
 			first = &out[len(out)-1] // the only message that compaction never removes
 		}
-		first.Text = append(model.Text{executorObjective, v.State.Question, "\n\n"}, first.Text...)
+		first.Text = slices.Concat(model.Text{executorObjective, v.State.Question, "\n\n"}, first.Text)
 	}
 	return out
 }

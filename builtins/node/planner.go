@@ -101,7 +101,7 @@ func (p *planner) Run(s engine.Scope) error {
 			continue
 		}
 		s.Record(engine.PlanAccepted{Steps: steps, By: p.id, Planner: p.id, Replan: v.State.Plan.Version > 0})
-		verdict, err := s.Guards(engine.AfterPlan, s.View().Env)
+		verdict, err := s.Guards(engine.AfterPlan, nil)
 		if err != nil || !verdict.Replan {
 			return err
 		}
@@ -193,7 +193,7 @@ const responseFormatName = "parameters.plan_execute_reflect_response_format"
 // last; the response format is added unless the prompt or the template contains it.
 func planningSystem(v engine.View, x *values, llm string, own, template component.PromptRef) model.Text {
 	own = systemPrompt(v, llm, own)
-	text := model.Text{plannerSystem}
+	text := append(make(model.Text, 0, 8), plannerSystem)
 	if !own.IsZero() {
 		text = model.Text(own.Render(x.lookup))
 	}

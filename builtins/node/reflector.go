@@ -119,7 +119,7 @@ func (x *reflector) take(s engine.Scope, v engine.View, out outcome) (again stri
 	}
 	urged := v.State.ReplanRequest != ""
 	s.Record(engine.PlanAccepted{Steps: steps, By: x.id, Replan: urged || x.cfg.Strategy != perStep})
-	verdict, err := s.Guards(engine.AfterReflect, s.View().Env)
+	verdict, err := s.Guards(engine.AfterReflect, nil)
 	if err != nil || !verdict.Replan {
 		return "", err
 	}

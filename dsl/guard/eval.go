@@ -164,6 +164,9 @@ func (e *evaluation) member(n *ast.MemberNode) any {
 		e.chainEnded = true
 		return base
 	}
+	if name, ok := n.Property.(*ast.StringNode); ok && kindOf(from) == kindObject {
+		return e.field(from, name.Value, strict)
+	}
 	key, _ := unwrap(e.eval(n.Property))
 	switch kindOf(from) {
 	case kindObject:
@@ -171,8 +174,7 @@ func (e *evaluation) member(n *ast.MemberNode) any {
 		if !ok {
 			fail(n, `write object["name"]`, "the key of an object must be a string, got %s", kindNames[kindOf(key)])
 		}
-		v, _ := field(from, name)
-		return wrapStrict(v, strict || e.strict && name == "args" && reflect.TypeOf(from).Kind() == reflect.Struct)
+		return e.field(from, name, strict)
 	case kindList:
 		return wrapStrict(element(from, e.index(n, key, lengthOfValue(from))), strict)
 	case kindNil:
@@ -183,6 +185,12 @@ func (e *evaluation) member(n *ast.MemberNode) any {
 		fail(n, hintText, "cannot fetch %v from %s", key, kindNames[kindOf(from)])
 	}
 	return nil
+}
+
+// field returns a field of an object. The arguments of a call are strict.
+func (e *evaluation) field(object any, name string, strict bool) any {
+	v, _ := field(object, name)
+	return wrapStrict(v, strict || e.strict && name == "args" && reflect.TypeOf(object).Kind() == reflect.Struct)
 }
 
 // index returns an index of a list; negative ones count from its end.

@@ -297,7 +297,11 @@ func (s *Scope) guards(at engine.GuardPlace, env func(source string) map[string]
 		if g.At != at {
 			continue
 		}
-		fires, err := g.When.Eval(env(g.When.Source))
+		variables := env
+		if variables == nil {
+			variables = s.View().Env
+		}
+		fires, err := g.When.Eval(variables(g.When.Source))
 		if err == nil && !fires {
 			continue
 		}

@@ -169,7 +169,7 @@ var scopeTools = []scopeCase{
 
 // evaluateGuards evaluates the guards after a step.
 func evaluateGuards(s engine.Scope) (engine.Verdict, error) {
-	return s.Guards(engine.AfterStep, func(source string) map[string]any { return s.View().Env(source) })
+	return s.Guards(engine.AfterStep, nil)
 }
 
 func guards(all ...engine.Guard) func(*engine.Program, *engine.Host) {

@@ -93,8 +93,11 @@ func (s *Scope) Replaying() bool { return s.b.run.pos < len(s.b.run.replay) }
 // version that wrote it issued none there. It returns false at the end of the journal,
 // where this is not known yet.
 func (s *Scope) Omits(name string) bool {
-	r, below := s.b.run, join(s.Path(), name)+"/"
-	goesOn := false
+	r := s.b.run
+	if r.pos >= len(r.replay) {
+		return false
+	}
+	below, goesOn := join(s.Path(), name)+"/", false
 	for i := r.pos; i < len(r.replay); i++ {
 		rec := &r.replay[i]
 		if rec.Kind == journal.Intent && strings.HasPrefix(rec.Path, below) {

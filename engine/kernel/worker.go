@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
-	"slices"
 	"sync"
 
 	"github.com/pexctl/pex/engine/journal"
@@ -86,13 +85,14 @@ type effectContext struct {
 	mu    sync.Mutex
 	done  chan struct{} // made when first asked for
 	err   error
-	after []*afterFunc
+	after *afterFunc // the latest, linked to those before it
 }
 
 // afterFunc is a function to call when a context ends.
 type afterFunc struct {
-	c *effectContext
-	f func()
+	c    *effectContext
+	f    func()
+	next *afterFunc
 }
 
 // Done returns a channel that is closed when the context ends.
@@ -132,19 +132,20 @@ func (c *effectContext) AfterFunc(f func()) (stop func() bool) {
 		go f()
 		return func() bool { return false }
 	}
-	a := &afterFunc{c, f}
-	c.after = append(c.after, a)
-	return a.stop
+	c.after = &afterFunc{c, f, c.after}
+	return c.after.stop
 }
 
 func (a *afterFunc) stop() bool {
 	a.c.mu.Lock()
 	defer a.c.mu.Unlock()
-	i := slices.Index(a.c.after, a)
-	if i >= 0 {
-		a.c.after = slices.Delete(a.c.after, i, i+1)
+	for at := &a.c.after; *at != nil; at = &(*at).next {
+		if *at == a {
+			*at = a.next
+			return true
+		}
 	}
-	return i >= 0
+	return false
 }
 
 func (c *effectContext) cancel() {
@@ -156,7 +157,7 @@ func (c *effectContext) cancel() {
 	if c.err = context.Canceled; c.done != nil {
 		close(c.done)
 	}
-	for _, a := range c.after {
+	for a := c.after; a != nil; a = a.next {
 		go a.f()
 	}
 	c.after = nil

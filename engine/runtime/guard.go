@@ -29,7 +29,7 @@ func (s *scope) guards(at engine.GuardPlace, env func(source string) map[string]
 		if g.At != at || s.r.finalizing {
 			continue
 		}
-		fires, err := g.When.Eval(env(g.When.Source))
+		fires, err := g.When.Eval(s.guardEnv(env, g.When.Source))
 		if s.r.traced() {
 			s.r.trace(GuardEvaluated{g.Index, fires && err == nil})
 		}
@@ -47,6 +47,14 @@ func (s *scope) guards(at engine.GuardPlace, env func(source string) map[string]
 		}
 	}
 	return engine.Verdict{}, nil
+}
+
+// guardEnv returns the variables of an expression: those of env, or of the run.
+func (s *scope) guardEnv(env func(source string) map[string]any, source string) map[string]any {
+	if env == nil {
+		return s.View().Env(source)
+	}
+	return env(source)
 }
 
 // failClosed applies a guard whose condition cannot be evaluated. It never lets the call

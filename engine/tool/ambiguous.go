@@ -85,9 +85,10 @@ func (s *argScanner) value(at *place) error {
 func (s *argScanner) object(at *place) error {
 	var few [8][]byte
 	var many map[string]bool
+	inner := place{in: at}
 	s.at++
 	for n := 0; s.next() == '"'; n++ {
-		inner := place{in: at, key: s.text()}
+		inner.key = s.text()
 		if many == nil && n < len(few) && bytes.IndexByte(inner.key, '\\') < 0 {
 			for _, k := range few[:n] {
 				if bytes.Equal(k, inner.key) {

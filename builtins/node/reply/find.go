@@ -67,8 +67,8 @@ func (src *source) candidates(o Options) []candidate {
 
 // all parses the text as one value with nothing around it.
 func (src *source) all(o Options) (candidate, bool) {
-	var stack [8]value
-	r := reader{src: src.text, limit: o.maxDepth(), stack: stack[:0]}
+	r := reader{src: src.text, limit: o.maxDepth()}
+	r.stack = r.few[:0]
 	c := candidate{end: len(src.text)}
 	if !r.value(&c.value) || !r.space() || r.pos != len(r.src) {
 		return c, false

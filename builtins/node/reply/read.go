@@ -23,7 +23,8 @@ type reader struct {
 	pos   int
 	limit int // maximum nesting depth
 	level int
-	stack []value // members and elements of the open containers
+	stack []value  // members and elements of the open containers
+	few   [8]value // where the stack starts
 
 	fixes fix
 	count int // number of fixes, so that a container can tell whether it contains any
