@@ -34,6 +34,8 @@ type View struct {
 	Stop    *stop.Reason // why the run ends, while its finalizer runs
 
 	InFlight []*ToolCalled // unfinished calls, oldest first
+
+	Conversation bool // the run stores its messages; false = it ignores MessagesAdded
 }
 
 // Model returns the LLM with a name, or nil.

@@ -2,6 +2,7 @@ package node
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/pexctl/pex/builtins/node/planning"
 	"github.com/pexctl/pex/engine"
@@ -15,8 +16,8 @@ import (
 type batchRun struct {
 	x         *executor
 	format    string
-	started   map[string]bool
-	quota     int // steps this visit may still start
+	started   []string // IDs
+	quota     int      // steps this visit may still start
 	running   int
 	finished  int    // steps finished in this visit
 	failedID  string // ID of a failed step, "" if none failed
@@ -65,7 +66,7 @@ func (b *batchRun) work(s engine.Scope) error {
 			}
 			continue
 		}
-		b.started[st.ID] = true
+		b.started = append(b.started, st.ID)
 		b.quota--
 		b.running++
 		rec, err := b.x.step(s, st, b)
@@ -132,7 +133,7 @@ func (b *batchRun) next(s engine.Scope) (plan.Step, bool) {
 	}
 	v := s.View()
 	for st := range v.State.Open() {
-		if b.started[st.ID] {
+		if slices.Contains(b.started, st.ID) {
 			if b.format != planning.FormatDag {
 				return plan.Step{}, false // lists run in order
 			}
@@ -188,10 +189,10 @@ func (b *batchRun) skip(s engine.Scope, why string, which func(plan.Step) bool) 
 	for again := true; again; {
 		again = false
 		for st := range s.View().State.Open() {
-			if b.started[st.ID] || !which(st) {
+			if slices.Contains(b.started, st.ID) || !which(st) {
 				continue
 			}
-			b.started[st.ID] = true
+			b.started = append(b.started, st.ID)
 			again = true
 			s.Record(engine.StepEnded{Record: plan.StepRecord{
 				ID: st.ID, Goal: st.Goal, Status: plan.Skipped, Error: why,

@@ -73,6 +73,9 @@ func textOf(s string) model.Text {
 
 // recordExchange adds a request to a model and its reply to the conversation.
 func recordExchange(s engine.Scope, messages []model.Message, r *model.Reply) {
+	if !s.View().Conversation {
+		return
+	}
 	s.Record(engine.MessagesAdded{System: messages[0].Text, Messages: []model.Message{
 		messages[len(messages)-1], {Role: model.Assistant, Text: textOf(r.Text), Reply: r},
 	}})

@@ -92,7 +92,7 @@ func (x *executor) visit(s engine.Scope) error {
 		}
 		return engine.ErrReplan // the reflector takes its last turn
 	}
-	b := &batchRun{x: x, format: rulesOf(v, x.id).Format, started: map[string]bool{}, quota: planning.MaxSteps}
+	b := &batchRun{x: x, format: rulesOf(v, x.id).Format, quota: planning.MaxSteps}
 	switch x.take {
 	case engine.AllSteps: // the whole plan
 	case engine.OneStep:
@@ -109,18 +109,18 @@ var errLimitRaised = errors.New("the limit was raised")
 // outOfSteps returns the limit error if max_steps ends the plan and no reflector can take
 // a last turn, and nil otherwise.
 func (x *executor) outOfSteps(s engine.Scope) error {
-	cut := func(engine.Limits) bool {
-		v := s.View()
-		return v.State.Executed >= v.Program.Limits.MaxSteps && v.State.HasOpenSteps() &&
-			!engine.NodeIs[engine.PlanReviewer](v.Program, v.Program.Replanner(x.id, v.State.Planner))
-	}
 	switch {
-	case !cut(engine.Limits{}):
+	case !x.isOutOfSteps(s.View()):
 		return nil
-	case s.Exceeded(cut):
+	case s.Exceeded(func(engine.Limits) bool { return x.isOutOfSteps(s.View()) }):
 		return stop.AtLimit(stop.MaxSteps, "limits.max_steps", "%d steps were executed", s.View().State.Executed)
 	}
 	return errLimitRaised
+}
+
+func (x *executor) isOutOfSteps(v engine.View) bool {
+	return v.State.Executed >= v.Program.Limits.MaxSteps && v.State.HasOpenSteps() &&
+		!engine.NodeIs[engine.PlanReviewer](v.Program, v.Program.Replanner(x.id, v.State.Planner))
 }
 
 // Prompt returns the messages that the executor would send for the next step.

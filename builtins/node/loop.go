@@ -146,38 +146,48 @@ func (a *attempt) calls(s engine.Scope, calls []model.ToolCall, repeats *repetit
 		}
 		todo = append(todo, i)
 	}
-	if err := a.callAll(s, calls, todo, results, cut); err != nil {
+	if err := (&toolTurn{a: a, calls: calls, results: results, cut: cut}).run(s, todo); err != nil {
 		return compactRecords(results), "", err
 	}
 	return results, "", nil
 }
 
-// callAll runs the calls with the indexes in todo. After a guard has requested a new
-// plan, running calls finish and no others start.
-func (a *attempt) callAll(s engine.Scope, calls []model.ToolCall, todo []int, results []tool.Record, cut bool) error {
-	var urged error
-	one := func(i int, s engine.Scope) (err error) {
-		if urged != nil {
-			return nil
-		}
-		results[i], err = a.call(s, "tool."+strconv.Itoa(i), engine.Invocation{
-			Tool: calls[i].Name, Args: calls[i].Args, CallID: calls[i].ID, Truncated: cut, Obsolete: func() error { return urged },
-		})
-		if errors.Is(err, engine.ErrReplan) {
-			urged, a.visit.replanErr, err = err, err, nil
-		}
-		return err
-	}
-	if len(todo) >= 2 && a.x.cfg.ParallelToolCalls {
-		err := s.Parallel(len(todo), func(int) string { return "" }, func(k int, s engine.Scope) error { return one(todo[k], s) })
-		return cmp.Or(err, urged)
+// toolTurn is the tool calls of one reply. After a guard has requested a new plan, running
+// calls finish and no others start.
+type toolTurn struct {
+	a       *attempt
+	calls   []model.ToolCall
+	results []tool.Record // in call order
+	cut     bool          // the reply was truncated at the output limit
+	urged   error         // a guard's request for a new plan
+}
+
+// run runs the calls with the indexes in todo.
+func (t *toolTurn) run(s engine.Scope, todo []int) error {
+	if len(todo) >= 2 && t.a.x.cfg.ParallelToolCalls {
+		err := s.Parallel(len(todo), func(int) string { return "" }, func(k int, s engine.Scope) error { return t.call(s, todo[k]) })
+		return cmp.Or(err, t.urged)
 	}
 	for _, i := range todo {
-		if err := one(i, s); err != nil {
+		if err := t.call(s, i); err != nil {
 			return err
 		}
 	}
-	return urged
+	return t.urged
+}
+
+func (t *toolTurn) call(s engine.Scope, i int) (err error) {
+	if t.urged != nil {
+		return nil
+	}
+	c := &t.calls[i]
+	t.results[i], err = t.a.call(s, "tool."+strconv.Itoa(i), engine.Invocation{
+		Tool: c.Name, Args: c.Args, CallID: c.ID, Truncated: t.cut, Obsolete: func() error { return t.urged },
+	})
+	if errors.Is(err, engine.ErrReplan) {
+		t.urged, t.a.visit.replanErr, err = err, err, nil
+	}
+	return err
 }
 
 // compactRecords removes the records of calls that were not made.

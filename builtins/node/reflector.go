@@ -128,13 +128,16 @@ func (x *reflector) take(s engine.Scope, v engine.View, out outcome) (again stri
 
 // turn returns the view to review and, if this must be the last review, the limit that
 // ends the run.
-func (x *reflector) turn(s engine.Scope, rejected int) (v engine.View, last error) {
+func (x *reflector) turn(s engine.Scope, rejected int) (engine.View, error) {
+	if v := s.View(); x.lastTurn(v, rejected) == nil {
+		return v, nil
+	}
+	var last error
 	s.Exceeded(func(engine.Limits) bool {
-		v = s.View()
-		last = x.lastTurn(v, rejected)
+		last = x.lastTurn(s.View(), rejected)
 		return last != nil
 	})
-	return v, last
+	return s.View(), last
 }
 
 // lastTurn returns the limit that leaves no room for another step, or nil.

@@ -68,6 +68,9 @@ func (d *transcript) messages() []model.Message {
 
 // record adds the step's messages, followed by more, to the conversation of the result.
 func (d *transcript) record(s engine.Scope, more ...model.Message) {
+	if !s.View().Conversation {
+		return
+	}
 	messages := d.messages()
 	s.Record(engine.MessagesAdded{System: d.sent[0].Text, Messages: append(slices.Clip(messages), more...)})
 }

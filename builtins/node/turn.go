@@ -53,8 +53,11 @@ func (t turn) ask(s engine.Scope, role, llm string, messages []model.Message) (o
 		if err != nil {
 			return outcome{}, err
 		}
-		message := model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Reply: r}
-		s.Record(engine.MessagesAdded{System: messages[0].Text, Messages: append(messages[max(0, len(messages)-1):len(messages):len(messages)], message)})
+		if s.View().Conversation {
+			s.Record(engine.MessagesAdded{System: messages[0].Text, Messages: []model.Message{
+				messages[len(messages)-1], {Role: model.Assistant, Text: model.Text{r.Text}, Reply: r},
+			}})
+		}
 		out, bad, err := t.read(s, r)
 		if err != nil || bad.text == "" {
 			return out, err
@@ -75,10 +78,9 @@ func (t turn) ask(s engine.Scope, role, llm string, messages []model.Message) (o
 		}
 		*left--
 		s.Record(engine.WarningAdded{Text: fmt.Sprintf("%s reply was invalid and was requested again: %s", role, why.text), Repair: engine.PlannerRetried})
-		message.Text = model.Text{excerpt(r.Text)}
-		messages = append(slices.Clip(messages), message, model.Message{
-			Role: model.User, Text: model.Text{"Your reply is invalid:\n", bad.text, "\nReply again with one JSON object in the required format."},
-		})
+		messages = append(slices.Clip(messages),
+			model.Message{Role: model.Assistant, Text: model.Text{excerpt(r.Text)}, Reply: r},
+			model.Message{Role: model.User, Text: model.Text{"Your reply is invalid:\n", bad.text, "\nReply again with one JSON object in the required format."}})
 	}
 }
 

@@ -111,7 +111,7 @@ func (s *Scope) Omits(string) bool { return false }
 func (s *Scope) View() engine.View {
 	v := engine.View{
 		Program: s.r.program, State: s.r.state, Files: s.r.input.Files, Started: time.Unix(0, 0).UTC(),
-		Elapsed: s.r.clock.now, InFlight: s.r.running,
+		Elapsed: s.r.clock.now, InFlight: s.r.running, Conversation: true,
 	}
 	for i := range s.r.host.Tools {
 		v.Tools = append(v.Tools, s.r.host.Tools[i].Info())

@@ -18,7 +18,7 @@ import (
 // lastReplies holds the latest model replies of a run, to find the one that produced the
 // answer.
 type lastReplies struct {
-	path   string                  // scope of the last call made outside of steps
+	scope  *scope                  // of the last call made outside of steps
 	reply  *model.Reply            // reply to that call
 	steps  map[string]*model.Reply // last reply of each step
 	answer *engine.ConversationMessage
@@ -27,7 +27,7 @@ type lastReplies struct {
 // recordReply stores the reply to a call made in the scope.
 func (sp *lastReplies) recordReply(s *scope, c *model.Call, r *model.Reply) {
 	if c.StepID == "" {
-		sp.path, sp.reply = s.Path(), r
+		sp.scope, sp.reply = s, r
 		return
 	}
 	if sp.steps == nil {
@@ -39,8 +39,8 @@ func (sp *lastReplies) recordReply(s *scope, c *model.Call, r *model.Reply) {
 // recordAnswer sets the reply that produced an answer: the last one in the scope that
 // records the answer, or that of the last step if its result is the answer.
 func (sp *lastReplies) recordAnswer(s *scope, a engine.Answer) {
-	reply, path := sp.reply, sp.path
-	if reply == nil || s.Path() != path {
+	reply, path := sp.reply, s.Path()
+	if reply == nil || sp.scope.Path() != path {
 		reply, path = nil, ""
 		if n := len(s.r.state.Steps); n > 0 && s.r.state.Steps[n-1].Result == a.Text {
 			id := s.r.state.Steps[n-1].ID

@@ -28,7 +28,8 @@ type modelQuery struct {
 	nth      int // number of the call within its role and step, from 1
 	attempt  attempt
 	llm      boundModel
-	request  *model.Request
+	request  *model.Request // of the current attempt
+	first    model.Request  // of the first attempt, for one allocation instead of two
 	reserved reservation
 	started  time.Duration // active time of the run at the start of the call
 }
@@ -85,7 +86,12 @@ func (w withRecord) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 		return nil, err
 	}
 	r, c, spec := s.r, &q.call, q.llm.spec
-	q.request = &model.Request{
+	if q.request == nil {
+		q.request = &q.first
+	} else { // earlier requests may be in use
+		q.request = new(model.Request)
+	}
+	*q.request = model.Request{
 		Role: c.Role, Call: q.nth, Step: c.Step, Messages: c.Messages, Tools: c.Tools,
 		ParallelTools: c.Parallel, Schema: c.Schema, Params: spec.Params, Fallback: q.llm.hasFallback, PriorAttempts: q.attempt.requests,
 	}

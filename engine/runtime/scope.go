@@ -106,7 +106,7 @@ func (s *scope) withinDuration(f func(*scope) error) error {
 func (s *scope) View() engine.View {
 	v := engine.View{
 		Program: s.r.program, State: s.r.state, Tools: s.r.infos, Started: s.r.started,
-		Elapsed: s.k.Now(), Files: s.r.input.Files,
+		Elapsed: s.k.Now(), Files: s.r.input.Files, Conversation: s.r.opts.Conversation,
 	}
 	v.InFlight = s.r.inFlight
 	if s.r.finalizing {

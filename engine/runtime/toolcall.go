@@ -241,7 +241,11 @@ func (c *toolRun) removeInFlight() {
 
 // otherCalls returns the calls in flight except one.
 func (r *run) otherCalls(one *engine.ToolCalled) []*engine.ToolCalled {
-	return slices.DeleteFunc(slices.Clone(r.inFlight), func(c *engine.ToolCalled) bool { return c == one })
+	i := slices.Index(r.inFlight, one)
+	if i < 0 {
+		return r.inFlight
+	}
+	return slices.Concat(r.inFlight[:i], r.inFlight[i+1:])
 }
 
 // startCall counts a call against max_tool_calls of the run and its parents. If a limit

@@ -80,12 +80,12 @@ func (c *toolRun) perform() error {
 
 // recordOutcome records the output or failure of the call.
 func (c *toolRun) recordOutcome(out segmentResult, err error) error {
-	var f *journal.Failure
+	f, failed := errors.AsType[*journal.Failure](err)
 	switch {
 	case err == nil:
 		c.rec.Status, c.rec.Result, c.rec.ModelText = tool.CallOK, out.Value(), out.String()
 		c.settleEffect(nil)
-	case errors.As(err, &f):
+	case failed:
 		c.attempts = statsOf(f).Attempts
 		c.rec.Fail(tool.CallError, f.Message)
 		if f.Code == failedTimeout {

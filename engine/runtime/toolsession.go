@@ -102,8 +102,9 @@ type callSegment struct {
 // toolSession serves a tool's callbacks during one attempt of a segment.
 type toolSession struct {
 	*callSegment
-	ctx context.Context
-	end context.CancelCauseFunc
+	prepared tool.Call // the call, with the callbacks of the attempt
+	ctx      context.Context
+	end      context.CancelCauseFunc
 
 	mu              sync.Mutex
 	delivered       []bool              // which of answers the tool has received
@@ -130,15 +131,15 @@ func (p *callSegment) begin(ctx context.Context, timeout time.Duration) *toolSes
 
 // toolCall returns the call with the callbacks of the attempt.
 func (m *toolSession) toolCall() *tool.Call {
-	call := m.call
-	call.Ask = m.ask
+	m.prepared = m.call
+	m.prepared.Ask = m.ask
 	if m.tool.sampling.LLM != "" {
-		call.Sample = m.sample
+		m.prepared.Sample = m.sample
 	}
 	if m.tool.vectorLLM != "" {
-		call.Embed = m.embed
+		m.prepared.Embed = m.embed
 	}
-	return &call
+	return &m.prepared
 }
 
 // llmContext returns ctx for an LLM call of the tool.
