@@ -233,7 +233,7 @@ func (in *inbox) parse() ([][]addition, extent, error) {
 
 // importInbox moves the content of the inbox to the open store. If it is interrupted, the
 // next operation repeats it, which changes nothing that was imported.
-func (s *Store) importInbox(ctx context.Context, db *lease) error {
+func (s *Store) importInbox(ctx context.Context, db *lease) (err error) {
 	if !s.hasFile(inboxFile) && !s.hasFile(inboxLock) {
 		return nil
 	}
@@ -241,7 +241,7 @@ func (s *Store) importInbox(ctx context.Context, db *lease) error {
 	if err != nil {
 		return err
 	}
-	defer in.close()
+	defer func() { err = errors.Join(err, in.close()) }()
 	lines, _, err := in.parse()
 	if err != nil || len(lines) == 0 {
 		return err

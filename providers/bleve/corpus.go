@@ -14,10 +14,11 @@ import (
 	"github.com/pexctl/pex/providers/bleve/chunk"
 	"github.com/pexctl/pex/providers/bleve/indexcache"
 	"github.com/pexctl/pex/providers/bleve/indexcache/index"
+	"github.com/pexctl/pex/providers/bleve/indexcache/index/word"
 )
 
 // version must change whenever the same file would be indexed differently.
-const version = 2
+const version = 3
 
 // maxAttempts is how often a query is tried with broken indexes: the stored one, its
 // replacement, and one in memory.
@@ -39,7 +40,7 @@ type corpus struct {
 // newCorpus prepares the index of a folder; it opens nothing. vectors identifies the
 // model of the stored vectors.
 func newCorpus(c *Config, dir, cache, vectors string) (*corpus, error) {
-	mapping, err := index.Mapping(c.Language)
+	analyzer, err := word.New(c.Language)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func newCorpus(c *Config, dir, cache, vectors string) (*corpus, error) {
 		sum := sha256.Sum256(id)
 		cache = filepath.Join(cache, "retrieve", hex.EncodeToString(sum[:12]))
 	}
-	l.cache = indexcache.New(cache, mapping)
+	l.cache = indexcache.New(cache, analyzer)
 	return l, nil
 }
 

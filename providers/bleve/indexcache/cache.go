@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/blevesearch/bleve/v2/mapping"
+	"github.com/blevesearch/bleve/v2/analysis"
 
 	"github.com/pexctl/pex/providers/bleve/indexcache/index"
 )
@@ -16,10 +16,10 @@ const maxBroken = 2
 // Cache stores one index. It is not safe for concurrent use, but several of the same
 // folder may be used concurrently, also by other processes.
 type Cache struct {
-	dir     string
-	mapping *mapping.IndexMappingImpl
-	memory  *index.Index // nil = none
-	broken  int
+	dir      string
+	analyzer analysis.Analyzer
+	memory   *index.Index // nil = none
+	broken   int
 }
 
 // Lease is the use of an index until it is released.
@@ -31,16 +31,16 @@ type Lease struct {
 
 // New returns the cache in a folder, which is created on first use; with "" the index is
 // in memory.
-func New(dir string, m *mapping.IndexMappingImpl) *Cache { return &Cache{dir: dir, mapping: m} }
+func New(dir string, a analysis.Analyzer) *Cache { return &Cache{dir: dir, analyzer: a} }
 
 // Acquire returns the index for exclusive use; the caller must release it. If the index
 // cannot be stored it uses one in memory and reports that.
 func (s *Cache) Acquire(ctx context.Context, progress func(string)) (*Lease, error) {
 	if s.dir == "" {
-		return s.inMemory("", progress)
+		return s.inMemory("", progress), nil
 	}
 	if s.broken >= maxBroken {
-		return s.inMemory("the index was damaged repeatedly and is no longer stored; the next process rebuilds it", progress)
+		return s.inMemory("the index was damaged repeatedly and is no longer stored; the next process rebuilds it", progress), nil
 	}
 	d, err := acquireSlot(ctx, s.dir)
 	if err != nil {
@@ -50,44 +50,31 @@ func (s *Cache) Acquire(ctx context.Context, progress func(string)) (*Lease, err
 	if s.memory != nil {
 		wait = 0
 	}
-	err = d.open(ctx, s.mapping, wait)
+	err = d.open(ctx, s.analyzer, wait)
 	switch {
 	case err == nil:
-		s.dropMemory()
+		s.memory = nil
 		return &Lease{d.index, s, d}, nil
 	case ctx.Err() != nil:
 		d.release()
 		return nil, ctx.Err()
 	}
 	d.release()
-	if errors.Is(err, index.ErrBusy) {
-		return s.inMemory("another process is using the index; building a temporary one in memory", progress)
+	if errors.Is(err, errBusy) {
+		return s.inMemory("another process is using the index; building a temporary one in memory", progress), nil
 	}
-	return s.inMemory(fmt.Sprintf("the index cannot be stored and the next process rebuilds it: %v", err), progress)
+	return s.inMemory(fmt.Sprintf("the index cannot be stored and the next process rebuilds it: %v", err), progress), nil
 }
 
 // inMemory returns the in-memory index. When it creates one, it reports the reason to progress.
-func (s *Cache) inMemory(why string, progress func(string)) (_ *Lease, err error) {
-	if s.memory != nil && s.memory.Full() {
-		s.dropMemory()
-	}
+func (s *Cache) inMemory(why string, progress func(string)) *Lease {
 	if s.memory == nil {
 		if why != "" {
 			progress(why)
 		}
-		if s.memory, err = index.InMemory(s.mapping); err != nil {
-			return nil, err
-		}
+		s.memory = index.InMemory(s.analyzer)
 	}
-	return &Lease{Index: s.memory, cache: s}, nil
-}
-
-// dropMemory closes the in-memory index.
-func (s *Cache) dropMemory() {
-	if s.memory != nil {
-		_ = s.memory.Close()
-		s.memory = nil
-	}
+	return &Lease{Index: s.memory, cache: s}
 }
 
 // Release returns the index with the error of its use: after index.ErrBroken it will be
@@ -95,7 +82,6 @@ func (s *Cache) dropMemory() {
 func (l *Lease) Release(err error) {
 	switch broken := errors.Is(err, index.ErrBroken); {
 	case l.slot == nil && broken:
-		l.Index.Abandon()
 		l.cache.memory = nil
 	case l.slot != nil && broken:
 		l.cache.broken++

@@ -1,6 +1,6 @@
 // Package indexcache stores indexes in cache folders, so that later processes can reuse them.
 //
-//	New(folder, mapping) --Acquire--> Lease {Index} --Release--> closed, or removed if broken
+//	New(folder, analyzer) --Acquire--> Lease {Index} --Release--> closed, or removed if broken
 //
 //	Acquire: waits for other users in this process, which share one open index;
 //	         locks a file against other processes;

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/regular"
-	"github.com/pexctl/pex/providers/bleve/indexcache/index"
 )
 
 const (
@@ -19,14 +18,17 @@ const (
 	pollInterval = 20 * time.Millisecond // between attempts to lock
 )
 
-// lock locks a folder; it returns index.ErrBusy if another process holds the lock for
+// errBusy is returned for a folder that another process has locked.
+var errBusy = errors.New("another process has the index open")
+
+// lock locks a folder; it returns errBusy if another process holds the lock for
 // longer than patience.
 func lock(ctx context.Context, dir string, patience time.Duration) (*os.File, error) {
 	until := time.NewTimer(patience)
 	defer until.Stop()
 	for {
 		f, err := tryAcquire(dir)
-		if err == nil || !errors.Is(err, index.ErrBusy) {
+		if err == nil || !errors.Is(err, errBusy) {
 			return f, err
 		}
 		next := time.NewTimer(pollInterval)
@@ -34,7 +36,7 @@ func lock(ctx context.Context, dir string, patience time.Duration) (*os.File, er
 		case <-next.C:
 		case <-until.C:
 			next.Stop()
-			return nil, index.ErrBusy
+			return nil, errBusy
 		case <-ctx.Done():
 			next.Stop()
 			return nil, ctx.Err()
@@ -55,7 +57,7 @@ func tryAcquire(dir string) (*os.File, error) {
 	}
 	ok, err := tryLock(f)
 	if err == nil && (!ok || !stillLinked(f, name)) {
-		err = index.ErrBusy
+		err = errBusy
 	}
 	if err != nil {
 		_ = f.Close()

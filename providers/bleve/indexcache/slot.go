@@ -3,7 +3,6 @@ package indexcache
 import (
 	"cmp"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/blevesearch/bleve/v2/mapping"
+	"github.com/blevesearch/bleve/v2/analysis"
 
 	"github.com/pexctl/pex/providers/bleve/indexcache/index"
 )
@@ -70,7 +69,7 @@ func (d *slot) unref() {
 }
 
 // open opens the index, or creates one if there is no valid one.
-func (d *slot) open(ctx context.Context, m *mapping.IndexMappingImpl, patience time.Duration) (err error) {
+func (d *slot) open(ctx context.Context, a analysis.Analyzer, patience time.Duration) (err error) {
 	if d.index != nil {
 		return nil
 	}
@@ -83,17 +82,13 @@ func (d *slot) open(ctx context.Context, m *mapping.IndexMappingImpl, patience t
 	}
 	folder := filepath.Join(d.dir, indexName)
 	if _, err := os.Stat(folder); err == nil {
-		if d.index, err = index.Open(folder, m); err == nil {
+		if d.index, err = index.Open(folder, a); err == nil {
 			return nil
-		}
-		if errors.Is(err, index.ErrBusy) {
-			d.close()
-			return err
 		}
 	}
 	err = os.RemoveAll(folder)
 	if err == nil {
-		d.index, err = index.Create(folder, m)
+		d.index, err = index.Create(folder, a)
 	}
 	if err != nil {
 		d.close()
@@ -101,11 +96,8 @@ func (d *slot) open(ctx context.Context, m *mapping.IndexMappingImpl, patience t
 	return err
 }
 
-// close closes the index. What an error loses is indexed again.
+// close forgets the index and unlocks its folder.
 func (d *slot) close() {
-	if d.index != nil {
-		_ = d.index.Close()
-	}
 	if d.lock != nil {
 		_ = d.lock.Close()
 	}
@@ -114,8 +106,6 @@ func (d *slot) close() {
 
 // discard removes a broken index.
 func (d *slot) discard() {
-	d.index.Abandon()
-	d.index = nil
 	_ = os.RemoveAll(filepath.Join(d.dir, indexName))
 	d.close()
 }

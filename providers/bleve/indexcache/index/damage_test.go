@@ -2,24 +2,25 @@ package index_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/blevesearch/bleve/v2"
-
 	"github.com/pexctl/pex/providers/bleve/indexcache/index"
+	"github.com/pexctl/pex/providers/bleve/indexcache/index/word"
 )
 
 // create creates an index in a folder.
 func create(t *testing.T, dir string) {
 	t.Helper()
-	x := must(index.Create(dir, must(index.Mapping("en"))(t)))(t)
+	x := must(index.Create(dir, must(word.New("en"))(t)))(t)
 	put(t, x, []string{"a", "A: ship sea", "harbour"}, []string{"b", "ship"})
 	put(t, x, []string{"c", "ship and wave", "sea"})
 	withVectors(t, x, "d", []float64{1, 0}, []float64{1, 1})
-	closed(t, x)
 }
 
 // harm changes the files that match a pattern.
@@ -39,119 +40,131 @@ func harm(t *testing.T, pattern string, change func([]byte) []byte) {
 // use opens, searches and updates an index.
 func use(t *testing.T, dir string) (found string, err error) {
 	t.Helper()
-	x, err := index.Open(dir, must(index.Mapping("en"))(t))
+	x, err := index.Open(dir, must(word.New("en"))(t))
 	if err != nil {
 		return "", err
 	}
 	hits, err := x.Words(t.Context(), "ship", 9)
-	if err == nil {
-		_, err = x.Similar(t.Context(), &index.Vectors{}, []float32{1, 0}, 9)
+	if err != nil {
+		return "", err
 	}
+	similar, err := x.Similar(t.Context(), &index.Vectors{}, []float32{1, 0}, 9)
 	if err == nil {
 		err = errors.Join(x.Put(index.File{Path: "a", Size: 10_000}, passages([]string{"ship", "boat"})), x.Flush())
 	}
-	if err != nil {
-		x.Abandon()
-		return "", err
-	}
-	return shown(hits), x.Close()
+	return shown(hits) + ", " + shown(similar), err
 }
 
+// checkUse checks that an index is intact or broken.
+func checkUse(t *testing.T, dir, harm string) {
+	t.Helper()
+	found, err := use(t, dir)
+	if err == nil && found != "b:1 a:1 c:1, d:1 d:2" || err != nil && !errors.Is(err, index.ErrBroken) {
+		t.Errorf("%s: %q, error %v, want the right answer, or ErrBroken", harm, found, err)
+	}
+}
+
+func TestUndamagedIndex(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "x")
+	create(t, dir)
+	if found, err := use(t, dir); err != nil || found != "b:1 a:1 c:1, d:1 d:2" {
+		t.Errorf("%q, %v", found, err)
+	}
+}
+
+// patterns match the files of an index.
+var patterns = []string{"manifest", "*.seg", "*.vec"}
+
 func TestDamage(t *testing.T) {
-	for _, name := range []string{"index_meta.json", "store/root.bolt", "store/*.zap"} {
+	for _, name := range patterns {
 		for kind, change := range map[string]func([]byte) []byte{
 			"empty":   func([]byte) []byte { return nil },
 			"cut":     func(b []byte) []byte { return b[:len(b)/2] },
+			"longer":  func(b []byte) []byte { return append(b, 0) },
 			"rubbish": func(b []byte) []byte { return bytes.Repeat([]byte("rubbish "), len(b)/8+1)[:len(b)] },
 			"zeros":   func(b []byte) []byte { return make([]byte, len(b)) },
 		} {
-			t.Run(kind+" "+filepath.Base(name), func(t *testing.T) {
-				dir := filepath.Join(t.TempDir(), "x")
-				create(t, dir)
-				harm(t, filepath.Join(dir, name), change)
-				found, err := use(t, dir)
-				// An index that lost its segments is empty.
-				if err == nil && found != "b:1 a:1 c:1" && found != "" || err != nil && !errors.Is(err, index.ErrBroken) {
-					t.Errorf("%q, error %v, want the right answer, none, or ErrBroken", found, err)
-				}
-			})
-		}
-	}
-}
-
-// The process survives any truncated file. bolt maps the original length.
-func TestTruncatedFiles(t *testing.T) {
-	whole := filepath.Join(t.TempDir(), "x")
-	create(t, whole)
-	x := must(index.Open(whole, must(index.Mapping("en"))(t)))(t)
-	for i := range 20 { // moves the parts of bolt's file
-		put(t, x, []string{string(rune('d' + i)), "ship"})
-	}
-	closed(t, x)
-	for at := range 16 {
-		dir := filepath.Join(t.TempDir(), "x")
-		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
-			t.Fatal(err)
-		}
-		harm(t, filepath.Join(dir, "store/root.bolt"), func(b []byte) []byte { return b[:len(b)*at/16] })
-		if _, err := use(t, dir); err != nil && !errors.Is(err, index.ErrBroken) {
-			t.Errorf("at %d/16: %v", at, err)
-		}
-	}
-}
-
-// The process survives any flipped byte.
-func TestFlippedBytes(t *testing.T) {
-	for at := range 24 {
-		dir := filepath.Join(t.TempDir(), "x")
-		create(t, dir)
-		harm(t, filepath.Join(dir, "store/*.zap"), func(b []byte) []byte { b[len(b)*at/24] ^= 0xff; return b })
-		if _, err := use(t, dir); err != nil && !errors.Is(err, index.ErrBroken) {
-			t.Errorf("at %d/24: %v", at, err)
-		}
-	}
-}
-
-// The list of files must match the index.
-func TestListOfFiles(t *testing.T) {
-	const list = "pex_files"
-	tests := []struct {
-		name   string
-		change func(b bleve.Index) error
-		broken bool
-	}{
-		{"a passage is missing", func(b bleve.Index) error { return b.Delete("b\x000000000") }, true},
-		{"invalid JSON", func(b bleve.Index) error { return b.SetInternal([]byte(list), []byte("[{")) }, true},
-		{"a file twice", func(b bleve.Index) error {
-			return b.SetInternal([]byte(list), []byte(`[{"path":"a"},{"path":"a"}]`))
-		}, true},
-		{"a file without a path", func(b bleve.Index) error { return b.SetInternal([]byte(list), []byte(`[{}]`)) }, true},
-		{"terms that were not counted", func(b bleve.Index) error {
-			return b.SetInternal([]byte(list), []byte(`[{"path":"a","size":9,"passages":7,"terms":-1}]`))
-		}, false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "x")
 			create(t, dir)
-			b := must(bleve.Open(dir))(t)
-			if err := errors.Join(tt.change(b), b.Close()); err != nil {
+			harm(t, filepath.Join(dir, name), change)
+			if _, err := use(t, dir); !errors.Is(err, index.ErrBroken) {
+				t.Errorf("%s %s: error %v, want ErrBroken", kind, name, err)
+			}
+		}
+	}
+}
+
+func TestMissingFiles(t *testing.T) {
+	for _, name := range patterns {
+		dir := filepath.Join(t.TempDir(), "x")
+		create(t, dir)
+		for _, file := range must(filepath.Glob(filepath.Join(dir, name)))(t) {
+			if err := os.Remove(file); err != nil {
 				t.Fatal(err)
 			}
-			x, err := index.Open(dir, must(index.Mapping("en"))(t))
-			if tt.broken {
-				if !errors.Is(err, index.ErrBroken) {
-					t.Errorf("error %v, want ErrBroken", err)
-				}
-				return
+		}
+		if _, err := use(t, dir); !errors.Is(err, index.ErrBroken) {
+			t.Errorf("%s: error %v, want ErrBroken", name, err)
+		}
+	}
+}
+
+func TestFlippedBytes(t *testing.T) {
+	for _, name := range patterns {
+		for at := range 24 {
+			dir := filepath.Join(t.TempDir(), "x")
+			create(t, dir)
+			harm(t, filepath.Join(dir, name), func(b []byte) []byte { b[len(b)*at/24] ^= 0x20; return b })
+			checkUse(t, dir, fmt.Sprintf("%s at %d/24", name, at)) // the case of a hexadecimal digit does not matter
+		}
+	}
+}
+
+// The list of files must match the segments.
+func TestListOfFiles(t *testing.T) {
+	for name, change := range map[string]func(m map[string]any){
+		"a passage is missing":   func(m map[string]any) { m["files"].([]any)[0].(map[string]any)["passages"] = 3 },
+		"a segment is missing":   func(m map[string]any) { m["segments"] = m["segments"].([]any)[1:] },
+		"a file twice":           func(m map[string]any) { m["files"] = append(m["files"].([]any), m["files"].([]any)[0]) },
+		"a file without a path":  func(m map[string]any) { m["files"].([]any)[0].(map[string]any)["path"] = "" },
+		"a file of another type": func(m map[string]any) { m["files"].([]any)[0] = 1 },
+		"no file":                func(m map[string]any) { m["files"].([]any)[0] = nil },
+	} {
+		dir := filepath.Join(t.TempDir(), "x")
+		create(t, dir)
+		harm(t, filepath.Join(dir, "manifest"), func(raw []byte) []byte {
+			var m map[string]any
+			if err := json.Unmarshal(raw[8:], &m); err != nil {
+				t.Fatal(err)
 			}
+			change(m)
+			text, err := json.Marshal(m)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer closed(t, x)
-			if f := x.Files()["a"]; f.Size != -1 || f.Terms != 0 {
-				t.Errorf("%+v: the file counts as indexed", f)
-			}
+			return fmt.Appendf(nil, "%08x%s", crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)), text)
 		})
+		if _, err := use(t, dir); !errors.Is(err, index.ErrBroken) {
+			t.Errorf("%s: error %v, want ErrBroken", name, err)
+		}
 	}
+}
+
+// FuzzSegment checks that a segment with a right checksum and any content neither crashes the process nor is accepted
+// with passages that do not exist.
+func FuzzSegment(f *testing.F) {
+	for _, raw := range [][]byte{nil, []byte("pexseg1\n"), index.EncodeSegment("a", "ship sea"), index.EncodeSegment("b", "ship", "ship of the sea ship", "")} {
+		f.Add(raw, "ship")
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, term string) {
+		n, passages, err := index.UseSegment(raw, term)
+		if err != nil {
+			return
+		}
+		for _, p := range passages {
+			if p < 0 || p >= n {
+				t.Errorf("passage %d of %d", p, n)
+			}
+		}
+	})
 }

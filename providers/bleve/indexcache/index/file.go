@@ -1,8 +1,7 @@
 package index
 
 import (
-	"encoding/json"
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
 )
@@ -49,36 +48,23 @@ type Passage struct {
 	Vector  []float32 // of length 1; nil = none
 }
 
-// encodeFiles encodes the list of files.
-func encodeFiles(files map[string]*File) []byte {
-	sorted := make([]*File, 0, len(files))
+// sortedFiles returns the files in order of their paths.
+func sortedFiles(files map[string]*File) []*File {
+	out := make([]*File, 0, len(files))
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		sorted = append(sorted, files[path])
+		out = append(out, files[path])
 	}
-	// strings and numbers always encode
-	b, _ := json.Marshal(sorted)
-	return b
+	return out
 }
 
-// decodeFiles decodes the list. A file whose terms were not counted because the process
-// ended gets an invalid size, so it is indexed again.
-func decodeFiles(b []byte) (map[string]*File, error) {
-	var sorted []*File
-	if err := json.Unmarshal(b, &sorted); err != nil {
-		return nil, fmt.Errorf("%w: invalid list of files: %w", ErrBroken, err)
-	}
-	out := make(map[string]*File, len(sorted))
-	for _, f := range sorted {
-		if f == nil || f.Path == "" || f.Passages < 0 || f.Dimensions < 0 || f.Skip > TooLarge || out[f.Path] != nil {
-			return nil, fmt.Errorf("%w: invalid list of files", ErrBroken)
-		}
-		if f.Terms < 0 {
-			f.Terms, f.Size = 0, -1
+// filesByPath is the inverse of sortedFiles.
+func filesByPath(list []*File) (map[string]*File, error) {
+	out := make(map[string]*File, len(list))
+	for _, f := range list {
+		if f == nil || f.Path == "" || f.Passages < 0 || f.Terms < 0 || f.Dimensions < 0 || f.Skip > TooLarge || out[f.Path] != nil {
+			return nil, errors.New("invalid list of files")
 		}
 		out[f.Path] = f
 	}
 	return out, nil
 }
-
-// id returns the id of a passage; ids sort by path and line.
-func id(path string, passage int) string { return fmt.Sprintf("%s\x00%07d", path, passage) }

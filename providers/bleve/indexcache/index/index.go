@@ -1,126 +1,67 @@
 package index
 
 import (
-	"fmt"
-	"io/fs"
 	"maps"
-	"path/filepath"
+	"os"
 	"slices"
-	"strings"
-	"sync"
 
-	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/document"
-	"github.com/blevesearch/bleve/v2/index/scorch"
-	"github.com/blevesearch/bleve/v2/mapping"
-
-	"github.com/pexctl/pex/engine/regular"
+	"github.com/blevesearch/bleve/v2/analysis"
 )
 
 const (
 	// maxBatch is how many bytes of passages and vectors are indexed at once: about a
 	// second of work, which is lost if a call is interrupted.
 	maxBatch = 2 << 20
-
-	// maxSegments is the maximum number of batches of an in-memory index: bleve does not
-	// merge them, and each query reads all.
-	maxSegments = 300
-
-	filesKey = "pex_files"
+	// maxSmall is how many small segments an index may have before they are merged.
+	maxSmall = 8
+	// smallSegment is the size of a segment, in passages, below which it is small. A batch
+	// has about 2,000.
+	smallSegment = 1000
 )
 
-// Index is a set of passages searched together. It is not safe for concurrent use. Its
-// opener must close it.
+// Index is a set of passages searched together. It is not safe for concurrent use, and a
+// folder must be used by one Index at a time.
 type Index struct {
-	bleve   bleve.Index
-	mapping *mapping.IndexMappingImpl
-	mu      sync.Mutex // guards engine, which opening sets and Abandon reads
-	engine  engine
-	failed  chan struct{} // closed when bleve's own goroutines fail
-	once    sync.Once     // closes failed
-	store   string        // name of the index in bleve's reports; "" = in memory
-
-	files   map[string]*File
-	batch   *bleve.Batch
-	pending map[string][]*document.Document // documents of the files in the batch
-	bytes   int                             // size of the batch
-	changed bool                            // files differs from the stored list
-	batches int
+	folder   string // "" = in memory
+	analyzer analysis.Analyzer
+	files    map[string]*File
+	segments []*segment            // oldest first
+	newest   map[string]location   // by path: where its passages are
+	batch    map[string][]analyzed // by path
+	bytes    int                   // size of the batch
+	changed  bool                  // files or the batch differ from what is stored
 }
 
-// Open opens the index in a folder. It returns ErrBroken if it is damaged, and ErrBusy if
-// it is open elsewhere.
-func Open(folder string, m *mapping.IndexMappingImpl) (*Index, error) {
-	return openIndex(folder, m, func(settings map[string]any) (bleve.Index, error) {
-		if err := openable(folder); err != nil {
-			return nil, err
-		}
-		return bleve.OpenUsing(folder, settings)
-	})
+// location is a file in a segment.
+type location struct {
+	segment *segment
+	path    int
 }
 
-// openable checks that an index has only files and folders: bleve would block on a named
-// pipe.
-func openable(folder string) error {
-	return filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() && !e.Type().IsRegular() {
-			err = fmt.Errorf("%w: %s is %w", ErrBroken, path, regular.ErrType)
-		}
-		return err
-	})
+func newIndex(folder string, a analysis.Analyzer) *Index {
+	return &Index{folder: folder, analyzer: a, files: map[string]*File{}, newest: map[string]location{}, batch: map[string][]analyzed{}}
 }
 
-// Create creates an empty index in a folder that must not exist.
-func Create(folder string, m *mapping.IndexMappingImpl) (*Index, error) {
-	return openIndex(folder, m, func(settings map[string]any) (bleve.Index, error) {
-		return bleve.NewUsing(folder, m, scorch.Name, scorch.Name, settings)
-	})
-}
-
-// InMemory creates an empty in-memory index.
-func InMemory(m *mapping.IndexMappingImpl) (*Index, error) { return Create("", m) }
-
-func openIndex(folder string, m *mapping.IndexMappingImpl, open func(map[string]any) (bleve.Index, error)) (*Index, error) {
-	x := &Index{mapping: m, failed: make(chan struct{})}
-	x.watch(folder)
-	err := x.do(func() (err error) {
-		if x.bleve, err = open(settings()); err != nil {
-			return err
-		}
-		return x.load()
-	})
-	if err != nil {
-		x.Abandon()
-		return nil, err
+// Open opens the index in a folder. It returns ErrBroken if it is damaged.
+func Open(folder string, a analysis.Analyzer) (*Index, error) {
+	x := newIndex(folder, a)
+	if err := x.restore(); err != nil {
+		return nil, broken(err)
 	}
-	x.resetBatch()
 	return x, nil
 }
 
-// load reads the list of files and compares it with the index.
-func (x *Index) load() (err error) {
-	inside, err := x.bleve.Advanced()
-	if err != nil {
-		return err
+// Create creates an empty index in a folder that must not exist.
+func Create(folder string, a analysis.Analyzer) (*Index, error) {
+	x := newIndex(folder, a)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return nil, broken(err)
 	}
-	x.mu.Lock()
-	x.engine = inside
-	x.mu.Unlock()
-	stored, err := x.bleve.GetInternal([]byte(filesKey))
-	if err != nil {
-		return err
-	}
-	if x.files = map[string]*File{}; len(stored) > 0 {
-		if x.files, err = decodeFiles(stored); err != nil {
-			return err
-		}
-	}
-	count, err := x.bleve.DocCount()
-	if n := x.Passages(); err == nil && count != uint64(n) {
-		err = fmt.Errorf("%w: %d passages, want %d", ErrBroken, count, n)
-	}
-	return err
+	return x, broken(x.save())
 }
+
+// InMemory creates an empty in-memory index.
+func InMemory(a analysis.Analyzer) *Index { return newIndex("", a) }
 
 // Files returns the files by path; the caller must not modify the map.
 func (x *Index) Files() map[string]*File { return x.files }
@@ -133,32 +74,23 @@ func (x *Index) Passages() (n int) {
 	return n
 }
 
-// Full reports whether the index must be recreated.
-func (x *Index) Full() bool { return x.store == "" && x.batches >= maxSegments }
-
 // Put adds or replaces a file with its passages, which are found after Flush.
 func (x *Index) Put(f File, passages []Passage) error {
 	f.Passages, f.Terms, f.Dimensions = len(passages), 0, 0
-	docs := make([]*document.Document, len(passages))
+	list := make([]analyzed, len(passages))
 	for i, p := range passages {
-		docs[i] = document.NewDocument(id(f.Path, i))
-		if err := x.mapping.MapDocument(docs[i], fieldsOf(p)); err != nil {
-			return err
-		}
-		if err := x.batch.IndexAdvanced(docs[i]); err != nil {
-			return err
-		}
+		list[i] = analyze(x.analyzer, p)
+		f.Terms += list[i].terms
 		x.bytes += len(p.Text) + 4*len(p.Vector)
 	}
 	if len(passages) > 0 {
-		f.Terms, f.Dimensions = -1, len(passages[0].Vector)
+		f.Dimensions = len(passages[0].Vector)
 	}
-	x.remove(f.Path, len(passages))
-	x.files[f.Path], x.pending[f.Path], x.changed = &f, docs, true
+	x.files[f.Path], x.batch[f.Path], x.changed = &f, list, true
 	if x.bytes < maxBatch {
 		return nil
 	}
-	return x.apply()
+	return x.Flush()
 }
 
 // Drop removes a file.
@@ -166,69 +98,98 @@ func (x *Index) Drop(path string) {
 	if x.files[path] == nil {
 		return
 	}
-	x.remove(path, 0)
-	delete(x.pending, path)
+	delete(x.batch, path)
 	delete(x.files, path)
 	x.changed = true
 }
 
-// remove removes the passages of a file from number n on.
-func (x *Index) remove(path string, n int) {
-	if old := x.files[path]; old != nil {
-		for i := n; i < old.Passages; i++ {
-			x.batch.Delete(id(path, i))
+// Flush applies and stores all changes.
+func (x *Index) Flush() error {
+	if !x.changed {
+		return nil
+	}
+	if len(x.batch) > 0 {
+		b := newBuilder()
+		for _, path := range slices.Sorted(maps.Keys(x.batch)) {
+			b.file(path)
+			for i, p := range x.batch[path] {
+				b.add(i, p)
+			}
 		}
+		s, err := x.store(b)
+		if err != nil {
+			return broken(err)
+		}
+		x.push(s)
+		clear(x.batch)
+		x.bytes = 0
+	}
+	if err := x.compact(); err != nil {
+		return broken(err)
+	}
+	x.changed = false
+	return broken(x.save())
+}
+
+// push adds the newest segment. It replaces the files that are in older ones.
+func (x *Index) push(s *segment) {
+	x.segments = append(x.segments, s)
+	for i, path := range s.paths {
+		x.newest[path] = location{s, i}
 	}
 }
 
-// Flush applies and stores all changes.
-func (x *Index) Flush() error {
-	for x.changed {
-		if err := x.apply(); err != nil {
+// compact removes segments without files, and merges small ones, and those most of whose
+// passages were replaced, if there are many.
+func (x *Index) compact() error {
+	x.segments = slices.DeleteFunc(x.segments, func(s *segment) bool { return !slices.ContainsFunc(s.paths, x.isIn(s)) })
+	var small []*segment
+	for _, s := range x.segments {
+		if n := x.live(s); n < smallSegment || n < s.len()/2 {
+			small = append(small, s)
+		}
+	}
+	if len(small) <= maxSmall {
+		return nil
+	}
+	b := newBuilder()
+	for _, s := range small {
+		if err := x.loadVectors(s); err != nil {
+			return err
+		}
+		if err := b.merge(s, x.isIn(s)); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// apply passes the batch to bleve. Only this counts the terms, so the list of files is
-// complete with the next batch.
-func (x *Index) apply() error {
-	x.batch.SetInternal([]byte(filesKey), encodeFiles(x.files))
-	if err := x.do(func() error { return x.bleve.Batch(x.batch) }); err != nil {
+	merged, err := x.store(b)
+	if err != nil {
 		return err
 	}
-	x.batches++
-	counted := x.pending
-	x.resetBatch()
-	for _, path := range slices.Sorted(maps.Keys(counted)) {
-		f := *x.files[path]
-		f.Terms = termsOf(counted[path])
-		x.changed = x.changed || f.Terms != x.files[path].Terms
-		x.files[path] = &f
-	}
+	x.segments = slices.DeleteFunc(x.segments, func(s *segment) bool { return slices.Contains(small, s) })
+	x.push(merged)
 	return nil
 }
 
-// resetBatch starts a new batch.
-func (x *Index) resetBatch() {
-	x.batch, x.pending, x.bytes, x.changed = x.bleve.NewBatch(), map[string][]*document.Document{}, 0, false
+// isIn returns whether a file's passages are those of a segment.
+func (x *Index) isIn(s *segment) func(path string) bool {
+	return func(path string) bool { return x.files[path] != nil && x.newest[path].segment == s }
 }
 
-// termsOf counts the terms of indexed documents.
-func termsOf(docs []*document.Document) (n int) {
-	for _, d := range docs {
-		for _, f := range d.Fields {
-			if f.Name() == wordsField {
-				n += f.AnalyzedLength()
-			}
+// live returns the number of passages of a segment that were not replaced.
+func (x *Index) live(s *segment) (n int) {
+	for i, path := range s.paths {
+		if x.isIn(s)(path) {
+			n += s.first[i+1] - s.first[i]
 		}
 	}
 	return n
 }
 
-// pathOf returns the file of a passage id.
-func pathOf(id string) string {
-	path, _, _ := strings.Cut(id, "\x00")
-	return path
+// passagesOf returns the number of stored passages of a file.
+func (x *Index) passagesOf(path string) int {
+	at, ok := x.newest[path]
+	if !ok {
+		return 0
+	}
+	return at.segment.first[at.path+1] - at.segment.first[at.path]
 }

@@ -1,9 +1,9 @@
 package index_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/providers/bleve/indexcache/index"
+	"github.com/pexctl/pex/providers/bleve/indexcache/index/word"
 )
 
 func must[T any](v T, err error) func(testing.TB) T {
@@ -27,18 +28,9 @@ func must[T any](v T, err error) func(testing.TB) T {
 // inMemory returns an in-memory index of files in the form of put.
 func inMemory(t testing.TB, files ...[]string) *index.Index {
 	t.Helper()
-	m := must(index.Mapping("standard"))(t)
-	x := must(index.InMemory(m))(t)
-	t.Cleanup(func() { closed(t, x) })
+	x := index.InMemory(must(word.New("standard"))(t))
 	put(t, x, files...)
 	return x
-}
-
-func closed(t testing.TB, x *index.Index) {
-	t.Helper()
-	if err := x.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 // put adds files. Each is a path followed by passages: one line of words each, with the context before a colon.
@@ -115,8 +107,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// The ratio is computed by hand for 2 passages of 1 and 9 terms, with a mean of 5. bleve's term frequency is a square
-// root: 1/(1+1.2*(0.25+0.75*1/5)) to 1/(1+1.2*(0.25+0.75*9/5)). A mean of distinct terms would give a much larger
+// The ratio is computed by hand for 2 passages of 1 and 9 terms, with a mean of 5. The term frequency is a square root:
+// 1/(1+1.2*(0.25+0.75*1/5)) to 1/(1+1.2*(0.25+0.75*9/5)). A mean of distinct terms would give a much larger
 // ratio.
 func TestScoreUsesTrueLengths(t *testing.T) {
 	x := inMemory(t, []string{"a", "ship", "ship sea sea sea sea sea sea sea sea"})
@@ -137,8 +129,7 @@ func TestScoresDependOnlyOnCurrentFiles(t *testing.T) {
 		files = append(files, []string{fmt.Sprint(i), strings.Repeat("ship ", i%5+1) + "sea", strings.Repeat("wave ", i%7) + "ship"})
 	}
 	fresh := inMemory(t, files...)
-	old := must(index.Create(filepath.Join(t.TempDir(), "x"), must(index.Mapping("standard"))(t)))(t)
-	defer closed(t, old)
+	old := must(index.Create(filepath.Join(t.TempDir(), "x"), must(word.New("standard"))(t)))(t)
 	for i, f := range files {
 		put(t, old, f, []string{"gone", "ship of the past", "sea"})
 		if i%3 == 0 {
@@ -155,12 +146,10 @@ func TestScoresDependOnlyOnCurrentFiles(t *testing.T) {
 }
 
 func TestIndexIsStored(t *testing.T) {
-	dir, m := filepath.Join(t.TempDir(), "x"), must(index.Mapping("en"))(t)
+	dir, m := filepath.Join(t.TempDir(), "x"), must(word.New("en"))(t)
 	x := must(index.Create(dir, m))(t)
 	put(t, x, []string{"ä b", "A B: ships sail", "more"}, []string{"empty"})
-	closed(t, x)
 	x = must(index.Open(dir, m))(t)
-	defer closed(t, x)
 	if d := cmp.Diff("ä b:1", shown(words(t, x, "sailing ship", 9))); d != "" {
 		t.Error(d)
 	}
@@ -179,27 +168,16 @@ func TestIndexIsStored(t *testing.T) {
 
 // Changes that were not flushed are lost.
 func TestUnflushedChangesAreLost(t *testing.T) {
-	dir, m := filepath.Join(t.TempDir(), "x"), must(index.Mapping("en"))(t)
+	dir, m := filepath.Join(t.TempDir(), "x"), must(word.New("en"))(t)
 	x := must(index.Create(dir, m))(t)
 	put(t, x, []string{"a", "ship"})
 	if err := x.Put(index.File{Path: "b", Size: 10_000}, passages([]string{"ship"})); err != nil {
 		t.Fatal(err)
 	}
 	x.Drop("a")
-	closed(t, x)
 	x = must(index.Open(dir, m))(t)
-	defer closed(t, x)
 	if got := shown(words(t, x, "ship", 9)); got != "a:1" || len(x.Files()) != 1 {
 		t.Errorf("%q of %d files, want a:1 of one", got, len(x.Files()))
-	}
-}
-
-func TestSecondOpenIsBusy(t *testing.T) {
-	dir, m := filepath.Join(t.TempDir(), "x"), must(index.Mapping("en"))(t)
-	x := must(index.Create(dir, m))(t)
-	defer closed(t, x)
-	if _, err := index.Open(dir, m); !errors.Is(err, index.ErrBusy) {
-		t.Errorf("error %v, want ErrBusy", err)
 	}
 }
 
@@ -221,12 +199,34 @@ func TestLargeFiles(t *testing.T) {
 	}
 }
 
-func TestFullInMemory(t *testing.T) {
-	x := inMemory(t)
-	for i := 0; !x.Full(); i++ {
-		if i > 1000 {
-			t.Fatal("never full")
+// Many small changes leave few segments, and the same answers.
+func TestSmallSegmentsAreMerged(t *testing.T) {
+	dir, a := filepath.Join(t.TempDir(), "x"), must(word.New("standard"))(t)
+	x, memory := must(index.Create(dir, a))(t), inMemory(t)
+	for i := range 100 {
+		for _, x := range []*index.Index{x, memory} {
+			put(t, x, []string{fmt.Sprint("f", i%30), strings.Repeat("ship ", i%4+1) + "sea", fmt.Sprint("number", i)})
+			if i%10 == 0 {
+				x.Drop(fmt.Sprint("f", (i+5)%30))
+				put(t, x)
+			}
 		}
-		put(t, x, []string{"a", "ship"})
+		if files := must(os.ReadDir(dir))(t); len(files) > 10 {
+			t.Fatalf("%d files after %d changes", len(files), i+1)
+		}
+	}
+	fresh := inMemory(t)
+	for i := 70; i < 100; i++ {
+		if path := fmt.Sprint("f", i%30); x.Files()[path] != nil {
+			put(t, fresh, []string{path, strings.Repeat("ship ", i%4+1) + "sea", fmt.Sprint("number", i)})
+		}
+	}
+	for _, q := range []string{"ship", "sea ship", "number99", "number3"} {
+		want := scores(words(t, fresh, q, 99))
+		for name, x := range map[string]*index.Index{"stored": x, "in memory": memory, "opened": must(index.Open(dir, a))(t)} {
+			if d := cmp.Diff(want, scores(words(t, x, q, 99))); d != "" {
+				t.Errorf("%s: %s: %s", name, q, d)
+			}
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/providers/bleve/indexcache/index"
+	"github.com/pexctl/pex/providers/bleve/indexcache/index/word"
 )
 
 func withVectors(t *testing.T, x *index.Index, path string, vectors ...[]float64) {
@@ -24,7 +25,7 @@ func withVectors(t *testing.T, x *index.Index, path string, vectors ...[]float64
 }
 
 func TestSimilar(t *testing.T) {
-	dir, m := filepath.Join(t.TempDir(), "x"), must(index.Mapping("standard"))(t)
+	dir, m := filepath.Join(t.TempDir(), "x"), must(word.New("standard"))(t)
 	x := must(index.Create(dir, m))(t)
 	withVectors(t, x, "a", []float64{3, 0}, []float64{1, 1})
 	withVectors(t, x, "b", []float64{-1, 0})
@@ -35,9 +36,7 @@ func TestSimilar(t *testing.T) {
 	if got := like(5, 0.1); got != "a:1 a:2" {
 		t.Errorf("%q, want the vectors of the same direction, best first", got)
 	}
-	closed(t, x)
 	x = must(index.Open(dir, m))(t)
-	defer closed(t, x)
 	fresh := known
 	known = index.Vectors{}
 	if got := like(5, 0.1); got != "a:1 a:2" {

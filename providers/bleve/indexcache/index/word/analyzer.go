@@ -18,12 +18,8 @@ import (
 	"github.com/blevesearch/bleve/v2/analysis/lang/pt"
 	"github.com/blevesearch/bleve/v2/analysis/token/lowercase"
 	"github.com/blevesearch/bleve/v2/analysis/tokenizer/unicode"
-	"github.com/blevesearch/bleve/v2/mapping"
 	"github.com/blevesearch/bleve/v2/registry"
 )
-
-// Analyzer is the name of the analyzer that Add adds.
-const Analyzer = "words"
 
 const (
 	partsName = "pex_parts"
@@ -31,28 +27,29 @@ const (
 	pairsName = "pex_pairs"
 )
 
-// Add adds the analyzer for a language, one of Languages, to a mapping.
-func Add(m *mapping.IndexMappingImpl, language string) error {
+// New returns the analyzer for a language, one of Languages.
+func New(language string) (analysis.Analyzer, error) {
 	i := slices.IndexFunc(languages, func(l languageFilters) bool { return l.name == language })
 	if i < 0 {
-		return fmt.Errorf("unknown language %q; supported languages: %s", language, strings.Join(Languages(), ", "))
+		return nil, fmt.Errorf("unknown language %q; supported languages: %s", language, strings.Join(Languages(), ", "))
 	}
 	if err := register(); err != nil {
-		return err
+		return nil, err
 	}
-	if err := m.AddCustomTokenFilter(pairsName, map[string]any{"type": cjk.BigramName, "output_unigram": true}); err != nil {
-		return fmt.Errorf("language %s: %w", language, err)
+	cache := registry.NewCache()
+	_, err := cache.DefineTokenFilter(pairsName, map[string]any{"type": cjk.BigramName, "output_unigram": true})
+	if err != nil {
+		return nil, fmt.Errorf("language %s: %w", language, err)
 	}
 	filters := slices.Concat([]string{partsName, lowercase.Name}, languages[i].filters, []string{plainName, pairsName})
-	err := m.AddCustomAnalyzer(Analyzer, map[string]any{"type": custom.Name, "tokenizer": unicode.Name, "token_filters": filters})
+	a, err := cache.DefineAnalyzer("words", map[string]any{"type": custom.Name, "tokenizer": unicode.Name, "token_filters": filters})
 	if err != nil {
-		return fmt.Errorf("language %s: %w", language, err)
+		return nil, fmt.Errorf("language %s: %w", language, err)
 	}
-	return nil
+	return a, nil
 }
 
-// register registers our filters with bleve's process-wide registry, which is required
-// before opening an index that uses them.
+// register registers our filters with bleve's process-wide registry.
 var register = sync.OnceValue(func() error {
 	if err := registry.RegisterTokenFilter(partsName, stateless(splitIdentifiers{})); err != nil {
 		return err

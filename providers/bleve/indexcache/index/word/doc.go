@@ -1,7 +1,7 @@
-// Package word defines how bleve analyzes text, so that words of a question match those
+// Package word splits text into terms, so that words of a question match those
 // of a file in any form.
 //
-//	Add(mapping, language) --> the analyzer Analyzer of the mapping
+//	New(language) --> Analyzer
 //	text --unicode segmentation--> tokens --identifier parts, lowercase,
 //	stop words, stems, accents, CJK bigrams--> terms
 //

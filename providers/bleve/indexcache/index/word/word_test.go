@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/blevesearch/bleve/v2/mapping"
+	"github.com/blevesearch/bleve/v2/analysis"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/providers/bleve/indexcache/index/word"
@@ -15,22 +15,18 @@ func terms(t *testing.T, language, text string) []string {
 	return analyze(t, analyzer(t, language), text)
 }
 
-func analyzer(t testing.TB, language string) *mapping.IndexMappingImpl {
+func analyzer(t testing.TB, language string) analysis.Analyzer {
 	t.Helper()
-	m := mapping.NewIndexMapping()
-	if err := word.Add(m, language); err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-func analyze(t *testing.T, m *mapping.IndexMappingImpl, text string) (out []string) {
-	t.Helper()
-	tokens, err := m.AnalyzeText(word.Analyzer, []byte(word.Clean(text)))
+	a, err := word.New(language)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, token := range tokens {
+	return a
+}
+
+func analyze(t *testing.T, a analysis.Analyzer, text string) (out []string) {
+	t.Helper()
+	for _, token := range a.Analyze([]byte(word.Clean(text))) {
 		out = append(out, string(token.Term))
 	}
 	return out
@@ -69,7 +65,7 @@ func TestEveryLanguageHasAnAnalyzer(t *testing.T) {
 			t.Errorf("%s: %q, want two terms", l, got)
 		}
 	}
-	if err := word.Add(mapping.NewIndexMapping(), "klingon"); err == nil || !strings.Contains(err.Error(), "standard, en, de") {
+	if _, err := word.New("klingon"); err == nil || !strings.Contains(err.Error(), "standard, en, de") {
 		t.Errorf("error %v, want the supported languages", err)
 	}
 }
