@@ -46,7 +46,7 @@ func (m Mask) JSON(b json.RawMessage) json.RawMessage {
 // Reply redacts a reply, in a copy if anything changes. Opaque data that a provider needs
 // back unchanged is dropped if it changes.
 func (m Mask) Reply(r *model.Reply) *model.Reply {
-	if m.secrets == nil || r == nil {
+	if m.secrets == nil || r == nil || m.isClean(r) {
 		return r
 	}
 	out := *r
@@ -65,12 +65,33 @@ func (m Mask) Reply(r *model.Reply) *model.Reply {
 	return &out
 }
 
+// isClean reports whether a reply contains no secret.
+func (m Mask) isClean(r *model.Reply) bool {
+	if m.written(r.Text) != r.Text || m.Text(r.Model) != r.Model || m.Text(r.ID) != r.ID || m.Text(string(r.Stop)) != string(r.Stop) {
+		return false
+	}
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		_, inArgs := m.secrets.JSON(c.Args)
+		_, inOpaque := m.secrets.JSON(c.Opaque)
+		if inArgs || inOpaque || m.Text(c.ID) != c.ID || m.Text(c.Name) != c.Name {
+			return false
+		}
+	}
+	return true
+}
+
 // Output redacts the output of a tool, in a copy if anything changes.
 func (m Mask) Output(out *tool.Output) *tool.Output {
 	if m.secrets == nil || out == nil {
 		return out
 	}
-	return &tool.Output{Text: m.written(out.Text), Data: m.JSON(out.Data)}
+	text := m.written(out.Text)
+	data, found := m.secrets.JSON(out.Data)
+	if !found && text == out.Text {
+		return out
+	}
+	return &tool.Output{Text: text, Data: data}
 }
 
 // Listing redacts a server's listing.

@@ -100,6 +100,7 @@ func lastItem(text string) (item int, ok bool) {
 
 // appendStrings appends a JSON array of strings that need no escaping.
 func appendStrings(b *strings.Builder, list []string) {
+	b.Grow(48 * (len(list) + 1))
 	b.WriteByte('[')
 	for i, s := range list {
 		if i > 0 {
