@@ -39,7 +39,7 @@ func (t *Target) Advice(e *model.Error) string {
 	case model.AuthError:
 		return t.key()
 	case model.NotFound:
-		return "check that the server has the model in " + t.Path + ".model" + t.ifAddressed(", and that %s is the URL of its API")
+		return "check that the server offers the model in " + t.Path + ".model" + t.ifAddressed(", and that %s is the URL of its API")
 	case model.NetworkError:
 		if t.Address == "" {
 			return "check that the server is running and reachable; HTTPS_PROXY sets a proxy, PEX_CA_FILE the certificate of a private CA"

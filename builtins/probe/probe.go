@@ -79,7 +79,7 @@ func Run(ctx context.Context, t Target, o Options) []Finding {
 	p := &prober{target: t, options: o, budget: budget{left: maxCost, price: t.Cost}}
 	text := p.check(ctx, Text, (*exchange).text)
 	if text.Verdict == No || text.Verdict == Skipped {
-		return p.skipRest(text)
+		return skipRest(text)
 	}
 	var stream, tools, schema Finding
 	var parallel outcome
@@ -97,6 +97,12 @@ func Run(ctx context.Context, t Target, o Options) []Finding {
 		parallel = outcome{Skipped, "skipped: no tool call", nil}
 	}
 	return []Finding{text, stream, tools, finding(Parallel, parallel), schema, finding(Usage, p.usage(stream))}
+}
+
+// Failed returns the findings for an LLM that cannot be called: the first check failed, and the others were skipped. fix may
+// be empty.
+func Failed(err *model.Error, fix string) []Finding {
+	return skipRest(Finding{Check: Text, Verdict: No, Error: err, Fix: fix})
 }
 
 // prober is a probe in progress.
@@ -138,7 +144,7 @@ func (p *prober) check(ctx context.Context, c Check, judge func(*exchange) outco
 }
 
 // skipRest returns the findings of a probe whose first check failed.
-func (p *prober) skipRest(text Finding) []Finding {
+func skipRest(text Finding) []Finding {
 	out := []Finding{text}
 	for _, c := range []Check{Stream, Tools, Parallel, Schema, Usage} {
 		out = append(out, finding(c, outcome{Skipped, "skipped: no text reply", nil}))

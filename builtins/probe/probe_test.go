@@ -189,7 +189,7 @@ func TestFindings(t *testing.T) {
 // A fix does not mention keys that the spec does not have.
 func TestFixesNameTheURLOnlyIfTheSpecHasOne(t *testing.T) {
 	for kind, want := range map[model.ErrorKind]string{
-		model.NotFound:     "check that the server has the model in llms.main.model",
+		model.NotFound:     "check that the server offers the model in llms.main.model",
 		model.BadReply:     "check that the provider is correct",
 		model.NetworkError: "check that the server is running and reachable; HTTPS_PROXY sets a proxy, PEX_CA_FILE the certificate of a private CA",
 	} {

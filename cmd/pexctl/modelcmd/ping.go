@@ -2,7 +2,7 @@ package modelcmd
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -19,6 +19,7 @@ import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/internal/app/envfile"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/host"
 )
@@ -220,6 +221,11 @@ func (p *ping) ask(ctx context.Context, a *pingResult) {
 		m = brokenModel{err}
 	}
 	key := keyOf(a.spec)
+	if names := host.RequiredKey(a.spec); len(names) > 0 && key.Set == "" {
+		unset := &model.Error{Kind: model.AuthError, Message: "the environment variable " + strings.Join(names, " or ") + " is not set"}
+		a.found = probe.Failed(unset, host.UnsetHint(a.spec, a.path(), names, envfile.Unread(a.of.Dir, ".")))
+		return
+	}
 	a.found = probe.Run(ctx, probe.Target{
 		Model: m, Params: a.spec.Params, Cost: a.spec.Cost, RateLimit: a.spec.RateLimit,
 		Path: a.path(), Address: a.address(), KeyEnvs: key.Env, KeySet: key.Set,
@@ -269,11 +275,11 @@ func (p *ping) verdict() error {
 	var bad []string
 	for i := range p.asked {
 		if lacks := p.asked[i].missing(); len(lacks) > 0 {
-			bad = append(bad, p.asked[i].name()+" ("+strings.Join(lacks, ", ")+")")
+			bad = append(bad, "LLM "+p.asked[i].name()+" failed required checks: "+strings.Join(lacks, ", "))
 		}
 	}
 	if len(bad) == 0 {
 		return nil
 	}
-	return failure.Infra(fmt.Errorf("required features do not work: %s", strings.Join(bad, "; ")))
+	return failure.Infra(errors.New(strings.Join(bad, "; ")))
 }
