@@ -25,9 +25,9 @@ func costFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "cost", Category: ui.GroupCost, Usage: "Print the worst-case cost of a run: model calls, tokens and USD"},
 		&cli.Float64Flag{Name: "max-cost", Category: ui.GroupCost, Usage: "Fail if the worst-case cost of a run is unbounded or above `USD` (PEX079)"},
-		&cli.IntFlag{Name: "max-tokens", Category: ui.GroupCost, Usage: "Fail if a run can use more than this many `TOKENS`"},
-		&cli.IntFlag{Name: "max-calls", Category: ui.GroupCost, Usage: "Fail if a run can make more than this many model `CALLS`"},
-		&cli.IntFlag{Name: "context", Category: ui.GroupCost, Usage: "Context window of the models in `TOKENS`, which bounds requests in the worst case"},
+		&cli.IntFlag{Name: "max-tokens", Category: ui.GroupCost, Usage: "Fail if a run can use more than `N` tokens"},
+		&cli.IntFlag{Name: "max-calls", Category: ui.GroupCost, Usage: "Fail if a run can make more than `N` model calls"},
+		&cli.IntFlag{Name: "context", Category: ui.GroupCost, Usage: "Assume at most `N` input tokens per request; use the largest context window of the models"},
 	}
 }
 
@@ -60,19 +60,20 @@ type heavyLine struct {
 // gate is the maximum that a run may reach.
 type gate struct {
 	flag    string
-	limit   string // the limit of the spec that would enforce it; "" if none
+	limit   string // the key of the limit that would enforce it; "" if none
+	most    string // the maximum, as a value of the limit
+	allows  string // the maximum, formatted
 	exceeds func(costbound.Totals) (reaches, unbounded string)
-	allows  string
 }
 
 func worstCasesOf(c *call) (*worstCases, error) {
 	w := &worstCases{shown: c.showCost, o: costbound.Options{Context: c.contextTokens}, all: []specBounds{}}
 	usd := c.maxCost
 	if c.IsSet("max-cost") {
-		w.gates = append(w.gates, gateOf("cost", "limits.max_cost", usd, inDollars, func(t costbound.Totals) costbound.Money { return t.Cost }))
+		w.gates = append(w.gates, gateOf("cost", "max_cost", usd, inDollars, func(t costbound.Totals) costbound.Money { return t.Cost }))
 	}
 	if c.IsSet("max-tokens") {
-		w.gates = append(w.gates, gateOf("tokens", "limits.max_tokens", c.maxTokens, manyTokens, func(t costbound.Totals) costbound.Count { return t.Tokens }))
+		w.gates = append(w.gates, gateOf("tokens", "max_tokens", c.maxTokens, manyTokens, func(t costbound.Totals) costbound.Count { return t.Tokens }))
 	}
 	if c.IsSet("max-calls") {
 		w.gates = append(w.gates, gateOf("calls", "", c.maxCalls, modelCalls, func(t costbound.Totals) costbound.Count { return t.Calls }))
@@ -84,7 +85,7 @@ func worstCasesOf(c *call) (*worstCases, error) {
 }
 
 func gateOf[T int | float64](of, limit string, most T, text func(T) string, figure func(costbound.Totals) costbound.Quantity[T]) gate {
-	return gate{flag: "--max-" + of, limit: limit, allows: text(most), exceeds: func(t costbound.Totals) (string, string) {
+	return gate{flag: "--max-" + of, limit: limit, most: fmt.Sprint(most), allows: text(most), exceeds: func(t costbound.Totals) (string, string) {
 		f := figure(t)
 		if f.Exceeds(most) {
 			return text(f.Most), f.Unbounded
@@ -170,34 +171,41 @@ func (w *worstCases) compute(p *dsl.Pass, shown string) {
 			break
 		}
 	}
-	at := p.Spec.Tree().Get("limits")
-	if place := at.Place(); place.Line > 0 {
+	if place := keyPlace(p.Spec, "limits"); place.Line > 0 {
 		b.limits = fmt.Sprintf("%s:%d", place.File, place.Line)
-	}
-	if !at.Exists() {
-		at = p.Spec.Tree().Get("metadata")
 	}
 	w.all = append(w.all, b)
 	for _, g := range w.gates {
 		reaches, unbounded := g.exceeds(b.Limited)
 		switch {
 		case unbounded != "":
-			p.Error(diag.CostAboveLimit, at.Place(), "%s is %s, but the worst case is unbounded: %s", g.flag, g.allows, unbounded).Hint = g.fixHint(b.Lines)
+			p.Error(diag.CostAboveLimit, g.place(p.Spec), "%s is %s, but the worst case is unbounded: %s", g.flag, g.allows, unbounded).Hint = b.gateHint(&g)
 		case reaches != "":
-			p.Error(diag.CostAboveLimit, at.Place(), "%s is %s, but a run can reach %s", g.flag, g.allows, reaches).Hint = g.fixHint(b.Lines)
+			p.Error(diag.CostAboveLimit, g.place(p.Spec), "%s is %s, but a run can reach %s", g.flag, g.allows, reaches).Hint = b.gateHint(&g)
 		}
 	}
 }
 
-// fixHint describes what to change.
-func (g *gate) fixHint(lines []heavyLine) string {
-	switch {
-	case g.limit != "":
-		return "set " + g.limit + ", which no run exceeds; pexctl vet --cost breaks the figure down"
-	case len(lines) > 0:
-		return "the largest part comes from " + lines[0].Path + "; pexctl vet --cost shows all parts"
+// place returns where to enforce the gate: at its limit if the spec sets it, else at
+// limits or metadata.
+func (g *gate) place(s *dsl.Spec) dsl.Place {
+	for _, path := range [][]string{{"limits", g.limit}, {"limits"}} {
+		if s.Tree().Get(path...).Exists() {
+			return keyPlace(s, path...)
+		}
 	}
-	return "pexctl vet --cost breaks the figure down"
+	return keyPlace(s, "metadata")
+}
+
+// keyPlace returns the place of the key at a path of the spec.
+func keyPlace(s *dsl.Spec, path ...string) dsl.Place {
+	last := len(path) - 1
+	for _, e := range s.Tree().Get(path[:last]...).Entries() {
+		if e.Key == path[last] {
+			return e.Place
+		}
+	}
+	return dsl.Place{}
 }
 
 // print prints the worst cases if requested.

@@ -33,8 +33,8 @@ func (b *specBounds) print(w io.Writer) {
 		fmt.Fprintln(w, why)
 	}
 	b.printLevers(w)
-	if ways := b.alternatives(); len(ways) > 0 {
-		fmt.Fprintf(w, "\nto bound the worst case, limit %s\n", strings.Join(ways, "; "))
+	if ways := b.bounding(); len(ways) > 0 {
+		fmt.Fprintf(w, "\n%s\n", strings.Join(ways, "\n"))
 	}
 }
 
