@@ -33,13 +33,13 @@ func (c *CommandConfig) checkRunners() (out component.Faults) {
 		if found.at > 0 {
 			return append(out, component.Fault{
 				At:      fmt.Sprintf("/argv/%d", found.at),
-				Message: fmt.Sprintf("argv[%d] is %s, and args in its text would be run as code", found.at, r.what), Hint: cmp.Or(r.fix, wayOut),
+				Message: fmt.Sprintf("argv[%d] is %s: the values of args in it would be run as code", found.at, r.what), Hint: cmp.Or(r.fix, wayOut),
 			})
 		}
 		if r.runsStdin(found) && len(references(c.Stdin.Visit)) > 0 {
 			return append(out, component.Fault{
 				At:      "/stdin",
-				Message: fmt.Sprintf("%s reads %s from stdin, and args in its text would be run as code", c.Argv[i].Text, cmp.Or(r.what, script)), Hint: wayOut,
+				Message: fmt.Sprintf("%s reads %s from stdin: the values of args in it would be run as code", c.Argv[i].Text, cmp.Or(r.what, script)), Hint: wayOut,
 			})
 		}
 		if _, another := runnerOf(c.Argv[found.end].Text); found.end > 0 && !another {

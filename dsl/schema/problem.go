@@ -114,7 +114,7 @@ func hintFor(v Violation, doc any) string {
 		return "use " + strings.Join(typeNames[:len(typeNames)-1], ", ") + " or null"
 	case strings.HasSuffix(v.Path, "/required"):
 		if parentKeyword(property) == "properties" && slices.Contains([]any{true, "yes", "true"}, valueAt(doc, v.Path)) {
-			return fmt.Sprintf("to require %s, remove this and write required: [%[1]s] next to the properties key that contains %[1]s", unescape(path.Base(property)))
+			return fmt.Sprintf("to require %[1]q, remove this key and add required: [%[1]s] next to the properties key that contains %[1]q", unescape(path.Base(property)))
 		}
 		return "write a list of property names, such as required: [a, b]"
 	case strings.HasSuffix(v.Path, "/items"):

@@ -107,7 +107,7 @@ func TestCompileProblems(t *testing.T) {
 		{"nothing", ``, "/: unexpected end of the JSON"},
 		{"no schema", `[]`, "/: a schema must be an object, true or false"},
 		{"an unknown type", `{"properties": {"a": {"type": "int"}}}`, `/properties/a/type: unknown type "int" (use string, integer, number, boolean, array, object or null)`},
-		{"required in the property", `{"properties": {"a": {"type": "string", "required": true}}}`, `/properties/a/required: required must be an array, not a boolean (to require a, remove this and write required: [a] next to the properties key that contains a)`},
+		{"required in the property", `{"properties": {"a": {"type": "string", "required": true}}}`, `/properties/a/required: required must be an array, not a boolean (to require "a", remove this key and add required: [a] next to the properties key that contains "a")`},
 		{"required as one name", `{"properties": {"a": {"type": "string"}}, "required": "a"}`, `/required: required must be an array, not a string (write a list of property names, such as required: [a, b])`},
 		{"required is a property", `{"properties": {"required": "string"}}`, `/properties/required: property required must be an object or boolean, not a string (write required: {type: string})`},
 		{"items by position", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "items": [{"type": "string"}]}`, `/items: items must be an object or boolean, not an array (use prefixItems for a list of schemas by position)`},

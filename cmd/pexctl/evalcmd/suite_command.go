@@ -29,7 +29,7 @@ func Command(env *ui.Env) *cli.Command {
 				&cli.StringFlag{Name: "baseline", Usage: "Compare with `WHAT`: a baseline file, git:REF (the suite's baseline in that commit), git:REF:PATH, or run:ID (a stored evaluation)"},
 				&cli.IntFlag{Name: "repeat", Usage: "Run `N` trials per case"},
 				&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "Run `N` trials at a time"},
-				&cli.BoolFlag{Name: "watch", Usage: "Whenever a file that was read changes, run the failed and changed cases again, or all cases if there are none; stop with Ctrl-C. --max-cost limits the total cost"},
+				&cli.BoolFlag{Name: "watch", Usage: "Whenever a file of the evaluation changes, run the failed cases and the changed cases again. If no case failed or changed, run all of them. Stop with Ctrl-C. --max-cost limits the total cost"},
 				&cli.StringFlag{Name: "resume", Usage: "Continue the evaluation `ID` (or \"last\") and run the trials that have no result or ended in an error"},
 				ui.OutputFlag(),
 			),
@@ -42,7 +42,7 @@ func Command(env *ui.Env) *cli.Command {
 	}
 }
 
-const evalDescription = `SUITE is a file of kind: Suite, or a folder with a suite.yaml. --set overrides any value of it: --set repeat=3, --set 'variants={live: {set: {planner.llm: live}}}'.
+const evalDescription = `SUITE is a file of kind: Suite, or a folder with a suite.yaml. --set overrides any value of the suite: --set repeat=3, --set 'variants={live: {set: {planner.llm: live}}}'.
 
 Exit codes: 0 passed, 1 a gate failed or the results regressed, 2 invalid suite, dataset or flags, 3 too many errors to decide, 4 inconclusive or over budget, 129, 130 and 143 suspended (continue with --resume).`
 
@@ -64,7 +64,7 @@ func caseFlags() []cli.Flag {
 		&cli.StringFlag{Name: "shard", Usage: "Only shard `I/N` of the cases, such as 2/5"},
 	), ui.Group(ui.GroupRunning,
 		&cli.BoolFlag{Name: "all-trials", Usage: "Run every trial even if the gates are already decided (use when recording a baseline)"},
-		&cli.StringFlag{Name: "id", Usage: "`ID`: Id of the evaluation (default: made from the time)"},
+		&cli.StringFlag{Name: "id", Usage: "`ID`: Set the id of the evaluation (default: generated from the time)"},
 		&cli.BoolFlag{Name: "force", Usage: "With --resume: continue even if the suite, dataset or spec has changed"},
 	))
 }
@@ -74,6 +74,6 @@ func gateFlags() []cli.Flag {
 	return ui.Group(ui.GroupCompare,
 		&cli.Float64Flag{Name: "margin", Usage: "Treat a drop in the pass rate of less than `SHARE` as non-inferior (default: 0.02)"},
 		&cli.StringFlag{Name: "inconclusive", Usage: "Treat an inconclusive comparison as `WORD`: pass or fail (default: exit with 4)"},
-		&cli.StringFlag{Name: "max-errors", Usage: "Accept at most `N` trials with errors, as a number or N%"},
+		&cli.StringFlag{Name: "max-errors", Usage: "Accept at most `N` trials with errors; N is a number, or a percentage such as 5%"},
 	)
 }

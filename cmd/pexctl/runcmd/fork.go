@@ -31,7 +31,7 @@ func runsForkCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "at", Usage: "Continue live from the call `PATH`, or from the first call whose path starts with PATH (default: the end, or the model call that failed)"},
 			&cli.StringFlag{Name: "spec", Usage: "Continue with another `SPEC` (default: the original spec of the run)"},
 			project.SetFlag("spec"),
-			&cli.StringFlag{Name: "run-id", Category: ui.GroupStorage, Usage: "`ID`: Id of the new run (default: made from the time)"},
+			&cli.StringFlag{Name: "run-id", Category: ui.GroupStorage, Usage: "`ID`: Set the id of the new run (default: generated from the time)"},
 			&cli.BoolFlag{Name: "keep", Usage: "Add the answer to the conversation of the original run"},
 			driftFlag(), ui.PricesFlag(), project.TrustFlag(),
 		}, newSessionFlags()...),

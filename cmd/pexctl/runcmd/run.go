@@ -44,7 +44,7 @@ func RunCommand(env *ui.Env) *cli.Command {
 				&cli.StringFlag{Name: "params", Usage: "Read parameters from a JSON `FILE` (- for stdin)"},
 				&cli.StringSliceFlag{Name: "file", Usage: "Give the agent the file `PATH`"},
 				&cli.StringFlag{Name: "messages", Usage: "`FILE`: Read earlier messages from JSON (- for stdin), [{\"role\": \"user\", \"content\": \"...\"}]. If no question is given, the last user message is the question"},
-				&cli.StringFlag{Name: "executor-memory-id", Usage: "Continue the executor's conversation with this `ID` (default: the one that belongs to --memory-id)"},
+				&cli.StringFlag{Name: "executor-memory-id", Usage: "Store the executor's steps in the conversation `ID`, and show the executor the earlier steps of this conversation (default: the --memory-id plus \"/executor\")"},
 			),
 			newReplayFlags(),
 			ui.Group(ui.GroupRunning, detachFlag()),
@@ -52,7 +52,7 @@ func RunCommand(env *ui.Env) *cli.Command {
 			project.SpecFiles(),
 			[]cli.Flag{
 				project.TrustFlag(),
-				&cli.StringFlag{Name: "run-id", Category: ui.GroupStorage, Usage: "`ID`: Id of the run (default: made from the time)"},
+				&cli.StringFlag{Name: "run-id", Category: ui.GroupStorage, Usage: "`ID`: Set the id of the run (default: generated from the time)"},
 				project.TenantFlag(), project.HomeFlag(),
 			},
 		),

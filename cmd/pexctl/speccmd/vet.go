@@ -28,7 +28,7 @@ To suppress a warning, add a comment with a reason on its line or on the line ab
   tools:
     write_file: {root: .}   # pex:ignore PEX073 writes to out/ only
 
-To suppress it in a whole file, put "# pex:ignore-file CODE reason" before the first key. A comment that suppresses nothing is itself a warning. Errors cannot be suppressed.
+To suppress the warning in a whole file, put "# pex:ignore-file CODE reason" before the first key. A comment that suppresses nothing causes a warning. Errors cannot be suppressed.
 
 Exit codes: 0 success, including warnings; 1 warnings with --strict, or a worst case above --max-cost, --max-tokens or --max-calls; 2 other errors.`
 

@@ -17,7 +17,7 @@ import (
 
 // ModelFlag returns --model.
 func ModelFlag() cli.Flag {
-	return &cli.StringFlag{Name: "model", Usage: "`PROVIDER/MODEL`: Use this model, with default settings, for every node instead of the node's LLM"}
+	return &cli.StringFlag{Name: "model", Usage: "`PROVIDER/MODEL`: Use this model for all nodes instead of their LLMs, with default settings"}
 }
 
 // ApplyModelFlag converts --model to overrides of the entries of llms that the nodes of

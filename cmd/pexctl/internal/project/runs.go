@@ -68,7 +68,7 @@ const homeHint = "to use another directory, set --home or PEX_HOME"
 // OpenHome opens a home, and creates it if it does not exist.
 func OpenHome(c *ui.Call, dir string) (*runs.Service, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, failure.WithHintf(failure.Infra(fmt.Errorf("the home %s is a file, not a directory", fspath.Shown(dir))), homeHint)
+		return nil, failure.WithHintf(failure.Infra(fmt.Errorf("the home must be a directory, but %s is a file", fspath.Shown(dir))), homeHint)
 	}
 	s, err := runs.Open(dir, RunsEnv(c, dir))
 	if err != nil {
