@@ -57,7 +57,7 @@ func planningAsks(p *engine.Program, role, llm string, plan engine.PlanRules, tu
 	repairs := withRepairs(p, "planner.repair.max_attempts", plan.MaxRepairs)
 	ask := engine.CallBound{Role: role, LLM: llm, Times: append(slices.Clip(turns), repairs)}
 	if a := plan.Approval.Source; a != "" && a != "never" {
-		ask.Unbounded = "planner.approval: a person may send every plan back, as often as they like"
+		ask.Unbounded = "planner.approval: a human may reject any number of plans"
 	}
 	asks := []engine.CallBound{ask}
 	for _, sum := range summaries(p, turns) {

@@ -22,14 +22,14 @@ import (
 func RunCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "run", Aliases: []string{"exec"}, Usage: "Run an agent and print its answer", ArgsUsage: `SPEC ["QUESTION"]`,
-		Description: ui.Help("SPEC is a file, a folder with a spec.yaml, an agent in a file (team.yaml#writer) or a URL. QUESTION can be omitted with --messages, or if the spec has a default for it. The answer goes to stdout, progress to stderr. A run stores every call in its home, so it can be resumed, inspected and replayed.",
+		Description: ui.Help("SPEC is a file, a folder with a spec.yaml, an agent in a file (team.yaml#writer) or a URL. QUESTION is optional with --messages, or if the spec has a default question. The answer goes to stdout, progress to stderr. pexctl stores every call of the run in the home directory, so that you can resume, inspect and replay the run.",
 			`pexctl run my-agent "Why is checkout slow?"`,
 			`pexctl run spec.yaml "Why is checkout slow?" -p service=checkout # Set a parameter`,
 			`pexctl run spec.yaml "And since when?" --memory-id incident-7 # Continue a conversation`,
 			`pexctl run spec.yaml "Why?" --model openai/gpt-5.4-mini # Try another model`,
 			`git log -5 | pexctl run spec.yaml - # Read the question from stdin`,
 			`pexctl run spec.yaml -o json | jq .stop_reason`,
-			`pexctl run https://example.com/agents/triage.yaml "Why?" # Asks before it starts programs or connects to servers`,
+			`pexctl run https://example.com/agents/triage.yaml "Why?" # Run an agent from a URL, after asking for trust`,
 		),
 		Flags: slices.Concat(
 			ui.Group(ui.GroupCommon,
