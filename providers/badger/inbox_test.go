@@ -300,3 +300,16 @@ func TestImportIsRepeatable(t *testing.T) {
 	}
 	checkIntact(t, dir)
 }
+
+// BenchmarkAppendToInbox includes an import whenever the inbox is full.
+func BenchmarkAppendToInbox(b *testing.B) {
+	s := withInbox(b.TempDir())
+	in := interaction("c", "")
+	in.Answer = strings.Repeat("x", 2000)
+	for i := 0; b.Loop(); i++ {
+		in.ID = fmt.Sprint(i)
+		if err := s.Append(b.Context(), in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
