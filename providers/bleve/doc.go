@@ -12,8 +12,8 @@
 // measured on two cores and 1,000 files of 10 MB: 1.3 s to index, 20 ms per query including
 // opening the index, 24 ms after one file changed.
 //
-// A folder is limited to 20,000 files and 200 MB. The index is about as large; vectors
-// need 4 bytes per dimension and passage more. At most indexcache.MaxIndexes indexes are
+// A folder is limited to 20,000 files and 200 MB. The index is less than half as large;
+// vectors need 4 bytes per dimension and passage more. At most indexcache.MaxIndexes indexes are
 // stored.
 //
 // The package must not know specs, plans, model providers, or how it is called.

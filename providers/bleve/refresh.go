@@ -13,7 +13,7 @@ import (
 	"github.com/pexctl/pex/providers/bleve/indexcache/index"
 )
 
-// Limits of one folder. At the limits a call takes about 100 ms and 100 MB of memory.
+// Limits of one folder. At the limits a call takes about 0.4 s and 190 MB of memory.
 const (
 	maxFiles = 20_000
 	maxTotal = 200 << 20 // bytes
