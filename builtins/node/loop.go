@@ -61,7 +61,7 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 				model.Message{Role: model.User, Text: model.Text{got.retry}}))
 			continue
 		case len(calls) == 0:
-			d.record(step, model.Message{Role: model.Assistant, Text: textOf(r.Text), Reply: r})
+			d.recordReply(step, r, nil)
 			a.report(v, r, got)
 			return nil
 		}
@@ -69,7 +69,7 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 		results, looped, err := a.calls(s, calls, repeats, r.Stop == model.MaxTokens)
 		a.addCalls(s, results)
 		if err != nil || looped != "" {
-			d.record(step, model.Message{Role: model.Assistant, Text: textOf(r.Text), Calls: calls, Reply: r})
+			d.recordReply(step, r, calls)
 		}
 		if err != nil {
 			return err

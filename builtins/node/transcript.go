@@ -75,6 +75,13 @@ func (d *transcript) record(s engine.Scope, more ...model.Message) {
 	s.Record(engine.MessagesAdded{System: d.sent[0].Text, Messages: append(slices.Clip(messages), more...)})
 }
 
+// recordReply is record with the last reply of the step.
+func (d *transcript) recordReply(s engine.Scope, r *model.Reply, calls []model.ToolCall) {
+	if s.View().Conversation {
+		d.record(s, model.Message{Role: model.Assistant, Text: textOf(r.Text), Calls: calls, Reply: r})
+	}
+}
+
 // Note implements compact.Conversation. It adds a line to the conversation.
 func (d *transcript) Note(text string) {
 	d.snapshot()

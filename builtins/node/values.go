@@ -17,6 +17,7 @@ import (
 // values provides the variables of templates: the engine's own (engine.PromptNames) and
 // the declared parameters. Each is computed only if a template uses it.
 type values struct {
+	lookup          component.Lookup // find
 	v               engine.View
 	nodeID          string           // ID of the node that the templates belong to
 	rules           engine.PlanRules // rules of the plan, valid if ruled
@@ -27,7 +28,11 @@ type values struct {
 	uncondensed     bool // plan_progress is not condensed
 }
 
-func valuesOf(v engine.View, node string) *values { return &values{v: v, nodeID: node} }
+func valuesOf(v engine.View, node string) *values {
+	x := &values{v: v, nodeID: node}
+	x.lookup = x.find
+	return x
+}
 
 func (x *values) plan() *engine.PlanRules {
 	if !x.hasRules {
@@ -57,7 +62,8 @@ func (x *values) showHistory(template component.PromptRef) *values {
 	return x
 }
 
-func (x *values) lookup(ns, name string) (any, bool) {
+// find returns the value of a reference in a template.
+func (x *values) find(ns, name string) (any, bool) {
 	switch ns {
 	case "steps":
 		return planning.StepValue(x.v, name)

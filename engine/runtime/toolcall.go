@@ -29,7 +29,8 @@ func (s *scope) Tool(name string, u engine.Invocation) (rec tool.Record, wrote b
 		return c.rec, false, err
 	}
 	defer s.r.countCalls(-1)
-	c.inFlight = &engine.ToolCalled{Step: u.StepID, Record: tool.Record{Tool: u.Tool, Args: c.rec.Args, Status: tool.CallRunning}}
+	c.running = engine.ToolCalled{Step: u.StepID, Record: tool.Record{Tool: u.Tool, Args: c.rec.Args, Status: tool.CallRunning}}
+	c.inFlight = &c.running
 	s.r.inFlight = append(slices.Clip(s.r.inFlight), c.inFlight)
 	defer c.removeInFlight()
 	err = c.run()
@@ -47,7 +48,8 @@ type toolRun struct {
 	attempts   int    // calls made of the tool
 	hasWritten bool
 	replan     error              // a guard's request for a new plan, before the call
-	inFlight   *engine.ToolCalled // the call in run.inFlight; nil = finished
+	running    engine.ToolCalled  // the call while it is in run.inFlight
+	inFlight   *engine.ToolCalled // &running; nil = finished
 }
 
 func (c *toolRun) run() error {

@@ -196,16 +196,23 @@ func newSemaphore(spec *tool.Spec) *semaphore {
 	return &semaphore{limit: spec.MaxConcurrent}
 }
 
-// acquire waits for a slot and returns the function that releases it. A call that the
-// journal has already started does not wait: an earlier version may have allowed more.
-func (c *toolRun) acquire() (leave func(), err error) {
+// acquire waits for a slot. A call that the journal has already started does not wait: an
+// earlier version may have allowed more.
+func (c *toolRun) acquire() error {
 	at := c.tool.sem
 	if at == nil {
-		return func() {}, nil
+		return nil
 	}
 	if err := c.s.Await(func() bool { return at.used < at.limit || c.s.k.Next(c.name) }); err != nil {
-		return nil, err
+		return err
 	}
 	at.used++
-	return func() { at.used-- }, nil
+	return nil
+}
+
+// release releases the slot.
+func (c *toolRun) release() {
+	if c.tool.sem != nil {
+		c.tool.sem.used--
+	}
 }

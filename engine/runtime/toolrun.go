@@ -44,11 +44,10 @@ func (c *toolRun) perform() error {
 	s := c.s
 	asker, asks := c.tool.Tool.(tool.HumanTool)
 	if !asks {
-		leave, err := c.acquire()
-		if err != nil {
+		if err := c.acquire(); err != nil {
 			return c.recordCut(err)
 		}
-		defer leave()
+		defer c.release()
 	}
 	if c.obsolete() {
 		return nil

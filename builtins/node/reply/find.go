@@ -14,6 +14,7 @@ type source struct {
 	endCode string // error code if the search stopped before the end of the text
 	code    string
 	detail  string // position of the syntax error
+	reader  reader // of the entire text
 }
 
 // candidate is one value found in a text.
@@ -67,7 +68,8 @@ func (src *source) candidates(o Options) []candidate {
 
 // all parses the text as one value with nothing around it.
 func (src *source) all(o Options) (candidate, bool) {
-	r := reader{src: src.text, limit: o.maxDepth()}
+	r := &src.reader
+	*r = reader{src: src.text, limit: o.maxDepth()}
 	r.stack = r.few[:0]
 	c := candidate{end: len(src.text)}
 	if !r.value(&c.value) || !r.space() || r.pos != len(r.src) {
