@@ -88,15 +88,16 @@ type boxKey struct {
 // overList evaluates a function of a list, in most cases with a predicate.
 func (e *evaluation) overList(n *ast.BuiltinNode) any {
 	list, strict := e.list(n.Arguments[0])
-	f := listLoop{e: e, n: n, strict: strict, index: -1}
+	f := listLoop{n: n, strict: strict, index: -1}
 	if len(n.Arguments) > 1 {
 		f.body = n.Arguments[1].(*ast.PredicateNode).Node
 	}
 	e.loops = append(e.loops, loopAt{})
 	for i := range lengthOfValue(list) {
-		f.elem = wrapStrict(element(list, i), strict)
-		e.loops[len(e.loops)-1] = loopAt{f.elem, i}
-		if f.step(i) {
+		elem := wrapStrict(element(list, i), strict)
+		e.loops[len(e.loops)-1] = loopAt{elem, i}
+		f.elem = elem
+		if f.step(e, i) {
 			break
 		}
 	}
@@ -106,7 +107,6 @@ func (e *evaluation) overList(n *ast.BuiltinNode) any {
 
 // listLoop is the state of a function that runs over a list.
 type listLoop struct {
-	e      *evaluation
 	n      *ast.BuiltinNode
 	body   ast.Node // nil for the element itself
 	strict bool     // the list is an argument
@@ -118,11 +118,11 @@ type listLoop struct {
 }
 
 // step evaluates one element. done reports whether the result is known.
-func (f *listLoop) step(i int) (done bool) {
+func (f *listLoop) step(e *evaluation, i int) (done bool) {
 	switch f.n.Name {
 	case "map":
-		f.out = append(f.out, f.value())
-		f.e.make(f.n, 1)
+		f.out = append(f.out, f.value(e))
+		e.make(f.n, 1)
 		return false
 	case "sum":
 		if f.total == nil {
@@ -132,17 +132,17 @@ func (f *listLoop) step(i int) (done bool) {
 		if at == nil {
 			at = f.n.Arguments[0]
 		}
-		f.total = f.e.arithmetic(f.n, "+", f.total, f.e.quantityOf(at, f.n, f.value()))
+		f.total = e.arithmetic(f.n, "+", f.total, e.quantityOf(at, f.n, f.value(e)))
 		return false
 	}
-	v, strict := unwrap(f.value())
+	v, strict := unwrap(f.value(e))
 	holds, ok := v.(bool)
 	if !ok {
 		at := f.body
 		if at == nil {
 			at = f.n.Arguments[0]
 		}
-		f.e.failKind(at, f.n, v, strict, kindBool)
+		e.failKind(at, f.n, v, strict, kindBool)
 	}
 	if f.n.Name == "all" {
 		holds = !holds // it looks for an element that does not match
@@ -156,7 +156,7 @@ func (f *listLoop) step(i int) (done bool) {
 		return true
 	case "filter":
 		f.out = append(f.out, f.elem)
-		f.e.make(f.n, 1)
+		e.make(f.n, 1)
 	case "find", "findIndex":
 		f.index = i
 		return true
@@ -164,11 +164,11 @@ func (f *listLoop) step(i int) (done bool) {
 	return false
 }
 
-func (f *listLoop) value() any {
+func (f *listLoop) value(e *evaluation) any {
 	if f.body == nil {
 		return f.elem
 	}
-	return f.e.eval(f.body)
+	return e.eval(f.body)
 }
 
 func (f *listLoop) result() any {
