@@ -13,8 +13,8 @@ import (
 // its start and its plan in fewer steps. Raise a limit only with a good reason.
 func TestStepAllocationsStayLow(t *testing.T) {
 	for k, limit := range map[int]float64{
-		5:  160, // 158.0 on 2026-11-23
-		20: 147, // 145.4
+		5:  159, // 156.8 on 2026-11-23
+		20: 146, // 144.4
 	} {
 		p, h := perProgram(t), perHost(k)
 		got := testing.AllocsPerRun(20, func() {
