@@ -7,21 +7,29 @@ import (
 	"sync/atomic"
 )
 
-// observer is called for syncs; may be nil.
-var observer atomic.Pointer[func(path string)]
+// interceptor performs the syncs; nil = they are performed directly.
+var interceptor atomic.Pointer[func(path string, sync func() error) error]
 
-// ObserveSyncs calls f with the path of each file and directory before it is synced,
-// until stop is called, for tests of durability. There is one observer per process; f
-// must be safe for concurrent use.
+// InterceptSyncs calls f for each sync of a file or directory, until stop is called, for
+// tests of durability. f performs the sync by calling sync, or simulates it. There is one
+// interceptor per process; f must be safe for concurrent use.
+func InterceptSyncs(f func(path string, sync func() error) error) (stop func()) {
+	interceptor.Store(&f)
+	return func() { interceptor.Store(nil) }
+}
+
+// ObserveSyncs intercepts syncs and calls f with each path before it is synced.
 func ObserveSyncs(f func(path string)) (stop func()) {
-	observer.Store(&f)
-	return func() { observer.Store(nil) }
+	return InterceptSyncs(func(path string, sync func() error) error {
+		f(path)
+		return sync()
+	})
 }
 
 // Sync syncs a file.
 func Sync(f *os.File) error {
-	if observe := observer.Load(); observe != nil {
-		(*observe)(f.Name())
+	if intercept := interceptor.Load(); intercept != nil {
+		return (*intercept)(f.Name(), f.Sync)
 	}
 	return f.Sync()
 }
