@@ -23,6 +23,7 @@ type appender struct {
 	good       int64 // durable length; with background syncs, written length
 	err        error // the first failure; nothing is written after it
 	syncTimer  *time.Timer
+	syncs      sync.WaitGroup // scheduled syncs in progress
 	closed     bool
 	saveExtent func(extent) // stores the durable extent of the file; may be nil
 }
@@ -255,10 +256,13 @@ func (a *appender) syncPending() error {
 	a.mu.Lock()
 	owed, made, err := a.syncTimer != nil, a.isNew, a.err
 	a.syncTimer = nil
-	a.mu.Unlock()
 	if err != nil || !owed {
+		a.mu.Unlock()
 		return err
 	}
+	a.syncs.Add(1)
+	defer a.syncs.Done()
+	a.mu.Unlock()
 	err = a.sync(made)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -271,8 +275,8 @@ func (a *appender) syncPending() error {
 	return a.err
 }
 
-// stopSyncing syncs what is left to sync before the file is closed. It does not repeat an
-// earlier error.
+// stopSyncing syncs what is left to sync before the file is closed, and waits for a sync
+// in progress. It does not repeat an earlier error.
 func (a *appender) stopSyncing() error {
 	a.mu.Lock()
 	a.closed = true
@@ -281,10 +285,14 @@ func (a *appender) stopSyncing() error {
 		a.syncTimer.Stop()
 	}
 	a.mu.Unlock()
+	_ = a.syncPending() // also in a.err
+	a.syncs.Wait()
 	if failed {
 		return nil
 	}
-	return a.syncPending()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.err
 }
 
 // end writes and syncs what is left and closes the file. It returns the first error.

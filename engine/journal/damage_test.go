@@ -30,6 +30,7 @@ func home(t testing.TB, dir string, d journal.Durability) *journal.Home {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = h.Close() }) // waits for background syncs
 	return h
 }
 

@@ -63,6 +63,9 @@ func (h *Home) open(run string, create bool, taken func(recs int) error) (*File,
 		if err == nil {
 			err = f.read(taken)
 		}
+		if err == nil {
+			err = f.syncInherited()
+		}
 		if err != nil {
 			f.abandon()
 			return nil, err
@@ -182,7 +185,7 @@ func (f *File) read(taken func(recs int) error) error {
 	failpoint.At(failpoint.RecoverRead)
 	f.records, f.recordsFresh, f.tail, f.dropped = c.Records, true, c.Tail, len(b)-c.Good
 	f.seq = uint64(len(c.Records))
-	f.good, f.isNew = int64(c.Good), c.Good == 0
+	f.good = int64(c.Good)
 	if f.dropped > 0 {
 		err = f.disk.Truncate(f.good)
 		failpoint.At(failpoint.RecoverCut)
@@ -194,6 +197,21 @@ func (f *File) read(taken func(recs int) error) error {
 	if err != nil {
 		return appendError(f.run, err)
 	}
+	return nil
+}
+
+// syncInherited makes durable what a killed session may have written but not synced: what
+// this session reports may depend on it. Without a head, the directory entry may not be
+// durable either.
+func (f *File) syncInherited() error {
+	f.isNew = f.extent.seq == 0
+	if f.home.durability != Sync || f.seq <= f.extent.seq {
+		return nil
+	}
+	if err := f.home.limitSync(func() error { return f.sync(f.isNew) }); err != nil {
+		return appendError(f.run, err)
+	}
+	f.isNew = false
 	return nil
 }
 

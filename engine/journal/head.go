@@ -64,7 +64,7 @@ func (f *File) saveHead() error {
 	case needless:
 		return nil
 	case f.home.durability == Async:
-		f.home.background.add(lateSync{f.path, false, f, &head})
+		f.home.background.add(lateSync{f.path, f.isNew, f, &head})
 		return nil
 	}
 	return f.home.writeLastHead(&head)

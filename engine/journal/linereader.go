@@ -62,8 +62,8 @@ func (l *lineReader) atLine(err error) error {
 
 // repairTail removes a torn last line and adds a missing newline: good is the length of
 // the complete lines, size that of the file.
-func repairTail(d disk, good, size int64, unended bool) (_ int64, made bool, dropped int, err error) {
-	made, dropped = good == 0, int(size-good)
+func repairTail(d disk, good, size int64, unended bool) (_ int64, dropped int, err error) {
+	dropped = int(size - good)
 	if dropped > 0 {
 		err = d.Truncate(good)
 	}
@@ -71,5 +71,5 @@ func repairTail(d disk, good, size int64, unended bool) (_ int64, made bool, dro
 		_, err = d.Write([]byte{'\n'})
 		good++
 	}
-	return good, made, dropped, err
+	return good, dropped, err
 }

@@ -72,7 +72,8 @@ func (l *Log) open(line func(Line) error) error {
 
 func (l *Log) repairTail(s *logScan) (err error) {
 	l.tail, l.lines = s.tail, s.count
-	l.good, l.isNew, l.dropped, err = repairTail(l.disk, s.good, s.next, s.noNewline)
+	l.isNew = true // its creator may have been killed before the sync of its directory entry
+	l.good, l.dropped, err = repairTail(l.disk, s.good, s.next, s.noNewline)
 	l.size = l.good
 	if err != nil {
 		return l.wrapError(err)

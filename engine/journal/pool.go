@@ -92,7 +92,8 @@ func (p *Pool) open() error {
 }
 
 func (p *Pool) repairTail(s *poolScan) (err error) {
-	p.good, p.isNew, p.dropped, err = repairTail(p.disk, s.good, s.next, s.noNewline)
+	p.isNew = true // its creator may have been killed before the sync of its directory entry
+	p.good, p.dropped, err = repairTail(p.disk, s.good, s.next, s.noNewline)
 	p.size = p.good
 	if err != nil {
 		return p.wrapError(err)

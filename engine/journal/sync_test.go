@@ -179,6 +179,72 @@ func TestEveryRecordThatMustNotBeLostIsSynced(t *testing.T) {
 	}
 }
 
+// A killed session may have written records and synced nothing. The next one depends on
+// them, and its head counts them, so it syncs them before.
+func TestWhatAKilledSessionWroteIsSynced(t *testing.T) {
+	killed := t.TempDir()
+	f := created(t, home(t, killed, journal.Exit))
+	defer f.Close()
+	appended(t, f, records(t)[:3]...)
+	written, err := os.ReadFile(filepath.Join(killed, "runs", "r.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, file := []string{"runs", "runs/r.jsonl"}, []string{"runs/r.jsonl"}
+	for d, sessions := range map[journal.Durability][][]string{
+		journal.Sync:  {both, nil}, // when the file is opened, unless its head covers it
+		journal.Async: {both, file},
+		journal.Exit:  {both, file},
+	} {
+		dir := t.TempDir()
+		h := home(t, dir, d)
+		if err := os.WriteFile(h.File("r"), written, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for n, want := range sessions {
+			got := syncsOf(t, dir, func() {
+				f, err := h.Open("r")
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.SetHead([]byte(`{}`))
+				ended(t, f)
+				if err := h.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Errorf("%s: session %d syncs %q, want %q", d, n+1, got, want)
+			}
+		}
+	}
+}
+
+func TestALogThatAKilledProcessCreatedIsSyncedWithItsName(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "log")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		got := syncsOf(t, dir, func() {
+			l, err := journal.OpenLog(path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := l.Append([]byte(`{"a":1}`)); err != nil {
+				t.Error(err)
+			}
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		if slices.Sort(got); !slices.Equal(got, []string{".", "log"}) {
+			t.Errorf("synced %q", got)
+		}
+	}
+}
+
 func TestAsyncSyncsInTheBackground(t *testing.T) {
 	dir := t.TempDir()
 	h, all := home(t, dir, journal.Async), records(t)
