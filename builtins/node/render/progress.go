@@ -19,7 +19,7 @@ import (
 // everything.
 func Progress(v engine.View, limit History, whole bool) []string {
 	st := v.State
-	p := progress{st: st, out: make([]string, 0, 12*(len(st.Steps)+len(st.Plan.Steps)))}
+	p := progress{st: st}
 	if !whole && st.HasOpenSteps() {
 		p.results = limit.First(len(st.Steps))
 		if i := slices.IndexFunc(st.Steps, func(r plan.StepRecord) bool { return slices.Contains(st.EndedSinceReview, r.ID) }); i >= 0 {
@@ -27,6 +27,8 @@ func Progress(v engine.View, limit History, whole bool) []string {
 		}
 		p.goals = p.results - p.results%max(int(limit), 1)
 	}
+	open := max(0, len(st.Plan.Steps)-len(st.Steps))
+	p.out = make([]string, 0, 16+5*(len(st.Steps)-p.goals+open)+10*(len(st.Steps)-p.results)) // if goals have one line and steps no error
 	p.plan()
 	p.condensed()
 	p.fullResults()
@@ -50,15 +52,11 @@ func (p *progress) plan() {
 		return
 	}
 	p.add("Plan:\n")
-	goals := make(map[string]string, len(p.st.Plan.Steps))
-	for _, step := range p.st.Plan.Steps {
-		goals[step.ID] = step.Goal
-	}
 	for i := p.goals; i < len(p.st.Steps); i++ {
 		rec := &p.st.Steps[i]
-		goal, planned := goals[rec.ID]
-		if !planned {
-			goal = rec.Goal
+		goal := rec.Goal
+		if at := p.st.Position(rec.ID); at >= 0 {
+			goal = p.st.Plan.Steps[at].Goal
 		}
 		p.goal(rec.ID, goal)
 	}
