@@ -80,7 +80,11 @@ func (h *Home) syncLate(l lateSync) error {
 	case err != nil:
 		return err
 	case l.head != nil:
-		return h.writeLastHead(l.head)
+		err := h.writeLastHead(l.head)
+		if err == nil && !exists(l.path) { // removed meanwhile
+			err = h.writeHead(&Head{Run: l.head.Run}, false)
+		}
+		return err
 	}
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()

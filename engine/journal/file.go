@@ -124,6 +124,8 @@ func (f *File) mayCreate(create bool) error {
 	switch {
 	case errors.Is(w.err, ErrNewer):
 		return w.err
+	case exists(f.path):
+		return errMoved // created meanwhile
 	case w.extent.seq > 0 || !create:
 		return missingJournal(f.run, f.path, w.extent)
 	}
@@ -131,34 +133,35 @@ func (f *File) mayCreate(create bool) error {
 }
 
 // lockExisting locks the journal of a run, after moving it from the folder of a run of an
-// earlier version. If the journal is gone, there is nothing to lock.
-func (h *Home) lockExisting(run string) (unlock func(), err error) {
+// earlier version. It returns false if the journal is gone, so that there is nothing to
+// lock.
+func (h *Home) lockExisting(run string) (unlock func(), locked bool, err error) {
 	for range lockTries {
 		file, err := regular.Open(h.path(run))
 		if errors.Is(err, fs.ErrNotExist) {
 			if !h.isOld(run) {
-				return func() {}, nil
+				return func() {}, false, nil
 			}
 			if err := h.adoptOld(run); errors.Is(err, ErrCorrupt) { // the journal is gone
-				return func() {}, nil
+				return func() {}, false, nil
 			} else if err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		unlock, err := lockJournal(file, run)
 		if err == nil {
-			return func() { file.Close(); unlock() }, nil
+			return func() { file.Close(); unlock() }, true, nil
 		}
 		file.Close()
 		if !errors.Is(err, errMoved) {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	return nil, &InUseError{Run: run}
+	return nil, false, &InUseError{Run: run}
 }
 
 // abandon closes a journal that could not be opened.

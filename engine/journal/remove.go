@@ -23,7 +23,7 @@ func (h *Home) Remove(run string) error {
 	if err := checkID(run); err != nil {
 		return err
 	}
-	unlock, err := h.lockExisting(run)
+	unlock, locked, err := h.lockExisting(run)
 	if err != nil {
 		return err
 	}
@@ -32,21 +32,26 @@ func (h *Home) Remove(run string) error {
 	if errors.Is(err, fs.ErrNotExist) && !exists(h.path(run)) && !exists(h.Folder(run)) {
 		return missing(run, err)
 	}
-	if err := h.moveAway(run); err != nil {
+	if err := h.moveAway(run, locked); err != nil {
 		return fmt.Errorf("remove run %s: %w", run, err)
 	}
 	return nil
 }
 
-// moveAway moves the files of a run to a new folder, and deletes that.
-func (h *Home) moveAway(run string) error {
+// moveAway moves the files of a run to a new folder, and deletes that. A journal that is
+// not locked was created meanwhile, and belongs to another run.
+func (h *Home) moveAway(run string, locked bool) error {
 	trash, err := os.MkdirTemp(h.runs, removedPrefix)
 	if err != nil {
 		return err
 	}
 	forget := Head{Run: run}
 	_ = h.writeHead(&forget, true) // on a full disk, again below
-	for _, path := range []string{h.Folder(run), h.path(run)} {
+	paths := []string{h.Folder(run)}
+	if locked {
+		paths = append(paths, h.path(run))
+	}
+	for _, path := range paths {
 		if err := os.Rename(path, filepath.Join(trash, filepath.Base(path))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(err, os.RemoveAll(trash))
 		}

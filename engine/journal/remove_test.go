@@ -87,7 +87,12 @@ func TestSweepFinishesWhatWasCutShort(t *testing.T) {
 // Sessions and removals side by side on one id: each session finds its own
 // records and no one else's.
 func TestRemovalAndSessionsDoNotMix(t *testing.T) {
-	h := home(t, t.TempDir(), journal.Exit)
+	for _, d := range []journal.Durability{journal.Exit, journal.Async} {
+		t.Run(string(d), func(t *testing.T) { removeAndCreate(t, home(t, t.TempDir(), d)) })
+	}
+}
+
+func removeAndCreate(t *testing.T, h *journal.Home) {
 	var wg sync.WaitGroup
 	for worker := range 4 {
 		wg.Go(func() {
@@ -118,6 +123,13 @@ func TestRemovalAndSessionsDoNotMix(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := h.Remove("r"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	closedRun(t, h, "r")
 }
 
 func isHeld(err error) bool {

@@ -30,7 +30,7 @@ func (h *Home) Repair(run string) (Repaired, error) {
 	if err := checkID(run); err != nil {
 		return Repaired{}, err
 	}
-	unlock, err := h.lockExisting(run)
+	unlock, _, err := h.lockExisting(run)
 	if err != nil {
 		return Repaired{}, err
 	}
