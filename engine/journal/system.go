@@ -142,14 +142,17 @@ func pidInFile(lock *os.File) int {
 	b := make([]byte, 16)
 	n, _ := lock.ReadAt(b, 0)
 	var pid int
-	if _, err := fmt.Sscan(string(b[:n]), &pid); err != nil || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+	if _, err := fmt.Sscan(string(b[:n]), &pid); err != nil || !isAlive(pid) {
 		return 0
 	}
 	return pid
 }
 
+func isAlive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
 // pidOfLock returns the process that has a file locked for writing, or 0 if the kernel
-// does not tell: only Linux does. A line of /proc/locks (proc_locks(5)) is
+// does not tell: only Linux does. A process that was killed while it started a child does
+// not count: the child has the lock until it executes its program. A line of /proc/locks (proc_locks(5)) is
 //
 //	1: FLOCK  ADVISORY  WRITE 4242 fe:00:131074 0 EOF
 func pidOfLock(file *os.File) int {
@@ -170,8 +173,8 @@ func pidOfLock(file *os.File) int {
 			continue
 		}
 		var pid int
-		if _, err := fmt.Sscan(f[4], &pid); err != nil || pid < 0 {
-			return 0 // a process outside this pid namespace
+		if _, err := fmt.Sscan(f[4], &pid); err != nil || pid < 0 || !isAlive(pid) {
+			return 0
 		}
 		return pid
 	}
