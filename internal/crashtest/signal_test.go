@@ -21,7 +21,10 @@ const patience = 10 * time.Second
 // resumes it; resumed, it comes to the undisturbed end.
 func TestASignalParksTheRunAtAnyTime(t *testing.T) {
 	sets := modes["four at once"]
-	want := undisturbed(newWorld(t, sets...))
+	w := newWorld(t, sets...)
+	began := time.Now()
+	want := undisturbed(w)
+	whole := time.Since(began)
 	rng := rand.New(rand.NewPCG(3, 4))
 	parked := map[syscall.Signal]int{}
 	for n := range 60 {
@@ -31,7 +34,7 @@ func TestASignalParksTheRunAtAnyTime(t *testing.T) {
 		}
 		w := newWorld(t, sets...)
 		s := w.loud(w.begin(fate{}))
-		after := time.Duration(10+rng.IntN(250)) * time.Millisecond
+		after := 10*time.Millisecond + time.Duration(rng.Int64N(int64(whole)))
 		switch got, took := w.signalled(s, sig, after); {
 		case got == done: // it was quicker
 		case got == killed && len(w.tail()) == 0: // before pexctl listens, and so before the run began
@@ -48,7 +51,7 @@ func TestASignalParksTheRunAtAnyTime(t *testing.T) {
 		w.exists = true
 		w.check(w.untilDone(func(int) fate { return fate{} }), want)
 	}
-	t.Logf("parked: %v", parked)
+	t.Logf("parked: %v; a run takes %v", parked, whole)
 	if parked[syscall.SIGINT] < 10 || parked[syscall.SIGTERM] < 10 {
 		t.Error("too few signals came while a run was on")
 	}
