@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -213,7 +214,7 @@ func (l *life) load(f *journal.File) {
 	w := l.agent.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l.recs, l.tickets = recs[:len(recs):len(recs)], nil
+	l.recs, l.tickets = slices.Clip(recs), nil
 }
 
 // journaled is the journal of a session that notes what is appended.
@@ -260,7 +261,7 @@ func (l *life) point() {
 		l.durable = max(l.durable, l.tickets[0].recs)
 		l.tickets = l.tickets[1:]
 	}
-	p := point{world: w.clone(), recs: l.recs[:len(l.recs):len(l.recs)], durable: l.durable}
+	p := point{world: w.clone(), recs: slices.Clip(l.recs), durable: l.durable}
 	p.image = l.disk.Image() // after the world: it may have more than the world knows of, but no less
 	if n := len(l.points); n == 0 || !p.same(&l.points[n-1]) {
 		l.points = append(l.points, p)
