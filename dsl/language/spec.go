@@ -148,7 +148,7 @@ type Tool struct {
 	Description    string              `yaml:"description" doc:"The description that the model sees. Default: the tool's own."`
 	Effect         string              `yaml:"effect" enum:"read|idempotent|write" doc:"The side effect of a call. Default: the tool's own, otherwise write."`
 	Approval       component.GuardRef  `yaml:"approval" words:"never|always" env:"@approval" doc:"Whether a human approves each call: never, always or an expression."`
-	OnUnknown      string              `yaml:"on_unknown" enum:"review|continue" doc:"What happens if a call with side effects has an unknown outcome (timeout, lost connection, killed process). review: the run waits for a human (exit code 5). continue: the model is told that the call may have taken effect, and the result has a warning. Default: review."`
+	OnUnknown      string              `yaml:"on_unknown" enum:"review|continue" doc:"What happens if a call with side effects has an unknown outcome (timeout, lost connection, killed process). review: the run waits for a human (exit code 5). continue: the model sees a note that the call may have taken effect, and the result has a warning. Default: review."`
 	Timeout        time.Duration       `yaml:"timeout" over:"0s" doc:"The maximum time of a call. Default: 60s."`
 	MaxOutputBytes int                 `yaml:"max_output_bytes" min:"1" doc:"The maximum number of output bytes that the model sees. Default: 65536."`
 	MaxConcurrent  int                 `yaml:"max_concurrent" min:"1" doc:"The maximum number of concurrent calls in a run; for a server, of all its tools together. Default: 16."`

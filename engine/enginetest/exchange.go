@@ -41,7 +41,7 @@ type LiveServer struct {
 }
 
 // MockKey is the key sent to recorded servers and mocks. Mocks accept no other.
-const MockKey = "the-key-of-nobody"
+const MockKey = "not-a-real-key"
 
 // The environment of a test that records (make record sets it).
 const (

@@ -25,7 +25,7 @@ func (r *run) match(e *effect, in intent) {
 
 // orderDrift returns the Drift for an effect that is not next in the journal.
 func (r *run) orderDrift(path string, next *journal.Record) error {
-	d := &Drift{Class: DriftExtra, Path: path, Message: "the journal goes on with " + describe(next)}
+	d := &Drift{Class: DriftExtra, Path: path, Message: "the next record of the journal is " + describe(next)}
 	for i := r.pos; i < len(r.replay); i++ {
 		if r.replay[i].Kind == journal.Intent && r.replay[i].Path == path {
 			d.Class = DriftOrder
@@ -101,7 +101,7 @@ func (r *run) deliverResults() error {
 func (r *run) deliverResult(rec *journal.Record) error {
 	e := r.recorded[rec.Path]
 	if rec.Kind != journal.Result || e == nil || e.closed {
-		return &Drift{Class: DriftOrder, Path: rec.Path, Message: fmt.Sprintf("the journal has %s, for which nobody waits", describe(rec))}
+		return &Drift{Class: DriftOrder, Path: rec.Path, Message: fmt.Sprintf("the journal has %s, which no effect awaits", describe(rec))}
 	}
 	delete(r.recorded, rec.Path)
 	r.stats.Replayed++
