@@ -11,7 +11,7 @@ import (
 	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/httpclient/wiretest"
+	"github.com/pexctl/pex/internal/httpclient/guardtest"
 )
 
 // reachers returns the tools that use HTTP, without allowed hosts, and the arguments with
@@ -42,10 +42,10 @@ func reachers(t *testing.T) map[string]func(at string) (tool.Tool, map[string]an
 
 // Private addresses are never called, whatever a model writes and names resolve to.
 func TestPrivateAddressesAreUnreachable(t *testing.T) {
-	wiretest.ResolveInside(t)
+	guardtest.ResolveInside(t)
 	for name, reacher := range reachers(t) {
 		t.Run(name, func(t *testing.T) {
-			for _, at := range append(wiretest.Hostile, wiretest.Unresolvable...) {
+			for _, at := range append(guardtest.Hostile, guardtest.Unresolvable...) {
 				made, a, err := reacher(at)
 				if err != nil {
 					t.Fatal(err)

@@ -9,46 +9,46 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// cuts are bodies that end too early, or arrive too slowly.
-func cuts(f *Format) []fault {
-	truncated, bad := wrong(model.Truncated), wrong(model.BadReply)
+// truncations returns bodies that end too early, or arrive too slowly.
+func truncations(f *Format) []fault {
+	truncated, bad := fails(model.Truncated), fails(model.BadReply)
 	out := []fault{
-		both("byte by byte", right, func(s *stage) {
-			s.begin()
-			for _, b := range s.f.good(s.streamed) {
+		both("byte by byte", succeeds, func(s *exchange) {
+			s.writeHeader()
+			for _, b := range s.f.reply(s.streamed) {
 				_, _ = s.Write([]byte{b})
 				s.flush()
 			}
 		}),
-		both("broken off in the middle", truncated, func(s *stage) {
-			s.begin()
-			_, _ = s.Write(s.f.part(s.streamed))
+		both("connection closed in the middle", truncated, func(s *exchange) {
+			s.writeHeader()
+			_, _ = s.Write(s.f.partialReply(s.streamed))
 			s.abort()
 		}),
-		both("broken off in an event", truncated, func(s *stage) {
-			s.begin()
-			part := s.f.part(s.streamed)
+		both("connection closed within an event", truncated, func(s *exchange) {
+			s.writeHeader()
+			part := s.f.partialReply(s.streamed)
 			_, _ = s.Write(part[:len(part)-len(part)/4])
 			s.abort()
 		}),
-		both("broken off before the last byte", maybe(model.Truncated), func(s *stage) {
-			s.begin()
-			good := s.f.good(s.streamed)
+		both("connection closed before the last byte", mayFail(model.Truncated), func(s *exchange) {
+			s.writeHeader()
+			good := s.f.reply(s.streamed)
 			_, _ = s.Write(good[:len(good)-1])
 			s.abort()
 		}),
-		apart("half, well closed", bad, truncated, func(s *stage) { s.reply(s.f.part(s.streamed)) }),
-		apart("half an event, well closed", bad, wrong(model.Truncated, model.BadReply), func(s *stage) {
-			part := s.f.part(s.streamed)
+		perMode("half a body, closed properly", bad, truncated, func(s *exchange) { s.reply(s.f.partialReply(s.streamed)) }),
+		perMode("half an event, closed properly", bad, fails(model.Truncated, model.BadReply), func(s *exchange) {
+			part := s.f.partialReply(s.streamed)
 			s.reply(part[:len(part)-len(part)/4])
 		}),
-		apart("nothing, well closed", wrong(model.BadReply, model.Truncated), wrong(model.Truncated, model.BadReply), func(s *stage) { s.begin() }),
-		apart("204", wrong(model.BadReply, model.Truncated), wrong(model.Truncated, model.BadReply), func(s *stage) { s.WriteHeader(204) }),
-		both("gzip that is none", wrong(model.Truncated, model.BadReply), zipped(func(s *stage) { _, _ = s.Write(s.f.good(s.streamed)) })),
-		both("gzip that breaks off", wrong(model.Truncated, model.BadReply), zipped(func(s *stage) {
+		perMode("an empty body, closed properly", fails(model.BadReply, model.Truncated), fails(model.Truncated, model.BadReply), func(s *exchange) { s.writeHeader() }),
+		perMode("204", fails(model.BadReply, model.Truncated), fails(model.Truncated, model.BadReply), func(s *exchange) { s.WriteHeader(204) }),
+		both("invalid gzip", fails(model.Truncated, model.BadReply), zipped(func(s *exchange) { _, _ = s.Write(s.f.reply(s.streamed)) })),
+		both("truncated gzip", fails(model.Truncated, model.BadReply), zipped(func(s *exchange) {
 			var b bytes.Buffer
 			z := gzip.NewWriter(&b)
-			_, _ = z.Write(s.f.good(s.streamed))
+			_, _ = z.Write(s.f.reply(s.streamed))
 			_ = z.Close()
 			_, _ = s.Write(b.Bytes()[:b.Len()/2])
 		})),
@@ -59,11 +59,11 @@ func cuts(f *Format) []fault {
 	for i := 1; i <= f.Stream.End; i++ {
 		o := truncated
 		if i <= f.Stream.Mark {
-			o = right
+			o = succeeds
 		}
-		out = append(out, apart("the end mark is missing", right, o, func(s *stage) {
+		out = append(out, perMode("the end mark is missing", succeeds, o, func(s *exchange) {
 			if !s.streamed {
-				s.reply(s.f.good(false))
+				s.reply(s.f.reply(false))
 				return
 			}
 			s.reply(s.f.Stream.frames(s.f.Stream.Events[:len(s.f.Stream.Events)-i]))
@@ -73,10 +73,10 @@ func cuts(f *Format) []fault {
 }
 
 // zipped adds a header that declares the body as gzip.
-func zipped(serve func(*stage)) func(*stage) {
-	return func(s *stage) {
+func zipped(serve func(*exchange)) func(*exchange) {
+	return func(s *exchange) {
 		s.Header().Set("Content-Encoding", "gzip")
-		s.begin()
+		s.writeHeader()
 		serve(s)
 	}
 }
@@ -84,11 +84,11 @@ func zipped(serve func(*stage)) func(*stage) {
 // bombSize is the compressed size of a bomb, a thousandth of its uncompressed size.
 const bombSize = 10 << 20
 
-// bomb is 10 MB of gzip that expand to 10 GB, repeating the same piece.
-func bomb(name string, piece func(*stage) []byte) fault {
-	return both(name, wrong(model.BadReply), zipped(func(s *stage) {
+// bomb is a body of 10 MB of gzip that expands to 10 GB, repeating one piece.
+func bomb(name string, piece func(*exchange) []byte) fault {
+	return both(name, fails(model.BadReply), zipped(func(s *exchange) {
 		p := piece(s)
-		var one bytes.Buffer // gzip may be one behind the other
+		var one bytes.Buffer // gzip streams may be concatenated
 		z := gzip.NewWriter(&one)
 		for size := 0; size < 1<<20; size += len(p) {
 			_, _ = z.Write(p)
@@ -102,58 +102,58 @@ func bomb(name string, piece func(*stage) []byte) fault {
 	}))
 }
 
-// more returns a long piece that is valid in the middle of a reply.
-func more(s *stage) []byte {
+// filler returns a long piece that is valid in the middle of a reply.
+func filler(s *exchange) []byte {
 	if s.streamed {
-		return s.f.Stream.frames(lengthened(s.f.Stream.begun()))
+		return s.f.Stream.frames(lengthenLast(s.f.Stream.firstEvents()))
 	}
 	return bytes.Repeat([]byte(" "), 32<<10)
 }
 
-// lengthened returns the events of a piece with longer texts.
-func lengthened(events []Event) []Event {
+// lengthenLast returns the events of a piece with longer texts.
+func lengthenLast(events []Event) []Event {
 	last := events[len(events)-1]
 	last.JSON = strings.Replace(last.JSON, First, strings.Repeat(First, 1000), 1)
 	return []Event{last}
 }
 
-// floods are endless bodies.
+// floods returns faults with endless bodies.
 func floods(f *Format) []fault {
-	bad := wrong(model.BadReply)
-	flood := func(name string, begin, piece func(*stage) []byte) fault {
-		return both(name, bad, func(s *stage) {
-			s.begin()
+	bad := fails(model.BadReply)
+	flood := func(name string, begin, piece func(*exchange) []byte) fault {
+		return both(name, bad, func(s *exchange) {
+			s.writeHeader()
 			if begin != nil {
 				_, _ = s.Write(begin(s))
 			}
-			s.forever(piece(s))
+			s.writeForever(piece(s))
 		})
 	}
 	zeros := bytes.Repeat([]byte{0}, 32<<10)
 	out := []fault{
-		bomb("a bomb of zeros", func(*stage) []byte { return zeros }),
-		bomb("a bomb of events", more),
-		flood("a body without end", func(s *stage) []byte { return s.f.part(s.streamed) }, more),
-		flood("zeros without end", nil, func(*stage) []byte { return zeros }),
-		flood("a string without end", func(s *stage) []byte { return []byte(`{"id":"`) }, func(*stage) []byte { return bytes.Repeat([]byte("x"), 32<<10) }),
+		bomb("a gzip bomb of zeros", func(*exchange) []byte { return zeros }),
+		bomb("a gzip bomb of events", filler),
+		flood("an endless body", func(s *exchange) []byte { return s.f.partialReply(s.streamed) }, filler),
+		flood("endless zeros", nil, func(*exchange) []byte { return zeros }),
+		flood("an endless string", func(s *exchange) []byte { return []byte(`{"id":"`) }, func(*exchange) []byte { return bytes.Repeat([]byte("x"), 32<<10) }),
 	}
 	if f.Stream == nil || f.Stream.Harmless == nil {
 		return out
 	}
-	quiet := func(s *stage) []byte {
+	quiet := func(s *exchange) []byte {
 		if s.streamed {
 			return bytes.Repeat(s.f.Stream.Harmless, 1000)
 		}
-		return more(s)
+		return filler(s)
 	}
 	return append(out,
-		flood("nothing of worth without end", nil, quiet),
-		both("signs of life between events", right, func(s *stage) {
+		flood("endless keep-alives", nil, quiet),
+		both("keep-alives between events", succeeds, func(s *exchange) {
 			if !s.streamed {
-				s.reply(s.f.good(false))
+				s.reply(s.f.reply(false))
 				return
 			}
-			s.begin()
+			s.writeHeader()
 			for _, e := range s.f.Stream.Events {
 				_, _ = s.Write(bytes.Repeat(s.f.Stream.Harmless, 3))
 				_, _ = s.Write(s.f.Stream.Frame(e))
@@ -162,8 +162,8 @@ func floods(f *Format) []fault {
 	)
 }
 
-// page sends the HTML page of a proxy instead of a reply.
-func page(s *stage) {
+// htmlPage sends the HTML page of a proxy instead of a reply.
+func htmlPage(s *exchange) {
 	s.Header().Set("Content-Type", "text/html")
 	_, _ = io.WriteString(s, "<!DOCTYPE html><html><body>"+strings.Repeat("log in first ", 1000)+"</body></html>")
 }

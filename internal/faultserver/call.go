@@ -24,36 +24,36 @@ type tested struct {
 	model.Model
 }
 
-// maxMessage is the longest message of an error that people are shown.
+// maxMessage is the maximum length of an error message.
 const maxMessage = 4 << 10
 
-// naps are the waits between the attempts of one call.
-type naps struct {
+// waitLog records the waits between the attempts of one call.
+type waitLog struct {
 	mu    sync.Mutex
-	taken []time.Duration
+	waits []time.Duration
 }
 
-type napsKey struct{}
+type waitsKey struct{}
 
-// nap notes a wait in place of waiting.
-func nap(ctx context.Context, d time.Duration) error {
-	if n, ok := ctx.Value(napsKey{}).(*naps); ok {
+// recordWait records a wait instead of waiting.
+func recordWait(ctx context.Context, d time.Duration) error {
+	if n, ok := ctx.Value(waitsKey{}).(*waitLog); ok {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		n.taken = append(n.taken, d)
+		n.waits = append(n.waits, d)
 	}
 	return ctx.Err()
 }
 
-// model makes the model that asks a site. It has no breaker: one would keep calls
-// away from the faults.
-func (s *site) model(t *testing.T, of Maker, most int64) tested {
+// model creates the model under test. It has no circuit breaker, which would skip calls and so
+// their faults.
+func (s *endpoint) model(t *testing.T, of Maker, most int64) tested {
 	t.Helper()
 	m, err := of(model.Settings{
-		Name: "chaos", Model: "m", BaseURL: s.base, APIKey: "sk-of-a-chaos", Retry: retry.Policy{MaxAttempts: attempts},
+		Name: "faulty", Model: "m", BaseURL: s.base, APIKey: "sk-secret-of-faultserver", Retry: retry.Policy{MaxAttempts: attempts},
 	}, func(w *httpclient.Settings) {
-		w.Sleep, w.Breaker = nap, nil
-		if most > 0 { // else the bounds are the provider's own
+		w.Sleep, w.Breaker = recordWait, nil
+		if most > 0 { // otherwise the provider's own limits apply
 			w.MaxBody, w.MaxStream = most, most
 		}
 		if s.transport != nil {
@@ -66,24 +66,24 @@ func (s *site) model(t *testing.T, of Maker, most int64) tested {
 	return tested{m}
 }
 
-// call makes one call, and says what is wrong with its end.
-func (s *site) call(ctx context.Context, m tested, i int, p plan) string {
+// call makes one call and returns what is wrong with its result, or "".
+func (s *endpoint) call(ctx context.Context, m tested, i int, p plan) string {
 	how := map[bool]string{true: "always", false: "once"}[p.always]
-	req := &model.Request{Messages: []model.Message{{Role: model.User, Text: model.Text{asking(i, p.fault, how)}}}}
-	var said strings.Builder
+	req := &model.Request{Messages: []model.Message{{Role: model.User, Text: model.Text{promptFor(i, p.fault, how)}}}}
+	var deltas strings.Builder
 	var stream func(model.Delta)
 	if p.streamed {
-		stream = func(d model.Delta) { said.WriteString(d.Text) }
+		stream = func(d model.Delta) { deltas.WriteString(d.Text) }
 	}
-	waited := &naps{}
-	got, err := m.Generate(context.WithValue(ctx, napsKey{}, waited), req, stream)
+	waited := &waitLog{}
+	got, err := m.Generate(context.WithValue(ctx, waitsKey{}, waited), req, stream)
 	f := &s.server.faults[p.fault]
-	why := f.judge(p, got, err)
+	why := f.checkResult(p, got, err)
 	if why == "" {
-		why = f.waited(p, waited.taken, err)
+		why = f.checkWaits(p, waited.waits, err)
 	}
-	if why == "" && err == nil && p.streamed && !strings.HasSuffix(strings.ToValidUTF8(said.String(), "\uFFFD"), got.Text) {
-		why = fmt.Sprintf("the deltas said %.200q", said.String())
+	if why == "" && err == nil && p.streamed && !strings.HasSuffix(strings.ToValidUTF8(deltas.String(), "\uFFFD"), got.Text) {
+		why = fmt.Sprintf("the deltas are %.200q", deltas.String())
 	}
 	if why == "" {
 		return ""
@@ -91,56 +91,56 @@ func (s *site) call(ctx context.Context, m tested, i int, p plan) string {
 	return fmt.Sprintf("%s: call %d, %s, %s, streamed %v: %s", s.name, i, f.name, how, p.streamed, why)
 }
 
-// judge says what is wrong with the end of a call, "" where nothing is.
-func (f *fault) judge(p plan, got *model.Reply, err error) string {
+// checkResult returns what is wrong with the result of a call, or "".
+func (f *fault) checkResult(p plan, got *model.Reply, err error) string {
 	o := f.outcome(p.streamed)
-	passed := !p.always && !f.ends && (o.passes() || f.heals)
+	passed := !p.always && !f.final && (o.retryable() || f.recovers)
 	if err == nil {
-		if !o.answer && !passed {
-			return fmt.Sprintf("a reply where there is none: %.200q", got.Text)
+		if !o.ok && !passed {
+			return fmt.Sprintf("a reply instead of an error: %.200q", got.Text)
 		}
-		return f.wrong(got)
+		return f.checkReply(got)
 	}
 	e, ok := errors.AsType[*model.Error](err)
 	switch {
 	case got != nil:
-		return fmt.Sprintf("a reply %+v with an error: %.300v", got, err)
+		return fmt.Sprintf("a reply %+v and an error: %.300v", got, err)
 	case !ok:
-		return fmt.Sprintf("an error of no type: %.300v", err)
+		return fmt.Sprintf("an error that is not a *model.Error: %.300v", err)
 	case !slices.Contains(o.kinds, e.Kind):
-		return fmt.Sprintf("not of the kinds %v: %.300v", o.kinds, err)
-	case f.ends && e.Attempts != 1:
-		return fmt.Sprintf("repeated: %.300v", err)
-	case !p.always && e.Retryable() && !f.ends:
-		return fmt.Sprintf("not repeated: %.300v", err)
+		return fmt.Sprintf("not an error of the kinds %v: %.300v", o.kinds, err)
+	case f.final && e.Attempts != 1:
+		return fmt.Sprintf("retried: %.300v", err)
+	case !p.always && e.Retryable() && !f.final:
+		return fmt.Sprintf("not retried: %.300v", err)
 	case e.Attempts < 1 || e.Attempts > attempts:
 		return fmt.Sprintf("%d attempts: %.300v", e.Attempts, err)
-	case e.Retryable() && e.Attempts != attempts && f.lane != strange && !f.ends:
-		return fmt.Sprintf("given up after %d attempts: %.300v", e.Attempts, err)
+	case e.Retryable() && e.Attempts != attempts && f.server != untrustedTLS && !f.final:
+		return fmt.Sprintf("only %d attempts: %.300v", e.Attempts, err)
 	case e.Message == "" || len(e.Message) > maxMessage || !utf8.ValidString(e.Message):
-		return fmt.Sprintf("a message of %d bytes: %.300q", len(e.Message), e.Message)
+		return fmt.Sprintf("an error message of %d bytes: %.300q", len(e.Message), e.Message)
 	}
 	return ""
 }
 
-// wrong says what is wrong with a right answer.
-func (f *fault) wrong(got *model.Reply) string {
+// checkReply returns what is wrong with a successful reply, or "".
+func (f *fault) checkReply(got *model.Reply) string {
 	says := Answer
-	if f.says != "" && (!f.either || got.Text != Answer) {
-		says = f.says
+	if f.text != "" && (!f.orAnswer || got.Text != Answer) {
+		says = f.text
 	}
 	counts := []int{got.Usage.Input, got.Usage.Output, got.Usage.Cached, got.Usage.Reasoning}
 	switch {
 	case got.Text != says || len(got.Calls) > 0 || got.Stop != model.EndTurn:
 		return fmt.Sprintf("the reply %.300q, stop %s, %d calls", got.Text, got.Stop, len(got.Calls))
 	case slices.Min(counts) < 0 || slices.Max(counts) > 1<<40:
-		return fmt.Sprintf("counts of %v", counts)
+		return fmt.Sprintf("token counts %v", counts)
 	}
 	return ""
 }
 
-// waited says what is wrong with the waits between attempts.
-func (f *fault) waited(p plan, took []time.Duration, err error) string {
+// checkWaits returns what is wrong with the waits between attempts, or "".
+func (f *fault) checkWaits(p plan, took []time.Duration, err error) string {
 	if len(took) >= attempts {
 		return fmt.Sprintf("%d waits between %d attempts", len(took), attempts)
 	}
@@ -149,7 +149,7 @@ func (f *fault) waited(p plan, took []time.Duration, err error) string {
 			return fmt.Sprintf("a wait of %v", d)
 		}
 		if want := f.waits[i]; want != 0 && p.always && d != want {
-			return fmt.Sprintf("waits of %v, not of %v", took, f.waits)
+			return fmt.Sprintf("waits of %v, want %v", took, f.waits)
 		}
 	}
 	if f.waits[0] != 0 && p.always && (err == nil || len(took) != 2) {
@@ -158,9 +158,8 @@ func (f *fault) waited(p plan, took []time.Duration, err error) string {
 	return ""
 }
 
-// Cancel ends calls after any number of bytes of a reply short of its end, in
-// strides: of a stream, where the provider has them. Each ends as cancelled, with
-// no reply.
+// Cancel cancels calls after every seventh byte of a reply, or of a stream if the provider
+// streams. Each call must return the cancellation and no reply.
 func Cancel(t *testing.T, f Format, whole []byte, llm Maker) {
 	t.Helper()
 	var stream func(model.Delta)
@@ -168,18 +167,18 @@ func Cancel(t *testing.T, f Format, whole []byte, llm Maker) {
 		stream = func(model.Delta) {}
 	}
 	silent := make(chan struct{})
-	n := 0
+	n := 0 // bytes sent
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		w.Header().Set("Content-Type", f.kind(stream != nil))
+		w.Header().Set("Content-Type", f.contentType(stream != nil))
 		_, _ = w.Write(whole[:n])
 		_ = http.NewResponseController(w).Flush()
 		silent <- struct{}{}
 		<-r.Context().Done()
 	}))
 	defer s.Close()
-	m, err := llm(model.Settings{Model: "m", BaseURL: s.URL, APIKey: "sk-of-a-chaos", Retry: retry.Policy{MaxAttempts: attempts}},
-		func(w *httpclient.Settings) { w.Sleep, w.Breaker = nap, nil })
+	m, err := llm(model.Settings{Model: "m", BaseURL: s.URL, APIKey: "sk-secret-of-faultserver", Retry: retry.Policy{MaxAttempts: attempts}},
+		func(w *httpclient.Settings) { w.Sleep, w.Breaker = recordWait, nil })
 	if err != nil {
 		t.Fatal(err)
 	}

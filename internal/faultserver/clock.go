@@ -16,27 +16,27 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// The transport's own limits, and the waits before a second and a third attempt.
+// The transport's own limits. backoff is the sum of the waits before the second and third attempts.
 const (
 	firstByte = 5 * time.Minute
 	idle      = 2 * time.Minute
 	all       = 10 * time.Minute
 	backoff   = 1500 * time.Millisecond
-	longest   = 30 * time.Second // wait between attempts
+	longest   = 30 * time.Second // maximum wait between attempts
 )
 
-// slow is a server that takes its time, and when a call to it ends.
-type slow struct {
-	name  string
-	serve func(*stage)
-	end   outcome
-	takes time.Duration
+// timeoutFault is a slow server, and the expected end of a call to it.
+type timeoutFault struct {
+	name     string
+	serve    func(*exchange)
+	outcome  outcome
+	duration time.Duration
 }
 
-// slows are the faults that only limits of time end.
-func slows() []slow {
-	drip := func(s *stage, body []byte, every time.Duration) {
-		s.begin()
+// timeoutFaults returns the faults that only time limits end.
+func timeoutFaults() []timeoutFault {
+	drip := func(s *exchange, body []byte, every time.Duration) {
+		s.writeHeader()
 		for _, b := range body {
 			_, _ = s.Write([]byte{b})
 			if !s.flush() || !s.wait(every) {
@@ -44,35 +44,35 @@ func slows() []slow {
 			}
 		}
 	}
-	return []slow{
-		{"silence", func(s *stage) { s.wait(time.Hour) }, wrong(model.CallTimeout), firstByte},
-		{"a header, then silence", func(s *stage) {
-			s.begin()
+	return []timeoutFault{
+		{"no response", func(s *exchange) { s.wait(time.Hour) }, fails(model.CallTimeout), firstByte},
+		{"a header, then nothing", func(s *exchange) {
+			s.writeHeader()
 			s.flush()
 			s.wait(time.Hour)
-		}, wrong(model.Truncated), attempts*idle + backoff},
-		{"half a reply, then silence", func(s *stage) {
-			s.begin()
-			_, _ = s.Write(s.f.part(s.streamed))
+		}, fails(model.Truncated), attempts*idle + backoff},
+		{"half a reply, then nothing", func(s *exchange) {
+			s.writeHeader()
+			_, _ = s.Write(s.f.partialReply(s.streamed))
 			s.flush()
 			s.wait(time.Hour)
-		}, wrong(model.Truncated), attempts*idle + backoff},
-		{"drips without end", func(s *stage) {
+		}, fails(model.Truncated), attempts*idle + backoff},
+		{"endless, byte by byte", func(s *exchange) {
 			piece := []byte(" ")
 			if s.streamed && s.f.Stream.Harmless != nil {
 				piece = s.f.Stream.Harmless
 			}
 			drip(s, bytes.Repeat(piece, 2*int(all.Seconds())), time.Second)
-		}, wrong(model.CallTimeout), all},
-		{"the reply in drips that take too long", func(s *stage) { drip(s, s.f.good(s.streamed), 100*time.Second) }, wrong(model.CallTimeout), all},
-		{"the reply in drips", func(s *stage) { drip(s, s.f.good(s.streamed), 200*time.Millisecond) }, right, 0},
-		{"429, again after the longest wait", refused(429, "Retry-After", "30"), wrong(model.RateLimited), (attempts - 1) * longest},
-		{"503", refused(503), wrong(model.Overloaded), backoff},
+		}, fails(model.CallTimeout), all},
+		{"the reply, byte by byte and too slowly", func(s *exchange) { drip(s, s.f.reply(s.streamed), 100*time.Second) }, fails(model.CallTimeout), all},
+		{"the reply, byte by byte", func(s *exchange) { drip(s, s.f.reply(s.streamed), 200*time.Millisecond) }, succeeds, 0},
+		{"429 with the maximum Retry-After", withStatus(429, "Retry-After", "30"), fails(model.RateLimited), (attempts - 1) * longest},
+		{"503", withStatus(503), fails(model.Overloaded), backoff},
 	}
 }
 
-// wait lets time pass, and says whether the client is still there.
-func (s *stage) wait(d time.Duration) bool {
+// wait waits, and reports whether the client is still connected.
+func (s *exchange) wait(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -83,11 +83,11 @@ func (s *stage) wait(d time.Duration) bool {
 	}
 }
 
-// RunOnClock makes calls that end by the transport's real limits and waits, to
-// the nanosecond: the clock is a virtual one, and the connections are pipes.
+// RunOnClock makes calls with the transport's real limits and waits. Time is virtual and the
+// connections are pipes, so durations are checked to the nanosecond.
 func RunOnClock(t *testing.T, f Format, model Maker) {
 	t.Helper()
-	for _, x := range slows() {
+	for _, x := range timeoutFaults() {
 		for _, streamed := range []bool{false, true} {
 			if streamed && f.Stream == nil {
 				continue
@@ -101,10 +101,10 @@ func RunOnClock(t *testing.T, f Format, model Maker) {
 	}
 }
 
-// run makes one call, and says what is wrong with its end.
-func (x *slow) run(t *testing.T, f *Format, of Maker, streamed bool) string {
-	list := []fault{both(x.name, x.end, x.serve)}
-	s := &site{name: "clock", base: "http://chaos.test", server: &server{format: f, faults: list, seen: map[string]int{}}}
+// run makes one call and returns what is wrong with its result, or "".
+func (x *timeoutFault) run(t *testing.T, f *Format, of Maker, streamed bool) string {
+	list := []fault{both(x.name, x.outcome, x.serve)}
+	s := &endpoint{name: "clock", base: "http://faults.test", server: &server{format: f, faults: list, requests: map[string]int{}}}
 	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	host := &http.Server{Handler: s.server, ErrorLog: log.New(io.Discard, "", 0)}
 	go func() { _ = host.Serve(l) }() // ends by Close
@@ -123,13 +123,13 @@ func (x *slow) run(t *testing.T, f *Format, of Maker, streamed bool) string {
 	if why := s.call(t.Context(), m, 0, plan{0, streamed, true}); why != "" {
 		return why
 	}
-	if took := time.Since(started); x.takes != 0 && took != x.takes {
-		return "it took " + took.String() + ", not " + x.takes.String()
+	if took := time.Since(started); x.duration != 0 && took != x.duration {
+		return "it took " + took.String() + ", not " + x.duration.String()
 	}
 	return ""
 }
 
-// pipes is a network of one server.
+// pipes is a network with one server.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -166,4 +166,4 @@ func (p *pipes) Close() error {
 }
 
 // Addr implements net.Listener.
-func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "chaos", Net: "unix"} }
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "faulty", Net: "unix"} }

@@ -9,43 +9,43 @@ import (
 
 // fault is one kind of server failure.
 type fault struct {
-	name   string
-	serve  func(*stage)
-	whole  outcome // of calls without streaming
-	stream outcome // of streaming calls
-	lane   lane
-	dear   bool             // slow: a run uses it in one round only
-	raw    bool             // takes over the connection, which HTTP/2 does not allow
-	heals  bool             // if it happens only once, the transport recovers by itself
-	ends   bool             // the call is not repeated, because the server asks for too long a wait
-	says   string           // expected text of the reply; "" = Answer
-	either bool             // Answer is accepted too
-	waits  [2]time.Duration // before the second and third attempt; zero = not checked
+	name     string
+	serve    func(*exchange)
+	whole    outcome // of calls without streaming
+	stream   outcome // of streaming calls
+	server   serverKind
+	slow     bool             // slow: a run uses it in one round only
+	hijacks  bool             // takes over the connection, which HTTP/2 does not allow
+	recovers bool             // if it happens only once, the transport recovers by itself
+	final    bool             // the call is not repeated, because the server asks for too long a wait
+	text     string           // expected text of the reply; "" = Answer
+	orAnswer bool             // Answer is accepted too
+	waits    [2]time.Duration // before the second and third attempt; zero = not checked
 }
 
-// lane is the kind of server that a fault needs.
-type lane int
+// serverKind is the kind of server that a fault needs.
+type serverKind int
 
 const (
-	plain  lane = iota
-	reused      // one connection for several requests
-	secure      // TLS
-	severed
-	strange // TLS with an untrusted certificate
-	lanes
+	plain      serverKind = iota
+	reusedConn            // one connection for several requests
+	overTLS               // TLS
+	brokenTLS
+	untrustedTLS // TLS with an untrusted certificate
+	serverKinds
 )
 
 // outcome is the expected result of a call while a fault persists.
 type outcome struct {
-	answer bool // the right answer
-	kinds  []model.ErrorKind
+	ok    bool // the right answer
+	kinds []model.ErrorKind
 }
 
-var right = outcome{answer: true}
+var succeeds = outcome{ok: true}
 
-func wrong(kinds ...model.ErrorKind) outcome { return outcome{kinds: kinds} }
+func fails(kinds ...model.ErrorKind) outcome { return outcome{kinds: kinds} }
 
-func maybe(kinds ...model.ErrorKind) outcome { return outcome{true, kinds} }
+func mayFail(kinds ...model.ErrorKind) outcome { return outcome{true, kinds} }
 
 func (f *fault) outcome(streamed bool) outcome {
 	if streamed {
@@ -54,28 +54,28 @@ func (f *fault) outcome(streamed bool) outcome {
 	return f.whole
 }
 
-// passes reports whether repeating the call may avoid the fault.
-func (o outcome) passes() bool {
+// retryable reports whether repeating the call may avoid the fault.
+func (o outcome) retryable() bool {
 	return slices.ContainsFunc(o.kinds, func(k model.ErrorKind) bool {
 		return (&model.Error{Kind: k}).Retryable()
 	})
 }
 
 // both is a fault with the same effect on whole replies and streams.
-func both(name string, o outcome, serve func(*stage)) fault {
+func both(name string, o outcome, serve func(*exchange)) fault {
 	return fault{name: name, serve: serve, whole: o, stream: o}
 }
 
-// apart is a fault with different effects on whole replies and streams.
-func apart(name string, whole, stream outcome, serve func(*stage)) fault {
+// perMode is a fault with different effects on whole replies and streams.
+func perMode(name string, whole, stream outcome, serve func(*exchange)) fault {
 	return fault{name: name, serve: serve, whole: whole, stream: stream}
 }
 
 // faults returns the faults that apply to a format.
 func faults(f *Format) []fault {
-	dear := slices.Concat(floods(f), crowds(f), depths())
+	dear := slices.Concat(floods(f), manyCalls(f), deepValues())
 	for i := range dear {
-		dear[i].dear = true
+		dear[i].slow = true
 	}
-	return slices.Concat(refusals(), redirects(), connections(), cuts(f), contents(f), shapes(f), dear)
+	return slices.Concat(statusFaults(), redirects(), connectionFaults(), truncations(f), invalidValues(f), nonReplies(f), dear)
 }

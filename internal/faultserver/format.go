@@ -9,7 +9,7 @@ import (
 
 // The text of a good reply. A stream has it in two pieces, First and Rest.
 const (
-	First  = "moss, in a chaos "
+	First  = "moss, in a field "
 	Rest   = "of servers"
 	Answer = First + Rest
 )
@@ -25,7 +25,7 @@ type Maker func(set model.Settings, change func(*httpclient.Settings)) (model.Mo
 type Format struct {
 	Whole  string             // a good reply that contains Answer as one string
 	Empty  string             // a reply without content
-	Error  string             // an error with status 200 instead of a reply; its message is "chaos"
+	Error  string             // an error with status 200 instead of a reply; its message is "injected"
 	Calls  func(n int) string // a reply with n tool calls
 	Stream *Stream            // nil = the provider does not stream
 	Bare   bool               // a bare JSON string is a valid reply too
@@ -40,7 +40,7 @@ type Stream struct {
 	End      int                // number of final events that mark the end
 	Mark     int                // how many of those may be missing from a valid reply
 	Empty    []Event            // a stream without content
-	Error    Event              // an error in the middle; its message is "chaos"
+	Error    Event              // an error in the middle; its message is "injected"
 	Calls    func(n int) []Event
 	Harmless []byte // may occur between events any number of times
 }
@@ -75,8 +75,8 @@ func (s *Stream) frames(events []Event) []byte {
 	return out
 }
 
-// begun returns the events up to the one with First.
-func (s *Stream) begun() []Event {
+// firstEvents returns the events up to the one with First.
+func (s *Stream) firstEvents() []Event {
 	for i, e := range s.Events {
 		if strings.Contains(e.JSON, First) {
 			return s.Events[:i+1]
@@ -85,32 +85,32 @@ func (s *Stream) begun() []Event {
 	return nil
 }
 
-// kind returns the content type.
-func (f *Format) kind(streamed bool) string {
+// contentType returns the content type.
+func (f *Format) contentType(streamed bool) string {
 	if streamed {
 		return f.Stream.Kind
 	}
 	return "application/json"
 }
 
-// good returns an encoded good reply.
-func (f *Format) good(streamed bool) []byte {
+// reply returns an encoded good reply.
+func (f *Format) reply(streamed bool) []byte {
 	if streamed {
 		return f.Stream.frames(f.Stream.Events)
 	}
 	return []byte(f.Whole)
 }
 
-// part returns the start of a good reply.
-func (f *Format) part(streamed bool) []byte {
+// partialReply returns the start of a good reply.
+func (f *Format) partialReply(streamed bool) []byte {
 	if streamed {
-		return f.Stream.frames(f.Stream.begun())
+		return f.Stream.frames(f.Stream.firstEvents())
 	}
 	return []byte(f.Whole[:len(f.Whole)/2])
 }
 
-// altered returns a good reply with changed JSON.
-func (f *Format) altered(streamed bool, change func(string) string) []byte {
+// changedReply returns a good reply with changed JSON.
+func (f *Format) changedReply(streamed bool, change func(string) string) []byte {
 	if !streamed {
 		return []byte(change(f.Whole))
 	}

@@ -9,57 +9,57 @@ import (
 	"testing"
 )
 
-// Peak memory of a process whose calls meet what does not end.
+// Limits of RunInMemory.
 const (
-	maxPeak = 200 << 10 // kB
-	crowd   = 2         // calls at once
+	maxPeak = 200 << 10 // peak memory in kB
+	workers = 2         // concurrent calls
 )
 
-// memoryRun is set in the environment of the process that is measured.
-const memoryRun = "PEX_CHAOS_MEMORY"
+// memoryRun is set in the environment of the measured process.
+const memoryRun = "PEX_FAULT_MEMORY"
 
-// RunInMemory meets each fault that is dear with the transport's own bounds, two
-// calls at once, in a process of its own: it runs the calling test again. That
-// process stays below 200 MB at its peak.
+// RunInMemory makes a call for each slow fault with the transport's own limits, two at a time, in a
+// separate process that runs the calling test again. The peak memory of that process must stay
+// below 200 MB.
 func RunInMemory(t *testing.T, f Format, model Maker) {
 	t.Helper()
 	switch {
 	case os.Getenv(memoryRun) != "":
 		flood(t, f, model)
 		return
-	case raced:
-		t.Skip("the race detector takes several times the memory")
+	case underRace:
+		t.Skip("the race detector needs several times the memory")
 	case runtime.GOOS != "linux":
 		t.Skip("the peak is read from /proc")
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^"+regexp.QuoteMeta(t.Name())+"$", "-test.v")
 	cmd.Env = append(os.Environ(), memoryRun+"=1")
 	out, err := cmd.CombinedOutput()
-	peak := peaked.FindSubmatch(out)
+	peak := peakLine.FindSubmatch(out)
 	if err != nil || peak == nil {
 		t.Fatalf("%v:\n%s", err, out)
 	}
 	kb, err := strconv.Atoi(string(peak[1]))
 	if err != nil || kb > maxPeak {
-		t.Errorf("a peak of %d kB, %v", kb, err)
+		t.Errorf("peak memory %d kB, %v", kb, err)
 	}
-	t.Logf("a peak of %d MB", kb>>10)
+	t.Logf("peak memory %d MB", kb>>10)
 }
 
-var peaked = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
+var peakLine = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 
-// flood makes the calls, and logs the peak.
+// flood makes the calls and logs the peak memory.
 func flood(t *testing.T, f Format, model Maker) {
 	t.Helper()
 	list := faults(&f)
-	s := open(t, plain, &f, list)
+	s := openEndpoint(t, plain, &f, list)
 	m := s.model(t, model, 0)
-	plans := matching(list, &f, func(x *fault) bool { return x.dear })
-	s.calls(t, m, shuffled(list, plans, len(plans), 1), crowd)
+	plans := matching(list, &f, func(x *fault) bool { return x.slow })
+	s.calls(t, m, shuffled(list, plans, len(plans), 1), workers)
 	s.close()
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%s", peaked.Find(status))
+	t.Logf("%s", peakLine.Find(status))
 }

@@ -2,8 +2,8 @@
 
 package faultserver
 
-// usual is how many calls a run makes, raced that the race detector is there.
+// defaultCalls is how many calls a run makes, raced that the race detector is there.
 const (
-	usual = 1000
-	raced = false
+	defaultCalls = 1000
+	underRace    = false
 )

@@ -2,7 +2,7 @@
 
 package faultserver
 
-// usual is how many calls a run makes, raced that the race detector is there.
+// defaultCalls is how many calls a run makes, raced that the race detector is there.
 const (
 	usual = 300
 	raced = true

@@ -9,26 +9,26 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// refused is an answer of a status, with pairs of header names and values.
-func refused(code int, header ...string) func(*stage) {
-	return func(s *stage) {
+// withStatus responds with a status and pairs of header names and values.
+func withStatus(code int, header ...string) func(*exchange) {
+	return func(s *exchange) {
 		for i := 0; i < len(header); i += 2 {
 			s.Header().Set(header[i], header[i+1])
 		}
 		s.Header().Set("Content-Type", "application/json")
 		s.WriteHeader(code)
-		_, _ = io.WriteString(s, `{"error":{"message":"chaos"}}`)
+		_, _ = io.WriteString(s, `{"error":{"message":"injected"}}`)
 	}
 }
 
-// refusals are answers of a status that says no.
-func refusals() []fault {
+// statusFaults returns responses with an error status.
+func statusFaults() []fault {
 	const half, one = time.Second / 2, time.Second
 	tomorrow := time.Now().Add(24 * time.Hour).UTC().Format(http.TimeFormat)
 	var out []fault
 	for _, after := range []struct {
-		wish  string
-		waits [2]time.Duration // none = it is not asked again
+		value string
+		waits [2]time.Duration // zero = no further attempt
 	}{
 		{"7", [2]time.Duration{7 * one, 7 * one}},
 		{tomorrow, [2]time.Duration{}},
@@ -39,8 +39,8 @@ func refusals() []fault {
 		{"Thu, 01 Jan 1970 00:00:00 GMT", [2]time.Duration{half, one}},
 		{"soon; \u00fc", [2]time.Duration{half, one}},
 	} {
-		f := both("429, again after "+after.wish, wrong(model.RateLimited), refused(429, "Retry-After", after.wish))
-		f.waits, f.ends = after.waits, after.waits[0] == 0
+		f := both("429, Retry-After "+after.value, fails(model.RateLimited), withStatus(429, "Retry-After", after.value))
+		f.waits, f.final = after.waits, after.waits[0] == 0
 		out = append(out, f)
 	}
 	for _, status := range []struct {
@@ -57,40 +57,40 @@ func refusals() []fault {
 		{504, model.ServerError},
 		{529, model.Overloaded},
 	} {
-		out = append(out, both(http.StatusText(status.code)+" (status)", wrong(status.kind), refused(status.code)))
+		out = append(out, both(http.StatusText(status.code)+" (status)", fails(status.kind), withStatus(status.code)))
 	}
 	return append(out,
-		both("500 of which there is no end", wrong(model.ServerError), func(s *stage) {
+		both("500, endless", fails(model.ServerError), func(s *exchange) {
 			s.WriteHeader(500)
-			s.forever([]byte(strings.Repeat("<html>", 1000)))
+			s.writeForever([]byte(strings.Repeat("<html>", 1000)))
 		}),
-		both("500 that breaks off", wrong(model.ServerError), func(s *stage) {
+		both("500, truncated", fails(model.ServerError), func(s *exchange) {
 			s.WriteHeader(500)
 			_, _ = io.WriteString(s, `{"error":{"mess`)
 			s.abort()
 		}),
-		both("500 with a message of 60 kB", wrong(model.ServerError), func(s *stage) {
+		both("500, message of 60 kB", fails(model.ServerError), func(s *exchange) {
 			s.WriteHeader(500)
-			_, _ = io.WriteString(s, `{"error":{"message":"`+strings.Repeat("chaos ", 10_000)+`"}}`)
+			_, _ = io.WriteString(s, `{"error":{"message":"`+strings.Repeat("injected ", 10_000)+`"}}`)
 		}),
 	)
 }
 
-// redirects lead nowhere.
+// redirects returns redirects to nowhere.
 func redirects() []fault {
-	to := func(code int, where func(*http.Request) string) func(*stage) {
-		return func(s *stage) {
+	to := func(code int, where func(*http.Request) string) func(*exchange) {
+		return func(s *exchange) {
 			s.Header().Set("Location", where(s.r))
 			s.WriteHeader(code)
 		}
 	}
 	same := func(r *http.Request) string { return r.URL.Path }
-	endless := both("redirects without end", wrong(model.BadRequest), to(307, same))
-	endless.heals = true
+	endless := both("endless redirects", fails(model.BadRequest), to(307, same))
+	endless.recovers = true
 	return []fault{
 		endless,
-		both("a redirect that makes a GET of it", wrong(model.BadRequest), to(302, same)),
-		both("a redirect to another host", wrong(model.BadRequest), to(308, func(r *http.Request) string { return "http://elsewhere.invalid" + r.URL.Path })),
-		both("a redirect to what is no address", wrong(model.NetworkError, model.BadRequest, model.BadReply), to(307, func(*http.Request) string { return "http://[::1" })),
+		both("a redirect that changes the method to GET", fails(model.BadRequest), to(302, same)),
+		both("a redirect to another host", fails(model.BadRequest), to(308, func(r *http.Request) string { return "http://elsewhere.invalid" + r.URL.Path })),
+		both("a redirect to an invalid URL", fails(model.NetworkError, model.BadRequest, model.BadReply), to(307, func(*http.Request) string { return "http://[::1" })),
 	}
 }

@@ -12,49 +12,49 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 )
 
-// Bounds of a run, in place of the transport's own, which are larger.
+// Limits of a run. The transport's own are larger.
 const (
-	maxBody  = 1 << 20
-	attempts = 3
-	atOnce   = 16
+	maxBody     = 1 << 20
+	attempts    = 3
+	concurrency = 16
 )
 
-// plan says which fault a call meets.
+// plan is the fault of a call.
 type plan struct {
 	fault    int
 	streamed bool
 	always   bool
 }
 
-// Run makes PEX_CHAOS_CALLS calls (by default a thousand, under the race detector
-// 300), 16 at once, each met by a fault that PEX_CHAOS_SEED chooses, and some more
-// where a fault wants a server of its own. No goroutine is left behind.
+// Run makes PEX_FAULT_CALLS calls (default: 1,000, or 300 under the race detector), 16 at a time.
+// PEX_FAULT_SEED determines the fault of each. Faults that need a server of their own get additional
+// calls. No goroutine may leak.
 func Run(t *testing.T, f Format, model Maker) {
 	t.Helper()
 	before := runtime.NumGoroutine()
-	total, seed := number(t, "PEX_CHAOS_CALLS", usual)/max(f.Part, 1), number(t, "PEX_CHAOS_SEED", 1)
+	total, seed := number(t, "PEX_FAULT_CALLS", defaultCalls)/max(f.Part, 1), number(t, "PEX_FAULT_SEED", 1)
 	list := faults(&f)
-	for on := range lanes {
-		calls, workers := total, atOnce
+	for on := range serverKinds {
+		calls, workers := total, concurrency
 		if on != plain {
 			calls = min(total, 24)
 		}
-		if on == reused {
+		if on == reusedConn {
 			workers = 1
 		}
-		s := open(t, on, &f, list)
+		s := openEndpoint(t, on, &f, list)
 		m := s.model(t, model, maxBody)
-		s.calls(t, m, shuffled(list, matching(list, &f, func(x *fault) bool { return x.lane == on }), calls, seed), workers)
+		s.calls(t, m, shuffled(list, matching(list, &f, func(x *fault) bool { return x.server == on }), calls, seed), workers)
 		s.close()
 	}
 	s := openHTTP2(&f, list)
 	m := s.model(t, model, maxBody)
-	s.calls(t, m, shuffled(list, matching(list, &f, func(x *fault) bool { return !x.raw }), total/4, seed), atOnce)
+	s.calls(t, m, shuffled(list, matching(list, &f, func(x *fault) bool { return !x.hijacks }), total/4, seed), concurrency)
 	s.close()
-	settle(t, before)
+	waitForGoroutines(t, before)
 }
 
-// number is a number of the environment.
+// number returns the value of an environment variable.
 func number(t testing.TB, name string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(name)
@@ -63,13 +63,13 @@ func number(t testing.TB, name string, otherwise int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		t.Fatalf("%s=%s is no number of calls", name, text)
+		t.Fatalf("%s=%s is not a positive number", name, text)
 	}
 	return n
 }
 
-// matching are the plans that the faults of a choice give: once and always, for
-// a whole reply and for a stream.
+// matching returns the plans for the selected faults: once and always, for whole replies and
+// streams.
 func matching(list []fault, f *Format, fits func(*fault) bool) []plan {
 	var out []plan
 	for i := range list {
@@ -77,7 +77,7 @@ func matching(list []fault, f *Format, fits func(*fault) bool) []plan {
 			continue
 		}
 		for _, always := range []bool{true, false} {
-			if always || list[i].lane < severed && !list[i].dear { // what is below requests fails each time
+			if always || list[i].server < brokenTLS && !list[i].slow { // faults below HTTP happen every time
 				out = append(out, plan{i, false, always})
 				if f.Stream != nil {
 					out = append(out, plan{i, true, always})
@@ -88,28 +88,28 @@ func matching(list []fault, f *Format, fits func(*fault) bool) []plan {
 	return out
 }
 
-// shuffled are so many plans in an order that the seed gives: in rounds, all
-// before any comes again. What is dear comes once.
+// shuffled returns the plans for a number of calls, in random order: every plan once per round,
+// slow faults only in the first round.
 func shuffled(list []fault, plans []plan, calls, seed int) []plan {
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
 	var out []plan
 	for len(out) < calls {
 		random.Shuffle(len(plans), func(i, j int) { plans[i], plans[j] = plans[j], plans[i] })
 		out = append(out, plans...)
-		plans = slices.DeleteFunc(slices.Clone(plans), func(p plan) bool { return list[p.fault].dear })
+		plans = slices.DeleteFunc(slices.Clone(plans), func(p plan) bool { return list[p.fault].slow })
 	}
 	return out[:calls]
 }
 
-// calls makes the calls of a list of plans.
-func (s *site) calls(t *testing.T, m tested, plans []plan, workers int) {
+// calls makes a call for each plan.
+func (s *endpoint) calls(t *testing.T, m tested, plans []plan, workers int) {
 	t.Helper()
 	var all sync.WaitGroup
-	room := make(chan struct{}, workers)
+	slots := make(chan struct{}, workers)
 	for i, p := range plans {
-		room <- struct{}{}
+		slots <- struct{}{}
 		all.Go(func() {
-			defer func() { <-room }()
+			defer func() { <-slots }()
 			if why := s.call(t.Context(), m, i, p); why != "" {
 				t.Error(why)
 			}
@@ -118,8 +118,8 @@ func (s *site) calls(t *testing.T, m tested, plans []plan, workers int) {
 	all.Wait()
 }
 
-// settle waits until the goroutines of a test are gone.
-func settle(t *testing.T, before int) {
+// waitForGoroutines waits until the goroutines of a test have ended.
+func waitForGoroutines(t *testing.T, before int) {
 	t.Helper()
 	httpclient.New(httpclient.Settings{}).CloseIdle()
 	for range 1_000_000 {

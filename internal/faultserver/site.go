@@ -9,53 +9,53 @@ import (
 	"testing"
 )
 
-// site is a server with the way to it.
-type site struct {
+// endpoint is a server and the transport for it.
+type endpoint struct {
 	name      string
 	base      string
 	server    *server
 	host      *httptest.Server
-	transport *http.Transport // nil = the house's own connections
+	transport *http.Transport // nil = the default transport
 }
 
-var names = [lanes]string{"plain", "reused", "TLS", "severed TLS", "strange TLS"}
+var names = [serverKinds]string{"plain", "reused", "TLS", "severed TLS", "strange TLS"}
 
-func open(t *testing.T, on lane, f *Format, list []fault) *site {
+func openEndpoint(t *testing.T, on serverKind, f *Format, list []fault) *endpoint {
 	t.Helper()
-	s := hosted(names[on], f, list)
+	s := newEndpoint(names[on], f, list)
 	switch on {
-	case plain, reused:
+	case plain, reusedConn:
 		s.host.Start()
-	case severed:
-		s.host.Listener = severing{s.host.Listener}
+	case brokenTLS:
+		s.host.Listener = brokenHandshakes{s.host.Listener}
 		s.host.StartTLS()
 	default:
 		s.host.StartTLS()
 	}
-	if on == secure {
+	if on == overTLS {
 		s.transport = s.host.Client().Transport.(*http.Transport)
 	}
 	s.base = s.host.URL
 	return s
 }
 
-// openHTTP2 opens a site that speaks HTTP/2.
-func openHTTP2(f *Format, list []fault) *site {
-	s := hosted("HTTP/2", f, list)
+// openHTTP2 starts an HTTP/2 server.
+func openHTTP2(f *Format, list []fault) *endpoint {
+	s := newEndpoint("HTTP/2", f, list)
 	s.host.EnableHTTP2 = true
 	s.host.StartTLS()
 	s.transport, s.base = s.host.Client().Transport.(*http.Transport), s.host.URL
 	return s
 }
 
-func hosted(name string, f *Format, list []fault) *site {
-	s := &site{name: name, server: &server{format: f, faults: list, seen: map[string]int{}}}
+func newEndpoint(name string, f *Format, list []fault) *endpoint {
+	s := &endpoint{name: name, server: &server{format: f, faults: list, requests: map[string]int{}}}
 	s.host = httptest.NewUnstartedServer(s.server)
 	s.host.Config.ErrorLog = log.New(io.Discard, "", 0)
 	return s
 }
 
-func (s *site) close() {
+func (s *endpoint) close() {
 	if s.transport != nil {
 		s.transport.CloseIdleConnections()
 	}
@@ -63,31 +63,31 @@ func (s *site) close() {
 	s.host.Close()
 }
 
-// severing gives connections that end in the middle of a handshake.
-type severing struct{ net.Listener }
+// brokenHandshakes accepts connections that end in the middle of the TLS handshake.
+type brokenHandshakes struct{ net.Listener }
 
 // Accept implements net.Listener.
-func (l severing) Accept() (net.Conn, error) {
+func (l brokenHandshakes) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return &short{Conn: c}, nil
+	return &limitedConn{Conn: c}, nil
 }
 
-// short is a connection that is cut after some bytes.
-type short struct {
+// limitedConn is a connection that closes after 100 bytes were read.
+type limitedConn struct {
 	net.Conn
-	seen int
+	read int
 }
 
 // Read implements net.Conn.
-func (c *short) Read(p []byte) (int, error) {
-	if c.seen > 100 {
+func (c *limitedConn) Read(p []byte) (int, error) {
+	if c.read > 100 {
 		_ = c.Close()
 		return 0, io.EOF
 	}
 	n, err := c.Conn.Read(p[:min(len(p), 101)])
-	c.seen += n
+	c.read += n
 	return n, err
 }

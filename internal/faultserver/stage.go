@@ -11,39 +11,39 @@ import (
 	"sync"
 )
 
-// stage is one request that a fault answers.
-type stage struct {
+// exchange is a request that a fault answers.
+type exchange struct {
 	http.ResponseWriter
 	r        *http.Request
 	f        *Format
 	streamed bool
 }
 
-// begin sends the header of a good answer.
-func (s *stage) begin() {
-	s.Header().Set("Content-Type", s.f.kind(s.streamed))
+// writeHeader sends the header of a good reply.
+func (s *exchange) writeHeader() {
+	s.Header().Set("Content-Type", s.f.contentType(s.streamed))
 	s.WriteHeader(http.StatusOK)
 }
 
-// reply sends a body as if it were a good one.
-func (s *stage) reply(body []byte) {
-	s.begin()
+// reply sends a body as a reply.
+func (s *exchange) reply(body []byte) {
+	s.writeHeader()
 	_, _ = s.Write(body)
 }
 
-// flush brings out what was written, and says whether the client is still there.
-func (s *stage) flush() bool {
+// flush sends what was written, and reports whether the client is still connected.
+func (s *exchange) flush() bool {
 	return http.NewResponseController(s.ResponseWriter).Flush() == nil && s.r.Context().Err() == nil
 }
 
-// abort closes the connection, or the stream of it, in the middle.
-func (s *stage) abort() {
+// abort closes the connection, or its HTTP/2 stream.
+func (s *exchange) abort() {
 	s.flush()
 	panic(http.ErrAbortHandler)
 }
 
-// forever writes a piece again and again, until the client has enough.
-func (s *stage) forever(piece []byte) {
+// writeForever repeats a piece until the client disconnects.
+func (s *exchange) writeForever(piece []byte) {
 	for s.r.Context().Err() == nil {
 		if _, err := s.Write(piece); err != nil {
 			return
@@ -51,8 +51,8 @@ func (s *stage) forever(piece []byte) {
 	}
 }
 
-// take takes the connection over.
-func (s *stage) take() net.Conn {
+// hijack takes over the connection.
+func (s *exchange) hijack() net.Conn {
 	conn, _, err := s.ResponseWriter.(http.Hijacker).Hijack()
 	if err != nil {
 		panic(err)
@@ -60,34 +60,34 @@ func (s *stage) take() net.Conn {
 	return conn
 }
 
-// header is the header of a good answer, as a text.
-func (s *stage) header(more ...string) string {
-	return "HTTP/1.1 200 OK\r\nContent-Type: " + s.f.kind(s.streamed) + "\r\n" + strings.Join(more, "\r\n") + "\r\n\r\n"
+// header returns the header of a good reply.
+func (s *exchange) header(more ...string) string {
+	return "HTTP/1.1 200 OK\r\nContent-Type: " + s.f.contentType(s.streamed) + "\r\n" + strings.Join(more, "\r\n") + "\r\n\r\n"
 }
 
-// server serves the fault that a request's text names: for "once" the first
-// time only, for "always" each time.
+// server serves the fault that is named in a request's prompt: only for the first request if it
+// says "once".
 type server struct {
 	format *Format
 	faults []fault
 
-	mu   sync.Mutex
-	seen map[string]int
+	mu       sync.Mutex
+	requests map[string]int
 }
 
-var named = regexp.MustCompile(`chaos (\d+): fault (\d+) (once|always)`)
+var promptPattern = regexp.MustCompile(`call (\d+): fault (\d+) (once|always)`)
 
-// asking is the text of a call that is to meet a fault.
-func asking(call, fault int, how string) string {
-	return fmt.Sprintf("chaos %d: fault %d %s", call, fault, how)
+// promptFor returns a prompt that requests a fault.
+func promptFor(call, fault int, how string) string {
+	return fmt.Sprintf("call %d: fault %d %s", call, fault, how)
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the client is gone
+		return // the client has disconnected
 	}
-	name := named.FindSubmatch(body)
+	name := promptPattern.FindSubmatch(body)
 	if name == nil {
 		w.WriteHeader(http.StatusTeapot)
 		return
@@ -97,20 +97,20 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(err)
 	}
 	s.mu.Lock()
-	s.seen[string(name[1])]++
-	first := s.seen[string(name[1])] == 1
+	s.requests[string(name[1])]++
+	first := s.requests[string(name[1])] == 1
 	s.mu.Unlock()
-	on := &stage{ResponseWriter: w, r: r, f: s.format, streamed: s.streamed(r, body)}
+	on := &exchange{ResponseWriter: w, r: r, f: s.format, streamed: s.streamed(r, body)}
 	if first || string(name[3]) == "always" {
 		s.faults[n].serve(on)
 		return
 	}
-	on.reply(s.format.good(on.streamed))
+	on.reply(s.format.reply(on.streamed))
 }
 
-var asksToStream = regexp.MustCompile(`"stream": ?true`)
+var streamFlag = regexp.MustCompile(`"stream": ?true`)
 
-// streamed says whether a request asks for a stream, in its path or its body.
+// streamed reports whether a request asks for a stream, in its path or body.
 func (s *server) streamed(r *http.Request, body []byte) bool {
-	return s.format.Stream != nil && (strings.Contains(strings.ToLower(r.URL.Path), "stream") || asksToStream.Match(body))
+	return s.format.Stream != nil && (strings.Contains(strings.ToLower(r.URL.Path), "stream") || streamFlag.Match(body))
 }

@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/internal/httpclient"
-	"github.com/pexctl/pex/internal/httpclient/wiretest"
+	"github.com/pexctl/pex/internal/httpclient/guardtest"
 )
 
 func TestGuardRefusesPrivateAddresses(t *testing.T) {
 	client := httpclient.NewGuarded(httpclient.GuardSettings{})
-	for _, at := range wiretest.Hostile {
+	for _, at := range guardtest.Hostile {
 		t.Run(at, func(t *testing.T) {
 			resp, err := client.Get(at)
 			if err == nil {
@@ -31,10 +31,10 @@ func TestGuardRefusesPrivateAddresses(t *testing.T) {
 // The guard checks the address that is dialled, whatever a name resolves to and when. A host name in the allow list
 // does not change that.
 func TestGuardChecksDialledAddress(t *testing.T) {
-	asked := wiretest.ResolveInside(t)
+	asked := guardtest.ResolveInside(t)
 	for _, hosts := range [][]string{nil, {"*"}, {"rebind.example.com", "*.nip.io", "localhost.", "0x*", "[::1]:80"}} {
 		client := httpclient.NewGuarded(httpclient.GuardSettings{AllowHosts: hosts})
-		for _, at := range wiretest.Unresolvable {
+		for _, at := range guardtest.Unresolvable {
 			resp, err := client.Get(at)
 			if err == nil {
 				resp.Body.Close()

@@ -39,7 +39,7 @@ func (m *chatModel) write(req *model.Request) (*writer, error) {
 		return nil, errors.New("no message of the request has text")
 	}
 	w.think()
-	for _, part := range []func() error{w.tools, w.form, w.additional} {
+	for _, part := range []func() error{w.tools, w.replySchema, w.additional} {
 		if err := part(); err != nil {
 			return nil, err
 		}

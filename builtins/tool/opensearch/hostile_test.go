@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/httpclient/wiretest"
+	"github.com/pexctl/pex/internal/httpclient/guardtest"
 )
 
 // noIndex are texts that are never the name of one index.
@@ -31,7 +31,7 @@ func TestInvalidIndexNamesAreRejected(t *testing.T) {
 	for name, with := range names {
 		for _, open := range [][]string{nil, {"*"}, {"logs-*", "metrics"}} {
 			tool := newTool(t, name, settings{url: c.base, indices: open})
-			for _, index := range append(append([]string{}, noIndex...), wiretest.Hostile...) {
+			for _, index := range append(append([]string{}, noIndex...), guardtest.Hostile...) {
 				if out, err := call(t, tool, with(index)); err == nil {
 					t.Errorf("%s, open %v: %q gave %+v", name, open, index, out)
 				}

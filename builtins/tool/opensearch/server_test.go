@@ -19,7 +19,7 @@ import (
 	"github.com/pexctl/pex/builtins/tool/opensearch"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/tool"
-	"github.com/pexctl/pex/internal/httpclient/wiretest"
+	"github.com/pexctl/pex/internal/httpclient/guardtest"
 )
 
 func environment(pairs ...string) func(string) string {
@@ -118,7 +118,7 @@ func TestFaults(t *testing.T) {
 
 // Only the author's URL is called, and private addresses only if explicitly allowed.
 func TestPrivateAddressesAreUnreachable(t *testing.T) {
-	wiretest.ResolveInside(t)
+	guardtest.ResolveInside(t)
 	for name, with := range names {
 		for _, at := range []string{"http://cluster.example.com", "http://cluster.example.com:9200", "https://127.0.0.1.nip.io", "http://metadata.google.internal"} {
 			tool := newTool(t, name, settings{url: at})

@@ -15,10 +15,10 @@ import (
 	"github.com/pexctl/pex/providers/bedrock"
 )
 
-const chaosUsage = `"usage":{"inputTokens":7171,"outputTokens":7171,"totalTokens":7171}`
+const faultyUsage = `"usage":{"inputTokens":7171,"outputTokens":7171,"totalTokens":7171}`
 
-// chaosFrame frames an event. An event without a name is of an unknown type.
-func chaosFrame(e faultserver.Event) []byte {
+// faultyFrame frames an event. An event without a name is of an unknown type.
+func faultyFrame(e faultserver.Event) []byte {
 	switch e.Name {
 	case "":
 		e.Name = "somethingNew"
@@ -28,9 +28,9 @@ func chaosFrame(e faultserver.Event) []byte {
 	return rawFrame("event", e.Name, []byte(e.JSON))
 }
 
-// chaosFormat is the protocol. messageStop ends a reply, and the usage after it may be missing. It has no errors in
+// faultyFormat is the protocol. messageStop ends a reply, and the usage after it may be missing. It has no errors in
 // place of a reply.
-func chaosFormat() faultserver.Format {
+func faultyFormat() faultserver.Format {
 	delta := func(s string) faultserver.Event {
 		return faultserver.Event{Name: "contentBlockDelta", JSON: `{"contentBlockIndex":0,"delta":{"text":"` + s + `"}}`}
 	}
@@ -41,22 +41,22 @@ func chaosFormat() faultserver.Format {
 		return faultserver.Event{Name: "messageStop", JSON: `{"stopReason":"` + why + `"}`}
 	}
 	whole := func(content, why string) string {
-		return `{"output":{"message":{"role":"assistant","content":[` + content + `]}},"stopReason":"` + why + `",` + chaosUsage + `}`
+		return `{"output":{"message":{"role":"assistant","content":[` + content + `]}},"stopReason":"` + why + `",` + faultyUsage + `}`
 	}
 	return faultserver.Format{
 		Whole: whole(`{"text":"`+faultserver.Answer+`"}`, "end_turn"),
 		Empty: `{"stopReason":"end_turn"}`,
 		Calls: func(n int) string { return whole(faultserver.List(n, call), "tool_use") },
 		Stream: &faultserver.Stream{
-			Kind: streamKind, Frame: chaosFrame, End: 2, Mark: 1, Harmless: chaosFrame(faultserver.Event{JSON: `{"p":"` + strings.Repeat("abcdefgh", 500) + `"}`}),
+			Kind: streamKind, Frame: faultyFrame, End: 2, Mark: 1, Harmless: faultyFrame(faultserver.Event{JSON: `{"p":"` + strings.Repeat("abcdefgh", 500) + `"}`}),
 			Events: []faultserver.Event{
 				start, delta(faultserver.First), delta(faultserver.Rest),
 				{Name: "contentBlockStop", JSON: `{"contentBlockIndex":0}`},
 				stop("end_turn"),
-				{Name: "metadata", JSON: `{` + chaosUsage + `,"metrics":{"latencyMs":1}}`},
+				{Name: "metadata", JSON: `{` + faultyUsage + `,"metrics":{"latencyMs":1}}`},
 			},
 			Empty: []faultserver.Event{start},
-			Error: faultserver.Event{Name: "internalServerException", JSON: `{"message":"chaos"}`},
+			Error: faultserver.Event{Name: "internalServerException", JSON: `{"message":"injected"}`},
 			Calls: func(n int) []faultserver.Event {
 				out := []faultserver.Event{start}
 				for i := range n {
@@ -70,21 +70,21 @@ func chaosFormat() faultserver.Format {
 	}
 }
 
-func chaosModel(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
+func faultyModel(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	c := defaults()
 	return bedrock.New(&c, s, change)
 }
 
-func TestChaos(t *testing.T) { faultserver.Run(t, chaosFormat(), chaosModel) }
+func TestServerFaults(t *testing.T) { faultserver.Run(t, faultyFormat(), faultyModel) }
 
-func TestChaosOnClock(t *testing.T) { faultserver.RunOnClock(t, chaosFormat(), chaosModel) }
+func TestServerFaultsOnClock(t *testing.T) { faultserver.RunOnClock(t, faultyFormat(), faultyModel) }
 
 func TestCancelAtAnyByte(t *testing.T) {
-	faultserver.Cancel(t, chaosFormat(), recorded(t, "text.events"), chaosModel)
+	faultserver.Cancel(t, faultyFormat(), recorded(t, "text.events"), faultyModel)
 }
 
 func TestCancelByTheReader(t *testing.T) {
-	f := chaosFormat()
+	f := faultyFormat()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", streamKind)
 		for range 100 {
@@ -110,4 +110,4 @@ func TestCancelByTheReader(t *testing.T) {
 	}
 }
 
-func TestChaosInMemory(t *testing.T) { faultserver.RunInMemory(t, chaosFormat(), chaosModel) }
+func TestServerFaultsInMemory(t *testing.T) { faultserver.RunInMemory(t, faultyFormat(), faultyModel) }

@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/providers/modelhttp/schemasubset"
 )
 
-// form requests JSON for the reply schema in a way that the model supports.
-func (w *writer) form() error {
+// replySchema requests JSON for the reply schema in a way that the model supports.
+func (w *writer) replySchema() error {
 	s := w.req.Schema
 	if s == nil || w.config.StructuredOutput == formNone {
 		return nil

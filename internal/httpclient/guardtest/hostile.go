@@ -1,4 +1,4 @@
-package wiretest
+package guardtest
 
 // Hostile lists addresses in private or special networks, in spellings that checks of the URL text have missed. A
 // guarded client rejects each before anything is sent.

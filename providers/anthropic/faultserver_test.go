@@ -13,27 +13,27 @@ import (
 )
 
 const (
-	chaosUsage = `"usage":{"input_tokens":7171,"output_tokens":7171}`
-	chaosFault = `{"type":"error","error":{"type":"api_error","message":"chaos"}}`
+	faultyUsage = `"usage":{"input_tokens":7171,"output_tokens":7171}`
+	faultyFault = `{"type":"error","error":{"type":"api_error","message":"injected"}}`
 )
 
-// chaosFormat describes the protocol. message_stop ends a stream.
-func chaosFormat() faultserver.Format {
+// faultyFormat describes the protocol. message_stop ends a stream.
+func faultyFormat() faultserver.Format {
 	named := func(kind, rest string) faultserver.Event {
 		return faultserver.Event{Name: kind, JSON: `{"type":"` + kind + `"` + rest + `}`}
 	}
-	start := named("message_start", `,"message":{"id":"m","type":"message","content":[],`+chaosUsage+`}`)
+	start := named("message_start", `,"message":{"id":"m","type":"message","content":[],`+faultyUsage+`}`)
 	textDelta := func(s string) faultserver.Event {
 		return named("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":"`+s+`"}`)
 	}
 	stop := func(why string) []faultserver.Event {
-		return []faultserver.Event{named("message_delta", `,"delta":{"stop_reason":"`+why+`"},`+chaosUsage), named("message_stop", "")}
+		return []faultserver.Event{named("message_delta", `,"delta":{"stop_reason":"`+why+`"},`+faultyUsage), named("message_stop", "")}
 	}
 	call := func(i int) string { return fmt.Sprintf(`{"type":"tool_use","id":"c%d","name":"f","input":{}}`, i) }
 	return faultserver.Format{
-		Whole: `{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"` + faultserver.Answer + `"}],"stop_reason":"end_turn",` + chaosUsage + `}`,
+		Whole: `{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"` + faultserver.Answer + `"}],"stop_reason":"end_turn",` + faultyUsage + `}`,
 		Empty: `{"id":"m","type":"message","role":"assistant"}`,
-		Error: chaosFault,
+		Error: faultyFault,
 		Calls: func(n int) string {
 			return `{"id":"m","type":"message","content":[` + faultserver.List(n, call) + `],"stop_reason":"tool_use"}`
 		},
@@ -44,7 +44,7 @@ func chaosFormat() faultserver.Format {
 				textDelta(faultserver.First), textDelta(faultserver.Rest), named("content_block_stop", `,"index":0`),
 			}, stop("end_turn")...),
 			Empty: []faultserver.Event{start},
-			Error: faultserver.Event{Name: "error", JSON: chaosFault},
+			Error: faultserver.Event{Name: "error", JSON: faultyFault},
 			Calls: func(n int) []faultserver.Event {
 				out := []faultserver.Event{start}
 				for i := range n {
@@ -56,18 +56,18 @@ func chaosFormat() faultserver.Format {
 	}
 }
 
-func chaosModel(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
+func faultyModel(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	c := defaults()
 	return anthropic.New(&c, s, change)
 }
 
-func TestChaos(t *testing.T) { faultserver.Run(t, chaosFormat(), chaosModel) }
+func TestServerFaults(t *testing.T) { faultserver.Run(t, faultyFormat(), faultyModel) }
 
-func TestChaosOnClock(t *testing.T) { faultserver.RunOnClock(t, chaosFormat(), chaosModel) }
+func TestServerFaultsOnClock(t *testing.T) { faultserver.RunOnClock(t, faultyFormat(), faultyModel) }
 
 func TestCancelAtAnyByteIsAnError(t *testing.T) {
 	whole := recorded(t, "text.sse")
-	faultserver.Cancel(t, chaosFormat(), whole[:bytes.LastIndex(whole, []byte("event: message_stop"))], chaosModel)
+	faultserver.Cancel(t, faultyFormat(), whole[:bytes.LastIndex(whole, []byte("event: message_stop"))], faultyModel)
 }
 
-func TestChaosInMemory(t *testing.T) { faultserver.RunInMemory(t, chaosFormat(), chaosModel) }
+func TestServerFaultsInMemory(t *testing.T) { faultserver.RunInMemory(t, faultyFormat(), faultyModel) }

@@ -11,11 +11,11 @@ import (
 	"github.com/pexctl/pex/providers/openai"
 )
 
-const chaosUsage = `"usage":{"prompt_tokens":7171,"completion_tokens":7171,"total_tokens":7171}`
+const faultyUsage = `"usage":{"prompt_tokens":7171,"completion_tokens":7171,"total_tokens":7171}`
 
-// chaosFormat describes the protocol. finish_reason ends a reply; some servers omit the
+// faultyFormat describes the protocol. finish_reason ends a reply; some servers omit the
 // [DONE] after it.
-func chaosFormat() faultserver.Format {
+func faultyFormat() faultserver.Format {
 	chunk := func(delta, finish string) faultserver.Event {
 		return faultserver.Event{JSON: `{"id":"c","choices":[{"index":0,"delta":` + delta + `,"finish_reason":` + finish + `}]}`}
 	}
@@ -24,9 +24,9 @@ func chaosFormat() faultserver.Format {
 	}
 	done := faultserver.Event{JSON: "[DONE]"}
 	return faultserver.Format{
-		Whole: `{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"` + faultserver.Answer + `"},"finish_reason":"stop"}],` + chaosUsage + `}`,
+		Whole: `{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"` + faultserver.Answer + `"},"finish_reason":"stop"}],` + faultyUsage + `}`,
 		Empty: `{"id":"c","choices":[]}`,
-		Error: `{"error":{"message":"chaos","type":"server_error"}}`,
+		Error: `{"error":{"message":"injected","type":"server_error"}}`,
 		Calls: func(n int) string {
 			return `{"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[` + faultserver.List(n, call) + `]},"finish_reason":"tool_calls"}]}`
 		},
@@ -35,11 +35,11 @@ func chaosFormat() faultserver.Format {
 			Events: []faultserver.Event{
 				chunk(`{"role":"assistant","content":""}`, "null"), chunk(`{"content":"`+faultserver.First+`"}`, "null"), chunk(`{"content":"`+faultserver.Rest+`"}`, "null"),
 				chunk(`{}`, `"stop"`),
-				{JSON: `{"id":"c","choices":[],` + chaosUsage + `}`},
+				{JSON: `{"id":"c","choices":[],` + faultyUsage + `}`},
 				done,
 			},
 			Empty: []faultserver.Event{{JSON: `{"id":"c","choices":[]}`}, done},
-			Error: faultserver.Event{JSON: `{"error":{"message":"chaos","type":"server_error"}}`},
+			Error: faultserver.Event{JSON: `{"error":{"message":"injected","type":"server_error"}}`},
 			Calls: func(n int) []faultserver.Event {
 				return []faultserver.Event{chunk(`{"tool_calls":[`+faultserver.List(n, call)+`]}`, "null"), chunk(`{}`, `"tool_calls"`), done}
 			},
@@ -47,15 +47,15 @@ func chaosFormat() faultserver.Format {
 	}
 }
 
-func chaosModel(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
+func faultyModel(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 	c := defaults()
 	return openai.New(&c, s, change)
 }
 
-func TestChaos(t *testing.T) { faultserver.Run(t, chaosFormat(), chaosModel) }
+func TestServerFaults(t *testing.T) { faultserver.Run(t, faultyFormat(), faultyModel) }
 
-// TestChaosWithVendors covers what the vendors' dialects add.
-func TestChaosWithVendors(t *testing.T) {
+// TestServerFaultsOfVendors covers what the vendors' dialects add.
+func TestServerFaultsOfVendors(t *testing.T) {
 	for name, model := range map[string]faultserver.Maker{
 		"azure": func(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 			c := azureDefaults()
@@ -71,18 +71,18 @@ func TestChaosWithVendors(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := chaosFormat()
+			f := faultyFormat()
 			f.Part = 10
 			faultserver.Run(t, f, model)
 		})
 	}
 }
 
-func TestChaosOnClock(t *testing.T) { faultserver.RunOnClock(t, chaosFormat(), chaosModel) }
+func TestServerFaultsOnClock(t *testing.T) { faultserver.RunOnClock(t, faultyFormat(), faultyModel) }
 
 func TestCancelAtAnyByteIsAnError(t *testing.T) {
 	whole, _ := bytes.CutSuffix(recorded(t, "text"), []byte("data: [DONE]\n\n"))
-	faultserver.Cancel(t, chaosFormat(), whole, chaosModel)
+	faultserver.Cancel(t, faultyFormat(), whole, faultyModel)
 }
 
-func TestChaosInMemory(t *testing.T) { faultserver.RunInMemory(t, chaosFormat(), chaosModel) }
+func TestServerFaultsInMemory(t *testing.T) { faultserver.RunInMemory(t, faultyFormat(), faultyModel) }

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	chaosChatUsage     = `"usage":{"prompt_tokens":7171,"completion_tokens":7171,"total_tokens":7171}`
-	chaosConverseUsage = `"usage":{"inputTokens":7171,"outputTokens":7171,"totalTokens":7171}`
-	chaosGeminiUsage   = `"usageMetadata":{"promptTokenCount":7171,"candidatesTokenCount":7171}`
+	faultyChatUsage     = `"usage":{"prompt_tokens":7171,"completion_tokens":7171,"total_tokens":7171}`
+	faultyConverseUsage = `"usage":{"inputTokens":7171,"outputTokens":7171,"totalTokens":7171}`
+	faultyGeminiUsage   = `"usageMetadata":{"promptTokenCount":7171,"candidatesTokenCount":7171}`
 )
 
-func chaosChat() faultserver.Format {
+func faultyChat() faultserver.Format {
 	return faultserver.Format{
-		Whole: `{"id":"c","choices":[{"message":{"content":"` + faultserver.Answer + `"},"finish_reason":"stop"}],` + chaosChatUsage + `}`,
+		Whole: `{"id":"c","choices":[{"message":{"content":"` + faultserver.Answer + `"},"finish_reason":"stop"}],` + faultyChatUsage + `}`,
 		Empty: `{"choices":[]}`,
-		Error: `{"error":{"message":"chaos","type":"server_error"}}`,
+		Error: `{"error":{"message":"injected","type":"server_error"}}`,
 		Calls: func(n int) string {
 			return `{"choices":[{"message":{"tool_calls":[` + faultserver.List(n, func(i int) string {
 				return fmt.Sprintf(`{"id":"c%d","function":{"name":"f","arguments":"{}"}}`, i)
@@ -29,9 +29,9 @@ func chaosChat() faultserver.Format {
 	}
 }
 
-func chaosConverse() faultserver.Format {
+func faultyConverse() faultserver.Format {
 	whole := func(content string) string {
-		return `{"output":{"message":{"content":[` + content + `]}},"stopReason":"end_turn",` + chaosConverseUsage + `}`
+		return `{"output":{"message":{"content":[` + content + `]}},"stopReason":"end_turn",` + faultyConverseUsage + `}`
 	}
 	return faultserver.Format{
 		Whole: whole(`{"text":"` + faultserver.Answer + `"}`),
@@ -42,21 +42,21 @@ func chaosConverse() faultserver.Format {
 	}
 }
 
-func chaosGemini() faultserver.Format {
+func faultyGemini() faultserver.Format {
 	whole := func(parts string) string {
-		return `{"candidates":[{"content":{"parts":[` + parts + `]},"finishReason":"STOP"}],` + chaosGeminiUsage + `}`
+		return `{"candidates":[{"content":{"parts":[` + parts + `]},"finishReason":"STOP"}],` + faultyGeminiUsage + `}`
 	}
 	return faultserver.Format{
 		Whole: whole(`{"text":"` + faultserver.Answer + `"}`),
 		Empty: `{"candidates":[]}`,
-		Error: `{"error":{"code":500,"message":"chaos","status":"INTERNAL"}}`,
+		Error: `{"error":{"code":500,"message":"injected","status":"INTERNAL"}}`,
 		Calls: func(n int) string {
 			return whole(faultserver.List(n, func(int) string { return `{"functionCall":{"name":"f","args":{}}}` }))
 		},
 	}
 }
 
-func TestChaos(t *testing.T) {
+func TestServerFaults(t *testing.T) {
 	text := defaults()
 	text.RequestBody = value(t, `{"inputs": "${args.prompt}"}`)
 	for _, x := range []struct {
@@ -64,10 +64,10 @@ func TestChaos(t *testing.T) {
 		config http.Config
 		format faultserver.Format
 	}{
-		{"chat", of("openai/v1/chat/completions"), chaosChat()},
-		{"converse", of("bedrock/converse/claude"), chaosConverse()},
-		{"prompted", of("bedrock/converse/deepseek_r1"), chaosConverse()},
-		{"gemini", of("gemini/v1beta/generatecontent"), chaosGemini()},
+		{"chat", of("openai/v1/chat/completions"), faultyChat()},
+		{"converse", of("bedrock/converse/claude"), faultyConverse()},
+		{"prompted", of("bedrock/converse/deepseek_r1"), faultyConverse()},
+		{"gemini", of("gemini/v1beta/generatecontent"), faultyGemini()},
 		{"text", text, faultserver.Format{Whole: `{"response":"` + faultserver.Answer + `","tokens":7171}`, Empty: `{"tokens":7171}`, Bare: true}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
@@ -82,9 +82,9 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-func TestChaosInMemory(t *testing.T) {
+func TestServerFaultsInMemory(t *testing.T) {
 	c := of("openai/v1/chat/completions")
-	faultserver.RunInMemory(t, chaosChat(), func(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
+	faultserver.RunInMemory(t, faultyChat(), func(s model.Settings, change func(*httpclient.Settings)) (model.Model, error) {
 		return http.New(&c, s, change)
 	})
 }

@@ -1,4 +1,4 @@
-package wiretest
+package guardtest
 
 import (
 	"context"

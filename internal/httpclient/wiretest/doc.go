@@ -1,2 +1,0 @@
-// Package wiretest has test data for the guard and its users: the addresses that it must reject.
-package wiretest
