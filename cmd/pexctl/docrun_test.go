@@ -74,11 +74,11 @@ func TestPagesDoWhatTheySay(t *testing.T) {
 			env = append(env, p.Key+"=")
 		}
 	}
-	house := doctest.House{Root: root, Env: env, Screen: screen} // OLLAMA_HOST is inherited from TestMain
+	house := doctest.Runner{Root: root, Env: env, Screen: screen} // OLLAMA_HOST is inherited from TestMain
 	for _, page := range handWritten(t) {
 		t.Run(strings.TrimSuffix(page.Name, ".md"), func(t *testing.T) {
 			t.Parallel()
-			goldentest.File(t, "../../../"+page.Name, house.Walk(t, page))
+			goldentest.File(t, "../../../"+page.Name, house.RunPage(t, page))
 		})
 	}
 }

@@ -37,10 +37,10 @@ type Page struct {
 	lines []string
 }
 
-// words matches the markers: those that apply to a block, and those without one.
+// blockMarkers matches the markers: those that apply to a block, and those without one.
 var (
-	words = []string{"not run", "over", "terminal", "types"}
-	alone = []string{"with", "run"}
+	blockMarkers      = []string{"not run", "over", "terminal", "types"}
+	standaloneMarkers = []string{"with", "run"}
 )
 
 var marker = regexp.MustCompile(`^ *<!-- ([a-z ]+): (.*) -->$`)
@@ -54,9 +54,9 @@ func Parse(name, text string) (Page, error) {
 		line := p.lines[i]
 		if m := marker.FindStringSubmatch(line); m != nil {
 			switch {
-			case slices.Contains(alone, m[1]):
+			case slices.Contains(standaloneMarkers, m[1]):
 				p.Blocks = append(p.Blocks, Block{Line: i + 1, Lang: m[1], Body: m[2]})
-			case slices.Contains(words, m[1]):
+			case slices.Contains(blockMarkers, m[1]):
 				markers[m[1]] = m[2]
 			default:
 				return p, fmt.Errorf("%s:%d: unknown marker %q", name, i+1, m[1])
@@ -102,7 +102,7 @@ func (p Page) block(at, indent int) (Block, int, error) {
 		b.Body += cutIndent(line, indent) + "\n"
 	}
 	if b.File == "" {
-		b.File = named(b)
+		b.File = fileName(b)
 	}
 	if !slices.Contains([]string{"console", "sh", "diff", "yaml", "json", "md", "csv"}, lang) {
 		for i, line := range strings.Split(b.Body, "\n") {
@@ -118,8 +118,8 @@ func cutIndent(line string, n int) string {
 	return line[min(n, len(line)-len(strings.TrimLeft(line, " "))):]
 }
 
-// named returns the file name in the first line of a block: a comment with only a path, or the --- line of a diff.
-func named(b Block) string {
+// fileName returns the file name in the first line of a block: a comment with only a path, or the --- line of a diff.
+func fileName(b Block) string {
 	first, _, _ := strings.Cut(b.Body, "\n")
 	switch b.Lang {
 	case "yaml":

@@ -38,16 +38,16 @@ func TestBlocksOfAPage(t *testing.T) {
 }
 
 // Commands are only allowed in blocks that are executed.
-func TestPagesThatAreRefused(t *testing.T) {
+func TestRejectedPages(t *testing.T) {
 	cases := []struct{ name, text, want string }{
 		{"an indented command", "text\n\n    $ pexctl run x\n", "page.md:3: command outside of a console or sh block"},
-		{"one without a prompt", "    pexctl run x\n", "page.md:1: command outside of a console or sh block"},
-		{"one in a plain block", "```\n$ pexctl run\n```\n", "page.md:2: command outside of a console or sh block"},
-		{"one in a block of text", "```text\nx\npexctl run\n```\n", "page.md:3: command outside of a console or sh block"},
-		{"a marker that is none", "<!-- skipped: why -->\n", `page.md:1: unknown marker "skipped"`},
-		{"a marker of nothing", "<!-- not run: why -->\ntext\n", "page.md:2: the marker above has no block"},
+		{"a command without a prompt", "    pexctl run x\n", "page.md:1: command outside of a console or sh block"},
+		{"a command in a plain block", "```\n$ pexctl run\n```\n", "page.md:2: command outside of a console or sh block"},
+		{"a command in a text block", "```text\nx\npexctl run\n```\n", "page.md:3: command outside of a console or sh block"},
+		{"an unknown marker", "<!-- skipped: why -->\n", `page.md:1: unknown marker "skipped"`},
+		{"a marker without a block", "<!-- not run: why -->\ntext\n", "page.md:2: the marker above has no block"},
 		{"a marker at the end", "<!-- not run: why -->\n", "page.md: the marker at the end has no block"},
-		{"a block without an end", "x\n```sh\nls\n", "page.md:2: the block is not closed"},
+		{"an unclosed block", "x\n```sh\nls\n", "page.md:2: the block is not closed"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -16,7 +16,7 @@ func Patch(text, diff string) (string, error) {
 		if len(before)+len(after) == 0 {
 			return nil
 		}
-		switch n := places(text, old); {
+		switch n := occurrences(text, old); {
 		case len(before) == 0:
 			return fmt.Errorf("the diff adds lines without context: %s", strings.Join(after, ""))
 		case n != 1:
@@ -41,7 +41,7 @@ func Patch(text, diff string) (string, error) {
 			same := strings.TrimPrefix(line, " ")
 			before, after = append(before, same), append(after, same)
 		default:
-			return "", fmt.Errorf("a line of a diff begins with -, +, a space or @@: %s", line)
+			return "", fmt.Errorf("a line of a diff must start with -, +, a space or @@: %s", line)
 		}
 	}
 	if err := flush(); err != nil {
@@ -50,8 +50,8 @@ func Patch(text, diff string) (string, error) {
 	return text, nil
 }
 
-// places returns how often lines occur in a text.
-func places(text, lines string) int {
+// occurrences returns how often lines occur in a text.
+func occurrences(text, lines string) int {
 	n := 0
 	for at := range text {
 		if (at == 0 || text[at-1] == '\n') && strings.HasPrefix(text[at:], lines) {
@@ -61,8 +61,8 @@ func places(text, lines string) int {
 	return n
 }
 
-// least is the spec that parts of specs are merged into by default.
-const least = `apiVersion: pex/v1
+// minimalSpec is the spec that parts of specs are merged into by default.
+const minimalSpec = `apiVersion: pex/v1
 kind: Agent
 metadata: {name: example}
 llms: {main: {provider: scripted, options: {replies: [{text: done}]}}}
@@ -90,7 +90,7 @@ func Overlay(whole, part string) (string, error) {
 func merge(under, over *yaml.Node, levels int) {
 	for i := 0; i+1 < len(over.Content); i += 2 {
 		key, value := over.Content[i], over.Content[i+1]
-		old := at(under, key.Value)
+		old := valueOf(under, key.Value)
 		switch {
 		case old == nil:
 			under.Content = append(under.Content, key, value)
@@ -102,8 +102,8 @@ func merge(under, over *yaml.Node, levels int) {
 	}
 }
 
-// at returns the value of a key, or nil.
-func at(mapping *yaml.Node, key string) *yaml.Node {
+// valueOf returns the value of a key, or nil.
+func valueOf(mapping *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == key {
 			return mapping.Content[i+1]
@@ -112,8 +112,8 @@ func at(mapping *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// isWhole reports whether a block is a complete spec, suite or other file of pexctl.
-func isWhole(text string) bool {
+// isComplete reports whether a block is a complete spec, suite or other file of pexctl.
+func isComplete(text string) bool {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "apiVersion: pex/") {
 			return true

@@ -2,12 +2,12 @@ package doctest
 
 import "strings"
 
-// typed is a command of a console block, with the output in the page.
-type typed struct{ prompt, command, output string }
+// consoleCommand is a command of a console block, with the output in the page.
+type consoleCommand struct{ prompt, command, output string }
 
 // commands parses a console block: lines that start with $, continuation lines after a \, and their output.
-func commands(body string) []typed {
-	var out []typed
+func commands(body string) []consoleCommand {
+	var out []consoleCommand
 	more := false
 	for line := range strings.Lines(body) {
 		command, isNew := strings.CutPrefix(line, "$ ")
@@ -17,7 +17,7 @@ func commands(body string) []typed {
 			last.prompt, last.command = last.prompt+line, last.command+line
 			more = strings.HasSuffix(line, "\\\n")
 		case isNew:
-			out = append(out, typed{prompt: line, command: command})
+			out = append(out, consoleCommand{prompt: line, command: command})
 			more = strings.HasSuffix(line, "\\\n")
 		case len(out) > 0:
 			out[len(out)-1].output += line
@@ -27,16 +27,16 @@ func commands(body string) []typed {
 }
 
 // console runs the commands of a block, and updates the page if their output differs.
-func (w *walk) console(b Block) {
+func (w *pageRun) console(b Block) {
 	w.t.Helper()
 	if !strings.HasPrefix(b.Body, "$ ") {
-		w.failed(b, "a console begins with a command: $ pexctl ...")
+		w.errorf(b, "a console block starts with a command: $ pexctl ...")
 		return
 	}
 	var now strings.Builder
 	changed := false
 	for _, c := range commands(b.Body) {
-		got, ok := w.try(b, strings.TrimSuffix(c.command, "\n"))
+		got, ok := w.runCommand(b, strings.TrimSuffix(c.command, "\n"))
 		now.WriteString(c.prompt)
 		if !ok {
 			now.WriteString(c.output)
@@ -50,8 +50,8 @@ func (w *walk) console(b Block) {
 	}
 }
 
-// try runs a command as the block's markers say. ok is false if that is impossible here.
-func (w *walk) try(b Block, command string) (string, bool) {
+// runCommand runs a command as the block's markers say. ok is false if that is impossible here.
+func (w *pageRun) runCommand(b Block, command string) (string, bool) {
 	w.t.Helper()
 	if columns := b.Markers["terminal"]; columns != "" {
 		return w.atTerminal(columns, b.Markers["types"], command)
@@ -61,14 +61,14 @@ func (w *walk) try(b Block, command string) (string, bool) {
 }
 
 // rewrite replaces the body of a block of the page.
-func (w *walk) rewrite(b Block, body string) {
+func (w *pageRun) rewrite(b Block, body string) {
 	indent := w.page.lines[b.from-1]
 	indent = indent[:len(indent)-len(strings.TrimLeft(indent, " "))]
 	var lines []string
 	for line := range strings.Lines(body) {
 		lines = append(lines, strings.TrimRight(indent+line, " \n"))
 	}
-	from, to := b.from+w.moved, b.to+w.moved
+	from, to := b.from+w.added, b.to+w.added
 	w.lines = append(append(append([]string(nil), w.lines[:from]...), lines...), w.lines[to:]...)
-	w.moved += len(lines) - (to - from)
+	w.added += len(lines) - (to - from)
 }

@@ -1,7 +1,7 @@
 // Package doctest executes the pages of the docs like a reader: in an empty folder, from
 // top to bottom.
 //
-//	page.md --Parse--> blocks --House.Walk--> files written, commands run, specs vetted
+//	page.md --Parse--> blocks --Runner.RunPage--> files written, commands run, specs vetted
 //	                                   \--> the expected page
 //
 // The caller compares that text with the page. Output that differs only in ids, times,

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// alike lists texts that differ between runs, with their replacements.
-var alike = []struct {
+// variableTexts lists texts that differ between runs, with their replacements.
+var variableTexts = []struct {
 	text *regexp.Regexp
 	as   string
 }{
@@ -15,7 +15,7 @@ var alike = []struct {
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\b`), "TIME"},
 	{regexp.MustCompile(`\b(\d+m)?\d+(\.\d+)?(µs|ms|s)(\b|$)`), "DURATION"},
 	{regexp.MustCompile(`\b(sha256:)?[0-9a-f]{7,64}\b`), "DIGEST"},
-	{regexp.MustCompile(` · DURATION`), ""}, // a terminal leaves it out where it is nothing
+	{regexp.MustCompile(` · DURATION`), ""}, // terminals omit it if it is zero
 	{regexp.MustCompile(` {2,}`), " "},
 	{regexp.MustCompile(`-{3,}`), "---"},
 	{regexp.MustCompile(`(?m) +$`), ""},
@@ -26,7 +26,7 @@ var letter, digit = regexp.MustCompile(`[a-f]`), regexp.MustCompile(`\d`)
 // Normal removes what differs between runs: ids of runs and evaluations, times, digests, durations, and the padding
 // of columns.
 func Normal(text string) string {
-	for _, a := range alike {
+	for _, a := range variableTexts {
 		text = a.text.ReplaceAllStringFunc(text, func(s string) string {
 			if a.as == "DIGEST" && (!letter.MatchString(s) || !digit.MatchString(s)) {
 				return s // a number, or a word
@@ -44,7 +44,7 @@ const dots = "..."
 func Matches(want, got string) bool {
 	lines := split(Normal(got))
 	parts := pieces(split(Normal(want)))
-	if !begins(lines, parts[0]) {
+	if !startsWith(lines, parts[0]) {
 		return false
 	}
 	lines = lines[len(parts[0]):]
@@ -66,7 +66,7 @@ func Matches(want, got string) bool {
 func Abridge(want, got string) string {
 	lines, parts := split(got), pieces(split(want))
 	if len(parts) == 1 {
-		return joined(lines)
+		return joinLines(lines)
 	}
 	var out []string
 	for i, p := range parts {
@@ -85,7 +85,7 @@ func Abridge(want, got string) string {
 			out, lines = append(append(out, dots), lines[at:n]...), lines[n:]
 		}
 	}
-	return joined(out)
+	return joinLines(out)
 }
 
 // pieces splits lines at dots. There is a piece, possibly empty, on each side.
@@ -101,25 +101,25 @@ func pieces(lines []string) [][]string {
 	return out
 }
 
-func begins(lines, piece []string) bool {
+func startsWith(lines, piece []string) bool {
 	if len(lines) < len(piece) {
 		return false
 	}
 	for i := range piece {
-		if !same(lines[i], piece[i]) {
+		if !sameLine(lines[i], piece[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// same compares two lines. A title may be truncated with … at different positions, depending on the width of other
+// sameLine compares two lines. A title may be truncated with … at different positions, depending on the width of other
 // columns.
-func same(a, b string) bool {
-	return a == b || shortened(a, b) || shortened(b, a)
+func sameLine(a, b string) bool {
+	return a == b || isTruncated(a, b) || isTruncated(b, a)
 }
 
-func shortened(short, long string) bool {
+func isTruncated(short, long string) bool {
 	head, tail, cut := strings.Cut(short, "…")
 	before, after, both := strings.Cut(long, "…")
 	if both {
@@ -131,7 +131,7 @@ func shortened(short, long string) bool {
 // find returns the index of a piece in lines, or -1.
 func find(lines, piece []string) int {
 	for at := range len(lines) + 1 {
-		if begins(lines[at:], piece) {
+		if startsWith(lines[at:], piece) {
 			return at
 		}
 	}
@@ -141,7 +141,7 @@ func find(lines, piece []string) int {
 // endsAt returns the index of a piece at the end of lines, or -1.
 func endsAt(lines, piece []string) int {
 	at := len(lines) - len(piece)
-	if at < 0 || !begins(lines[at:], piece) {
+	if at < 0 || !startsWith(lines[at:], piece) {
 		return -1
 	}
 	return at
@@ -156,7 +156,7 @@ func split(text string) []string {
 	return strings.Split(text, "\n")
 }
 
-func joined(lines []string) string {
+func joinLines(lines []string) string {
 	if len(lines) == 0 {
 		return ""
 	}

@@ -8,38 +8,38 @@ import (
 	"github.com/pexctl/pex/internal/doctest"
 )
 
-func TestWhatIsTheSameOutput(t *testing.T) {
+func TestOutputsThatMatch(t *testing.T) {
 	cases := []struct {
 		name, want, got string
 		same            bool
 	}{
-		{"itself", "a\nb\n", "a\nb\n", true},
+		{"equal", "a\nb\n", "a\nb\n", true},
 		{"another word", "a\n", "b\n", false},
-		{"a line more", "a\n", "a\nb\n", false},
-		{"a line less", "a\nb\n", "a\n", false},
+		{"an additional line", "a\n", "a\nb\n", false},
+		{"a missing line", "a\nb\n", "a\n", false},
 		{"nothing", "", "", true},
-		{"something for nothing", "", "a\n", false},
+		{"unexpected output", "", "a\n", false},
 		{"ids of runs", "run r-20261122-041546-26ef9b54\n", "run r-20270101-000000-00000000\n", true},
-		{"an id for another word", "run r-20261122-041546-26ef9b54\n", "run cake\n", false},
+		{"an id and another word", "run r-20261122-041546-26ef9b54\n", "run cake\n", false},
 		{"durations", "ok in 12ms, 1m2s\n", "ok in 1.5s, 3µs\n", true},
-		{"a number is no duration", "12 steps\n", "13 steps\n", false},
+		{"a number is not a duration", "12 steps\n", "13 steps\n", false},
 		{"times", "at 2026-11-22T05:16:21Z\n", "at 2027-01-01T00:00:00.5Z\n", true},
-		{"days", "on 2026-11-22\n", "on 2026-11-23\n", false},
+		{"dates", "on 2026-11-22\n", "on 2026-11-23\n", false},
 		{"digests", "by 733be181\n", "by 0a1b2c3d4e\n", true},
-		{"numbers are no digests", "by 73300181\n", "by 73300182\n", false},
+		{"numbers are not digests", "by 73300181\n", "by 73300182\n", false},
 		{"columns", "A    B\n", "A  B\n", true},
 		{"columns that run together", "A B\n", "AB\n", false},
 		{"dots for some lines", "a\n...\nd\n", "a\nb\nc\nd\n", true},
 		{"dots for none", "a\n...\n", "a\n", true},
 		{"dots at the beginning", "...\nb\n", "a\nb\n", true},
 		{"dots in two places", "...\nb\n...\nd\n", "a\nb\nc\nd\n", true},
-		{"dots, and the end is another", "a\n...\nd\n", "a\nb\n", false},
-		{"dots, and the beginning is another", "a\n...\nd\n", "b\nd\n", false},
-		{"dots, and one line for both ends", "a\n...\na\n", "a\n", false},
-		{"a title that is cut elsewhere", "s1 Find the d…  1 tool · 2ms\n", "s1 Find the day… 1 tool · 12ms\n", true},
-		{"a title that fits", "s1 Find the d…  1 tool\n", "s1 Find the day 1 tool\n", true},
+		{"dots, but another end", "a\n...\nd\n", "a\nb\n", false},
+		{"dots, but another start", "a\n...\nd\n", "b\nd\n", false},
+		{"dots, but one line for both ends", "a\n...\na\n", "a\n", false},
+		{"a title truncated elsewhere", "s1 Find the d…  1 tool · 2ms\n", "s1 Find the day… 1 tool · 12ms\n", true},
+		{"a title that is not truncated", "s1 Find the d…  1 tool\n", "s1 Find the day 1 tool\n", true},
 		{"another title", "s1 Find the d…  1 tool\n", "s1 Find a d… 1 tool\n", false},
-		{"a title, and another end", "s1 Find the d…  1 tool\n", "s1 Find the day 2 tools\n", false},
+		{"a title, but another end", "s1 Find the d…  1 tool\n", "s1 Find the day 2 tools\n", false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestAbridgedOutputs(t *testing.T) {
 				t.Error(diff)
 			}
 			if !doctest.Matches(got, c.got) {
-				t.Errorf("%q does not stand for %q", got, c.got)
+				t.Errorf("%q does not match %q", got, c.got)
 			}
 		})
 	}

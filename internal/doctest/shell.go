@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// House is the environment in which pages are executed.
-type House struct {
+// Runner executes pages.
+type Runner struct {
 	// Root is the folder of the repository, from which `with` copies files.
 	Root string
 	// Env overrides the environment of every command. PATH must contain pexctl.
@@ -24,18 +24,18 @@ type House struct {
 	Screen func(t *testing.T, sent []byte) string
 }
 
-// You is the home folder in outputs of pages.
-const you = "/home/you"
+// shownHome is the home folder in the outputs of pages.
+const shownHome = "/home/you"
 
 // shell runs commands in sequence. Each starts in the folder where the previous one ended.
 type shell struct {
-	t    *testing.T
-	h    House
-	root string // the scratch folder
-	dir  string // current folder
+	t      *testing.T
+	runner Runner
+	root   string // the scratch folder
+	dir    string // current folder
 }
 
-func newShell(t *testing.T, h House) *shell {
+func newShell(t *testing.T, h Runner) *shell {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func (s *shell) path(name string) string { return filepath.Join(s.dir, filepath.
 func (s *shell) run(command string) (string, int) {
 	var out bytes.Buffer
 	code := s.exec(&out, strings.NewReader(""), nil, command)
-	return s.shown(out.String()), code
+	return s.forReaders(out.String()), code
 }
 
 // exec runs a command in the current folder, and updates that.
@@ -66,7 +66,7 @@ func (s *shell) exec(out io.Writer, in io.Reader, env []string, command string) 
 	c.ExtraFiles = []*os.File{where}
 	c.Env = append(os.Environ(), "HOME="+s.root, "CI=", "GITHUB_ACTIONS=", "TERM=dumb", "LC_ALL=C.UTF-8",
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=you", "GIT_AUTHOR_EMAIL=you@example.org", "GIT_COMMITTER_NAME=you", "GIT_COMMITTER_EMAIL=you@example.org")
-	c.Env = append(append(c.Env, s.h.Env...), env...)
+	c.Env = append(append(c.Env, s.runner.Env...), env...)
 	err = c.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -82,7 +82,7 @@ func (s *shell) exec(out io.Writer, in io.Reader, env []string, command string) 
 func (s *shell) atTerminal(columns, typed, command string) (string, bool) {
 	s.t.Helper()
 	tool, err := exec.LookPath("script")
-	if s.h.Screen == nil || err != nil || runtime.GOOS != "linux" {
+	if s.runner.Screen == nil || err != nil || runtime.GOOS != "linux" {
 		return "", false
 	}
 	var lines []string
@@ -93,32 +93,32 @@ func (s *shell) atTerminal(columns, typed, command string) (string, bool) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	out := &typist{lines: lines, hand: hand}
+	out := &lineTyper{lines: lines, keyboard: hand}
 	defer hand.Close()
-	s.exec(out, keys, []string{"TERM=xterm", "SHELL=/bin/sh"}, tool+" -qec "+quoted("stty cols "+columns+" rows 200; "+command)+" /dev/null")
+	s.exec(out, keys, []string{"TERM=xterm", "SHELL=/bin/sh"}, tool+" -qec "+shellQuote("stty cols "+columns+" rows 200; "+command)+" /dev/null")
 	keys.Close()
-	return s.shown(s.h.Screen(s.t, out.seen.Bytes())), true
+	return s.forReaders(s.runner.Screen(s.t, out.output.Bytes())), true
 }
 
-// typist reads a terminal, and types the next line when the output ends with the prompt "> ".
-type typist struct {
-	seen  bytes.Buffer
-	lines []string
-	hand  io.Writer
+// lineTyper reads a terminal, and types the next line when the output ends with the prompt "> ".
+type lineTyper struct {
+	output   bytes.Buffer
+	lines    []string
+	keyboard io.Writer
 }
 
-func (y *typist) Write(b []byte) (int, error) {
-	y.seen.Write(b)
-	asked := strings.HasSuffix(strings.TrimSuffix(y.seen.String(), "\x1b[0m"), "> ")
+func (y *lineTyper) Write(b []byte) (int, error) {
+	y.output.Write(b)
+	asked := strings.HasSuffix(strings.TrimSuffix(y.output.String(), "\x1b[0m"), "> ")
 	if asked && len(y.lines) > 0 {
-		fmt.Fprintln(y.hand, strings.TrimPrefix(y.lines[0], "Enter"))
+		fmt.Fprintln(y.keyboard, strings.TrimPrefix(y.lines[0], "Enter"))
 		y.lines = y.lines[1:]
 	}
 	return len(b), nil
 }
 
-// quoted quotes a text for the shell.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+// shellQuote quotes a text for the shell.
+func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// shown replaces the scratch folder in an output by the reader's home.
-func (s *shell) shown(out string) string { return strings.ReplaceAll(out, s.root, you) }
+// forReaders replaces the scratch folder in an output by the reader's home.
+func (s *shell) forReaders(out string) string { return strings.ReplaceAll(out, s.root, shownHome) }

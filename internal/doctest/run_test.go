@@ -12,7 +12,7 @@ import (
 )
 
 // Correct output stays unchanged; other output is updated in place, and nothing else changes.
-func TestWalkUpdatesOutputs(t *testing.T) {
+func TestRunPageUpdatesOutputs(t *testing.T) {
 	text := strings.Join([]string{
 		"<!-- run: mkdir here -->", "",
 		"```json here/a.json", `{"a": 1}`, "```", "",
@@ -20,7 +20,7 @@ func TestWalkUpdatesOutputs(t *testing.T) {
 		"- In a list:", "", "  ```console", "  $ cat a.json", `  {"a": 2}`, "  $ echo 3s", "  4s", "  ```", "",
 		"```diff", "--- a.json", `-{"a": 1}`, `+{"a": 3}`, "```", "",
 		"```console", "$ cat \\", "  a.json; pwd", "gone", "and gone", "```", "",
-		"<!-- not run: nobody may -->", "```console", "$ rm -r /", "gone", "```", "the end", "",
+		"<!-- not run: dangerous -->", "```console", "$ rm -r /", "gone", "```", "the end", "",
 	}, "\n")
 	page, err := doctest.Parse("page.md", text)
 	if err != nil {
@@ -29,7 +29,7 @@ func TestWalkUpdatesOutputs(t *testing.T) {
 	want := strings.Replace(text, `  {"a": 2}`, `  {"a": 1}`, 1)
 	want = strings.Replace(want, "  4s", "  3s", 1) // the block is written as a whole
 	want = strings.Replace(want, "gone\nand gone", "{\"a\": 3}\n/home/you/here", 1)
-	if diff := cmp.Diff(want, doctest.House{}.Walk(t, page)); diff != "" {
+	if diff := cmp.Diff(want, doctest.Runner{}.RunPage(t, page)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -10,34 +10,34 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// walk is the execution of one page.
-type walk struct {
+// pageRun executes one page.
+type pageRun struct {
 	*shell
 	page  Page
-	ours  []string // specs, suites and similar files that the page has written
+	specs []string // specs, suites and similar files that the page has written
 	lines []string // the updated page
-	moved int      // number of lines added to the page so far
+	added int      // number of lines added to the page so far
 }
 
-// Walk executes a page and returns its updated text. Other failures are reported with the line of their block.
-func (h House) Walk(t *testing.T, page Page) string {
+// RunPage executes a page and returns its updated text. Other failures are reported with the line of their block.
+func (h Runner) RunPage(t *testing.T, page Page) string {
 	t.Helper()
-	w := &walk{shell: newShell(t, h), page: page, lines: append([]string(nil), page.lines...)}
+	w := &pageRun{shell: newShell(t, h), page: page, lines: append([]string(nil), page.lines...)}
 	for _, b := range page.Blocks {
 		w.block(b)
 	}
-	for _, path := range w.ours {
+	for _, path := range w.specs {
 		w.vet(path, page.Name+": at its end")
 	}
 	return strings.Join(w.lines, "\n")
 }
 
-func (w *walk) failed(b Block, format string, args ...any) {
+func (w *pageRun) errorf(b Block, format string, args ...any) {
 	w.t.Helper()
 	w.t.Errorf("%s:%d: "+format, append([]any{w.page.Name, b.Line}, args...)...)
 }
 
-func (w *walk) block(b Block) {
+func (w *pageRun) block(b Block) {
 	w.t.Helper()
 	switch b.Lang {
 	case "with":
@@ -60,7 +60,7 @@ func (w *walk) block(b Block) {
 		w.yaml(b)
 	case "json":
 		if b.NotRun() == "" && !json.Valid([]byte(b.Body)) {
-			w.failed(b, "no JSON")
+			w.errorf(b, "invalid JSON")
 		}
 		w.file(b)
 	default:
@@ -69,20 +69,20 @@ func (w *walk) block(b Block) {
 }
 
 // with copies files and folders from the repository to the same path.
-func (w *walk) with(b Block) {
+func (w *pageRun) with(b Block) {
 	w.t.Helper()
 	for name := range strings.FieldsSeq(b.Body) {
 		from, to, ok := strings.Cut(name, "=")
 		if !ok {
 			to = from
 		}
-		if err := copied(filepath.Join(w.h.Root, filepath.FromSlash(from)), w.path(to)); err != nil {
-			w.failed(b, "%v", err)
+		if err := copyPath(filepath.Join(w.runner.Root, filepath.FromSlash(from)), w.path(to)); err != nil {
+			w.errorf(b, "%v", err)
 		}
 	}
 }
 
-func copied(from, to string) error {
+func copyPath(from, to string) error {
 	info, err := os.Stat(from)
 	if err != nil {
 		return err
@@ -101,64 +101,64 @@ func copied(from, to string) error {
 }
 
 // script runs commands that must succeed. Their output is ignored.
-func (w *walk) script(b Block) {
+func (w *pageRun) script(b Block) {
 	w.t.Helper()
 	if out, code := w.run("set -e\n" + b.Body); code != 0 {
-		w.failed(b, "exit %d: %s\n%s", code, strings.TrimSpace(b.Body), out)
+		w.errorf(b, "exit %d: %s\n%s", code, strings.TrimSpace(b.Body), out)
 	}
 }
 
 // file writes the file that a block contains, if any.
-func (w *walk) file(b Block) {
+func (w *pageRun) file(b Block) {
 	w.t.Helper()
 	if b.File == "" || b.NotRun() != "" {
 		return
 	}
 	path := w.path(b.File)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		w.failed(b, "%v", err)
+		w.errorf(b, "%v", err)
 	}
 	if err := os.WriteFile(path, []byte(b.Body), 0o644); err != nil {
-		w.failed(b, "%v", err)
+		w.errorf(b, "%v", err)
 	}
 }
 
-func (w *walk) patch(b Block) {
+func (w *pageRun) patch(b Block) {
 	w.t.Helper()
 	if b.File == "" {
-		w.failed(b, "a diff names its file in its first line: --- spec.yaml")
+		w.errorf(b, "a diff names its file in its first line: --- spec.yaml")
 		return
 	}
 	text, err := os.ReadFile(w.path(b.File))
 	if err != nil {
-		w.failed(b, "%v", err)
+		w.errorf(b, "%v", err)
 		return
 	}
 	next, err := Patch(string(text), b.Body)
 	if err != nil {
-		w.failed(b, "%s: %v", b.File, err)
+		w.errorf(b, "%s: %v", b.File, err)
 		return
 	}
 	if err := os.WriteFile(w.path(b.File), []byte(next), 0o644); err != nil {
-		w.failed(b, "%v", err)
+		w.errorf(b, "%v", err)
 	}
 }
 
 // yaml handles a file, a complete spec without a name, or a part of a spec.
-func (w *walk) yaml(b Block) {
+func (w *pageRun) yaml(b Block) {
 	w.t.Helper()
 	var any yaml.Node
 	if err := yaml.Unmarshal([]byte(b.Body), &any); err != nil {
-		w.failed(b, "no YAML: %v", err)
+		w.errorf(b, "invalid YAML: %v", err)
 		return
 	}
-	whole := isWhole(b.Body)
+	whole := isComplete(b.Body)
 	switch {
 	case b.NotRun() != "":
 	case b.File != "":
 		w.file(b)
 		if whole {
-			w.ours = append(w.ours, w.path(b.File))
+			w.specs = append(w.specs, w.path(b.File))
 		}
 	case whole:
 		w.unnamed(b, "unnamed.yaml", b.Body)
@@ -168,45 +168,45 @@ func (w *walk) yaml(b Block) {
 }
 
 // part checks a part of a spec, merged into a complete one.
-func (w *walk) part(b Block) {
+func (w *pageRun) part(b Block) {
 	w.t.Helper()
-	whole, name := least, "unnamed.yaml"
+	whole, name := minimalSpec, "unnamed.yaml"
 	if over := b.Markers["over"]; over != "" {
 		text, err := os.ReadFile(w.path(over))
 		if err != nil {
-			w.failed(b, "%v", err)
+			w.errorf(b, "%v", err)
 			return
 		}
 		whole, name = string(text), filepath.Join(filepath.Dir(over), name)
 	}
 	text, err := Overlay(whole, b.Body)
 	if err != nil {
-		w.failed(b, "%v", err)
+		w.errorf(b, "%v", err)
 		return
 	}
 	w.unnamed(b, name, text)
 }
 
 // unnamed vets a text that is not a file of the page.
-func (w *walk) unnamed(b Block, name, text string) {
+func (w *pageRun) unnamed(b Block, name, text string) {
 	w.t.Helper()
 	path := w.path(name)
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		w.failed(b, "%v", err)
+		w.errorf(b, "%v", err)
 		return
 	}
-	if out, code := w.run("pexctl vet " + quoted(path)); code != 0 {
-		w.failed(b, "%s\n%s", out, text)
+	if out, code := w.run("pexctl vet " + shellQuote(path)); code != 0 {
+		w.errorf(b, "%s\n%s", out, text)
 	}
 	if err := os.Remove(path); err != nil {
-		w.failed(b, "%v", err)
+		w.errorf(b, "%v", err)
 	}
 }
 
 // vet requires that a file has no errors.
-func (w *walk) vet(path, where string) {
+func (w *pageRun) vet(path, where string) {
 	w.t.Helper()
-	if out, code := w.run("pexctl vet " + quoted(path)); code != 0 {
+	if out, code := w.run("pexctl vet " + shellQuote(path)); code != 0 {
 		w.t.Errorf("%s: %s", where, out)
 	}
 }
