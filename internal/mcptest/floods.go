@@ -11,56 +11,56 @@ import (
 )
 
 const (
-	mega  = 1 << 20
-	storm = 100_000 // messages at once
+	megabyte  = 1 << 20
+	floodSize = 100_000 // messages in a flood
 )
 
-// floods are servers that say too much.
+// floods returns servers that send too much.
 func floods() map[string]Mode {
-	many := func(n int, s string, then string) func(*peer, message) {
-		return func(p *peer, m message) {
+	many := func(n int, s string, then string) func(*server, message) {
+		return func(p *server, m message) {
 			chunk := strings.Repeat(s, 1000)
 			for range n / 1000 {
-				p.raw(chunk)
+				p.write(chunk)
 			}
 			p.answer(m, text(then))
 		}
 	}
 	return map[string]Mode{
-		"stderr_flood": {Doc: "writes 100 MB to stderr before it answers anything", start: func(*peer) {
+		"stderr_flood": {Doc: "writes 100 MB to stderr before it answers anything", start: func(*server) {
 			line := strings.Repeat("noise ", 170) + "\n"
-			chunk := strings.Repeat(line, mega/len(line)+1)
+			chunk := strings.Repeat(line, megabyte/len(line)+1)
 			for range 100 {
 				_, _ = io.WriteString(os.Stderr, chunk)
 			}
 		}},
-		"stdout_banner": {Doc: "greets on stdout before it speaks the protocol", start: func(p *peer) {
-			p.raw("Welcome to mcptest!\n\n  listening on stdio\n")
+		"stdout_banner": {Doc: "prints a banner to stdout before the first message", start: func(p *server) {
+			p.write("Welcome to mcptest!\n\n  listening on stdio\n")
 		}},
-		"stdout_garbage": call("writes 100,000 lines that are no messages", many(storm, "debug: all is well\n", "after garbage")),
-		"line_50mb":      call("answers a line of 50 MB that is no message", huge("x", "\n")),
-		"line_endless":   call("answers a line that does not end", func(p *peer, _ message) { endless(p) }),
-		"result_50mb": call("gives a result of 50 MB", func(p *peer, m message) {
-			p.raw(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"`, m.ID))
+		"stdout_garbage": call("writes 100,000 lines that are not messages", many(floodSize, "debug: all is well\n", "after garbage")),
+		"line_50mb":      call("answers with a line of 50 MB that is not a message", huge("x", "\n")),
+		"line_endless":   call("answers with an endless line", func(p *server, _ message) { endless(p) }),
+		"result_50mb": call("returns a result of 50 MB", func(p *server, m message) {
+			p.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"`, m.ID))
 			huge("a", `"}]}}`+"\n")(p, m)
 		}),
-		"result_10mb": call("gives a result of 10 MB", func(p *peer, m message) {
-			p.answer(m, text("begin "+strings.Repeat("b", 10*mega)+" end"))
+		"result_10mb": call("returns a result of 10 MB", func(p *server, m message) {
+			p.answer(m, text("begin "+strings.Repeat("b", 10*megabyte)+" end"))
 		}),
-		"list_changed_storm": call("says 100,000 times that its tools have changed", many(storm,
+		"list_changed_storm": call("announces 100,000 times that its tools have changed", many(floodSize,
 			`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`+"\n", "after the storm")),
-		"progress_storm": call("reports 100,000 times", func(p *peer, m message) {
-			many(storm, report(m)+"\n", "after the reports")(p, m)
+		"progress_storm": call("reports progress 100,000 times", func(p *server, m message) {
+			many(floodSize, progressOf(m)+"\n", "after the reports")(p, m)
 		}),
-		"log_storm": call("logs 100,000 times", many(storm,
+		"log_storm": call("logs 100,000 times", many(floodSize,
 			`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"well"}}`+"\n", "after the log")),
-		"unknown_storm": call("sends 100,000 unknown notifications", many(storm,
+		"unknown_storm": call("sends 100,000 unknown notifications", many(floodSize,
 			`{"jsonrpc":"2.0","method":"notifications/nonsense","params":{}}`+"\n", "after nonsense")),
 	}
 }
 
-// report is a message on how a call goes.
-func report(m message) string {
+// progressOf returns a progress notification for a call.
+func progressOf(m message) string {
 	var p struct {
 		Meta struct {
 			Token json.RawMessage `json:"progressToken"`
@@ -72,19 +72,19 @@ func report(m message) string {
 	return `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + string(p.Meta.Token) + `,"progress":1,"message":"on"}}`
 }
 
-// huge writes 50 MB of one letter, and an end.
-func huge(letter, end string) func(*peer, message) {
-	return func(p *peer, _ message) {
-		chunk := strings.Repeat(letter, mega)
+// huge writes 50 MB of one letter, then end.
+func huge(letter, end string) func(*server, message) {
+	return func(p *server, _ message) {
+		chunk := strings.Repeat(letter, megabyte)
 		for range 50 {
-			p.raw(chunk)
+			p.write(chunk)
 		}
-		p.raw(end)
+		p.write(end)
 	}
 }
 
-func endless(p *peer) {
-	chunk := strings.Repeat("y", mega)
+func endless(p *server) {
+	chunk := strings.Repeat("y", megabyte)
 	for {
 		if _, err := io.WriteString(p.out, chunk); err != nil {
 			return

@@ -25,31 +25,31 @@ type WebMode struct {
 
 // Site is an HTTP server for the duration of a test.
 type Site struct {
-	URL  string
-	mode WebMode
-	done chan struct{} // closed when the test ends: what hangs, ends
-	away string        // an address that clients must not call
+	URL          string
+	mode         WebMode
+	done         chan struct{} // closed when the test ends, which ends hanging requests
+	forbiddenURL string        // a URL that clients must not call
 
-	mu       sync.Mutex
-	server   *httptest.Server
-	sessions int
-	asked    map[string]int    // by method of the protocol, or by HTTP method if there is none
-	calls    []json.RawMessage // parameters of each tools/call
-	strays   []string          // requests to away
+	mu        sync.Mutex
+	server    *httptest.Server
+	sessions  int
+	requests  map[string]int    // by method of the protocol, or by HTTP method if there is none
+	calls     []json.RawMessage // parameters of each tools/call
+	forbidden []string          // requests to forbiddenURL
 }
 
 // HTTP starts a server that ends with the test.
 func HTTP(t testing.TB, mode WebMode) *Site {
 	t.Helper()
-	s := &Site{mode: mode, done: make(chan struct{}), asked: map[string]int{}}
+	s := &Site{mode: mode, done: make(chan struct{}), requests: map[string]int{}}
 	stray := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
-		s.strays = append(s.strays, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization"))
+		s.forbidden = append(s.forbidden, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization"))
 		s.mu.Unlock()
 		s.serve(w, r)
 	}))
 	s.server = httptest.NewServer(http.HandlerFunc(s.serve))
-	s.URL, s.away = s.server.URL+"/mcp", stray.URL
+	s.URL, s.forbiddenURL = s.server.URL+"/mcp", stray.URL
 	t.Cleanup(func() {
 		close(s.done)
 		s.mu.Lock()
@@ -84,11 +84,11 @@ func (s *Site) restart() {
 	s.server = again
 }
 
-// Asked returns how often a method of the protocol was called. "GET" and "DELETE" are HTTP methods.
-func (s *Site) Asked(method string) int {
+// Requests returns how often a method of the protocol was called. "GET" and "DELETE" are HTTP methods.
+func (s *Site) Requests(method string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.asked[method]
+	return s.requests[method]
 }
 
 // Calls returns the parameters of each tools/call, in order.
@@ -98,11 +98,11 @@ func (s *Site) Calls() []json.RawMessage {
 	return slices.Clone(s.calls)
 }
 
-// Strays returns the requests to the address that only the server mentioned.
-func (s *Site) Strays() []string {
+// ForbiddenRequests returns the requests to the address that only the server mentioned.
+func (s *Site) ForbiddenRequests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.strays
+	return s.forbidden
 }
 
 func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
@@ -115,8 +115,8 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.mu.Lock()
-	s.asked[r.Method]++
-	s.asked[m.Method]++
+	s.requests[r.Method]++
+	s.requests[m.Method]++
 	if m.Method == "tools/call" {
 		s.calls = append(s.calls, m.Params)
 	}
@@ -145,7 +145,7 @@ func (s *Site) answer(w http.ResponseWriter, r *http.Request, m message) {
 			s.mu.Unlock()
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, good(m)) // the client may have disconnected
+		_, _ = io.WriteString(w, goodAnswer(m)) // the client may have disconnected
 	}
 }
 

@@ -13,8 +13,7 @@ import (
 	"github.com/pexctl/pex/internal/mcptest"
 )
 
-// killedSpec pays once, and once more with the same arguments if it reads that
-// the outcome is unknown.
+// killedSpec pays once, and again with the same arguments if the outcome is reported as unknown.
 const killedSpec = `
 apiVersion: pex/v1
 kind: Agent
@@ -35,14 +34,13 @@ tools:
 planner: {llm: main}
 `
 
-// TestAWriteLostWithItsServerKeepsItsKey kills a server behind HTTP while it
-// works on a write. Nothing repeats the call unasked. When a person or the
-// model repeats it, the server gets the idempotency key of the first call.
-func TestAWriteLostWithItsServerKeepsItsKey(t *testing.T) {
+// TestIdempotencyKeySurvivesAKilledServer kills an HTTP server during a write. The call is not repeated
+// automatically. When a human or the model repeats it, the server gets the idempotency key of the first call.
+func TestIdempotencyKeySurvivesAKilledServer(t *testing.T) {
 	for _, test := range []struct {
 		onUnknown string
 		exit      int // of the run
-		calls     int // that reached the server in it
+		calls     int // that reached the server during the run
 	}{
 		{onUnknown: "review", exit: 5, calls: 1},
 		{onUnknown: "continue", exit: 0, calls: 2},
@@ -54,7 +52,7 @@ func TestAWriteLostWithItsServerKeepsItsKey(t *testing.T) {
 			if err := os.WriteFile(file, fmt.Appendf(nil, killedSpec, site.URL, test.onUnknown), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got := command(t, test.exit, dir, "run", file, "--run-id", "r")
+			got := runPexctl(t, test.exit, dir, "run", file, "--run-id", "r")
 			if n := len(site.Calls()); n != test.calls {
 				t.Fatalf("%d calls reached the server, want %d; result: %+v", n, test.calls, got)
 			}
@@ -62,7 +60,7 @@ func TestAWriteLostWithItsServerKeepsItsKey(t *testing.T) {
 				if len(got.Interrupts) != 1 || got.Interrupts[0].Kind != "needs_review" || got.Interrupts[0].Tool != "srv__echo" {
 					t.Fatalf("open questions: %+v, want one needs_review of srv__echo", got.Interrupts)
 				}
-				got = command(t, 0, dir, "resume", "r", "--answer", got.Interrupts[0].Path+"=redo")
+				got = runPexctl(t, 0, dir, "resume", "r", "--answer", got.Interrupts[0].Path+"=redo")
 			}
 			if got.Status != "completed" {
 				t.Errorf("the run ended %q, want completed", got.Status)
@@ -78,20 +76,20 @@ func TestAWriteLostWithItsServerKeepsItsKey(t *testing.T) {
 				keys = append(keys, fmt.Sprint(p.Meta["pexctl/idempotencyKey"]))
 			}
 			if len(keys) != 2 || keys[0] == "<nil>" || keys[0] == "" || keys[0] != keys[1] {
-				t.Errorf("idempotency keys %q, want one key twice", keys)
+				t.Errorf("idempotency keys %q, want the same key twice", keys)
 			}
 		})
 	}
 }
 
-// ended is what these tests look at of a run.
-type ended struct {
+// runResult is the part of a result that the tests check.
+type runResult struct {
 	Status     string
 	Interrupts []struct{ Kind, Tool, Path string }
 }
 
-// command runs pexctl with the home of a folder.
-func command(t *testing.T, exit int, dir string, args ...string) (got ended) {
+// runPexctl runs pexctl with a home in dir.
+func runPexctl(t *testing.T, exit int, dir string, args ...string) (got runResult) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), pexctl, append(args, "-o", "json", "-q", "--home", filepath.Join(dir, "home"))...)
 	out, err := c.Output()

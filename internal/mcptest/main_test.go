@@ -12,13 +12,13 @@ import (
 	"github.com/pexctl/pex/internal/mcptest"
 )
 
-// pexctl is the program under test, built as it ships: its memory is measured.
+// pexctl is the program under test. It is a normal build, because its memory is measured.
 var pexctl string
 
 func TestMain(m *testing.M) {
 	mcptest.Main()
 	if raceDetector {
-		fmt.Println("skipped: what is measured is the program as it ships, which the race detector does not see")
+		fmt.Println("skipped: these tests measure a normal build, which the race detector does not instrument")
 		os.Exit(0)
 	}
 	dir, err := os.MkdirTemp("", "mcptest")

@@ -10,54 +10,54 @@ import (
 	"slices"
 )
 
-// ModeEnv is the variable whose value makes a test binary a server, if its
-// TestMain begins with Main.
+// ModeEnv is the environment variable that turns a test binary into a server with this mode, if its
+// TestMain starts with Main.
 const ModeEnv = "PEX_MCPTEST_MODE"
 
-// Mode is one way to behave badly.
+// Mode is one kind of misbehavior on stdio.
 type Mode struct {
-	Doc   string                          // in a sentence
-	start func(*peer)                     // before anything is read
-	on    map[string]func(*peer, message) // instead of the good answer, by method; "" = answers to what the server asked
-	end   func(*peer)                     // when the client has gone
+	Doc   string                            // a sentence about the server
+	start func(*server)                     // before anything is read
+	on    map[string]func(*server, message) // replaces the normal answer, by method; "" = responses to the server's requests
+	end   func(*server)                     // after the client has disconnected
 }
 
-// call is a mode that differs in how it answers a call.
-func call(doc string, do func(*peer, message)) Mode {
-	return Mode{Doc: doc, on: map[string]func(*peer, message){"tools/call": do}}
+// call returns a mode with another answer to a call.
+func call(doc string, do func(*server, message)) Mode {
+	return Mode{Doc: doc, on: map[string]func(*server, message){"tools/call": do}}
 }
 
-// list is a mode that differs in how it lists its tools.
-func list(doc string, do func(*peer, message)) Mode {
-	return Mode{Doc: doc, on: map[string]func(*peer, message){"tools/list": do}}
+// list returns a mode with another list of tools.
+func list(doc string, do func(*server, message)) Mode {
+	return Mode{Doc: doc, on: map[string]func(*server, message){"tools/list": do}}
 }
 
-// Modes are the servers on stdio, by name.
+// Modes returns the servers on stdio, by name.
 func Modes() map[string]Mode {
-	all := map[string]Mode{"good": {Doc: "does nothing wrong"}}
-	for _, some := range []map[string]Mode{deaths(), floods(), lies(), contents(), versions(), catalogues(), questions()} {
+	all := map[string]Mode{"good": {Doc: "behaves correctly"}}
+	for _, some := range []map[string]Mode{crashes(), floods(), protocolErrors(), toolResults(), versions(), toolLists(), questions()} {
 		maps.Copy(all, some)
 	}
 	return all
 }
 
-// Names are the modes on stdio in order.
+// Names returns the sorted names of the modes on stdio.
 func Names() []string { return slices.Sorted(maps.Keys(Modes())) }
 
-// Main is the server, if ModeEnv says so, and does not return then.
+// Main runs the server and does not return, if ModeEnv is set.
 func Main() {
 	name := os.Getenv(ModeEnv)
 	if name == "" {
 		return
 	}
-	if name == leftBehind {
-		forever()
+	if name == orphanMode {
+		sleepForever()
 	}
 	mode, ok := Modes()[name]
 	if !ok {
-		fmt.Fprintf(os.Stderr, "mcptest: there is no mode %q\n", name)
+		fmt.Fprintf(os.Stderr, "mcptest: unknown mode %q\n", name)
 		os.Exit(2)
 	}
-	(&peer{mode: mode, in: bufio.NewReaderSize(os.Stdin, 1<<20), out: os.Stdout}).serve()
+	(&server{mode: mode, in: bufio.NewReaderSize(os.Stdin, 1<<20), out: os.Stdout}).serve()
 	os.Exit(0)
 }

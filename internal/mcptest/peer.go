@@ -11,16 +11,16 @@ import (
 	"sync"
 )
 
-// peer is the server's end of a conversation on stdio.
-type peer struct {
+// server is the server's side of a session on stdio.
+type server struct {
 	mode Mode
 	in   *bufio.Reader
 
-	mu  sync.Mutex // one line at a time
+	mu  sync.Mutex // guards writes, one line at a time
 	out *os.File
 }
 
-// message is a request, a notification, or an answer to what the server asked.
+// message is a request, a notification, or a response to a request of the server.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -29,8 +29,8 @@ type message struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// serve reads until the client is gone.
-func (p *peer) serve() {
+// serve reads messages until the client disconnects.
+func (p *server) serve() {
 	if p.mode.start != nil {
 		p.mode.start(p)
 	}
@@ -39,7 +39,7 @@ func (p *peer) serve() {
 		if len(line) > 0 {
 			var m message
 			if json.Unmarshal(line, &m) == nil {
-				p.hear(m)
+				p.handle(m)
 			}
 		}
 		if err != nil {
@@ -51,26 +51,26 @@ func (p *peer) serve() {
 	}
 }
 
-// hear gives a message to the mode, or answers as a good server does.
-func (p *peer) hear(m message) {
+// handle passes a message to the mode, or answers it correctly.
+func (p *server) handle(m message) {
 	if do := p.mode.on[m.Method]; do != nil {
 		do(p, m)
 		return
 	}
 	if m.Method == "" || len(m.ID) == 0 {
-		return // an answer, or a notification
+		return // a response or a notification
 	}
-	p.line(good(m))
+	p.line(goodAnswer(m))
 }
 
-// good is the answer of a server with one tool, echo.
-func good(m message) string {
+// goodAnswer returns the answer of a server with one tool, echo.
+func goodAnswer(m message) string {
 	switch m.Method {
 	case "initialize":
 		var p struct {
 			Version string `json:"protocolVersion"`
 		}
-		_ = json.Unmarshal(m.Params, &p) // an absent version is answered with none
+		_ = json.Unmarshal(m.Params, &p) // without a version, the answer has none either
 		return result(m.ID, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"mcptest","version":"1"}}`, p.Version))
 	case "tools/list":
 		return result(m.ID, `{"tools":[`+echo+`]}`)
@@ -82,8 +82,8 @@ func good(m message) string {
 	return failure(m.ID, -32601, "method not found")
 }
 
-// echo is the definition of the one tool.
-const echo = `{"name":"echo","description":"Gives back what it is given.","inputSchema":{"type":"object","properties":{"text":{"type":"string","description":"What comes back."}}}}`
+// echo is the definition of the tool.
+const echo = `{"name":"echo","description":"Returns its input.","inputSchema":{"type":"object","properties":{"text":{"type":"string","description":"The text to return."}}}}`
 
 func result(id json.RawMessage, body string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, body)
@@ -93,7 +93,7 @@ func failure(id json.RawMessage, code int, message string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`, id, code, message)
 }
 
-// text is the result of a call that gave a text.
+// text returns the result of a call with a text.
 func text(s string) string {
 	quoted, err := json.Marshal(s)
 	if err != nil {
@@ -102,14 +102,14 @@ func text(s string) string {
 	return fmt.Sprintf(`{"content":[{"type":"text","text":%s}]}`, quoted)
 }
 
-// line writes one message. A client that has gone away is no trouble of ours.
-func (p *peer) line(s string) { p.raw(s + "\n") }
+// line writes one message. It ignores errors, because the client may have disconnected.
+func (p *server) line(s string) { p.write(s + "\n") }
 
-func (p *peer) raw(s string) {
+func (p *server) write(s string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_, _ = io.WriteString(p.out, s)
 }
 
-// answer is line as a mode uses it: the result of the message's request.
-func (p *peer) answer(m message, body string) { p.line(result(m.ID, body)) }
+// answer writes the result of a request.
+func (p *server) answer(m message, body string) { p.line(result(m.ID, body)) }

@@ -20,7 +20,7 @@ import (
 	"github.com/pexctl/pex/internal/mcptest"
 )
 
-// spec is a run whose one step calls the one tool.
+// spec runs one step that calls the tool.
 const spec = `
 apiVersion: pex/v1
 kind: Agent
@@ -40,28 +40,28 @@ tools:
 planner: {llm: main}
 `
 
-// outcome is one run of pexctl against one server.
+// outcome is the result of a run of pexctl against a server.
 type outcome struct {
-	exit    int
-	took    time.Duration
-	cpu     time.Duration // of pexctl and the server
-	memory  int64         // the largest that pexctl or a server was, in bytes
-	said    string        // status of the run and of the call, its result, and the warnings
-	stderr  string
-	left    []string // processes
-	overrun bool     // had to be killed
+	exit      int
+	duration  time.Duration
+	cpu       time.Duration // of pexctl and the server
+	memory    int64         // peak of pexctl or a server, in bytes
+	summary   string        // status of the run and the call, its result, questions and warnings
+	stderr    string
+	processes []string // still running
+	killed    bool     // exceeded maxDuration
 }
 
-// limits are what the spec says: how long a call, and the start, may take.
+// limits are the spec's timeouts of a call and of the start.
 type limits struct{ call, start time.Duration }
 
-// patient limits are met by every server that comes to an end.
-var patient = limits{30 * time.Second, 30 * time.Second}
+// longLimits are enough for every server that responds.
+var longLimits = limits{30 * time.Second, 30 * time.Second}
 
-const mostPatient = 2 * time.Minute
+const maxDuration = 2 * time.Minute
 
-// against runs pexctl against a server on stdio, or the one at url.
-func against(t *testing.T, mode, url, effect string, l limits) outcome {
+// runAgainst runs pexctl against a server on stdio, or the one at url.
+func runAgainst(t *testing.T, mode, url, effect string, l limits) outcome {
 	t.Helper()
 	dir, mark := t.TempDir(), "MCPTEST_MARK="+rand.Text()
 	server := fmt.Sprintf("url: %q", url)
@@ -77,7 +77,7 @@ func against(t *testing.T, mode, url, effect string, l limits) outcome {
 	if err := os.WriteFile(file, fmt.Appendf(nil, spec, server, effect, l.call, l.start), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), mostPatient)
+	ctx, cancel := context.WithTimeout(t.Context(), maxDuration)
 	defer cancel()
 	c := exec.CommandContext(ctx, pexctl, "run", file, "-o", "json", "-q", "--home", filepath.Join(dir, "home"), "--run-id", "r")
 	c.WaitDelay = time.Second
@@ -86,7 +86,7 @@ func against(t *testing.T, mode, url, effect string, l limits) outcome {
 	c.Stdout, c.Stderr = &stdout, &stderr
 	begin := time.Now()
 	err := c.Run()
-	o := outcome{took: time.Since(begin), cpu: c.ProcessState.UserTime() + c.ProcessState.SystemTime(), exit: c.ProcessState.ExitCode(), stderr: stderr.String(), left: mcptest.Left(mark), overrun: ctx.Err() != nil}
+	o := outcome{duration: time.Since(begin), cpu: c.ProcessState.UserTime() + c.ProcessState.SystemTime(), exit: c.ProcessState.ExitCode(), stderr: stderr.String(), processes: mcptest.ProcessesWith(mark), killed: ctx.Err() != nil}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
@@ -94,11 +94,11 @@ func against(t *testing.T, mode, url, effect string, l limits) outcome {
 	if usage, ok := c.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		o.memory = usage.Maxrss << 10
 	}
-	o.said = summary(t, stdout.Bytes())
+	o.summary = summary(t, stdout.Bytes())
 	return o
 }
 
-// summary is what these tests look at of a result.
+// summary returns the parts of a result that the tests check.
 func summary(t *testing.T, result []byte) string {
 	t.Helper()
 	var r struct {
@@ -120,26 +120,26 @@ func summary(t *testing.T, result []byte) string {
 		return "nothing"
 	}
 	if err := json.Unmarshal(result, &r); err != nil {
-		t.Fatalf("stdout is no result: %v\n%.2000s", err, result)
+		t.Fatalf("stdout is not a result: %v\n%.2000s", err, result)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "run %s", r.Status)
 	for _, s := range r.Steps {
 		for _, c := range s.ToolCalls {
-			fmt.Fprintf(&b, "\ncall %s %s: %s", c.Tool, c.Status, clipped(string(c.Result)))
+			fmt.Fprintf(&b, "\ncall %s %s: %s", c.Tool, c.Status, truncate(string(c.Result)))
 		}
 	}
 	for _, i := range r.Interrupts {
-		fmt.Fprintf(&b, "\nasks %s: %s", i.Kind, clipped(i.Question))
+		fmt.Fprintf(&b, "\nasks %s: %s", i.Kind, truncate(i.Question))
 	}
 	for _, w := range r.Warnings {
-		fmt.Fprintf(&b, "\nwarning: %s", clipped(w))
+		fmt.Fprintf(&b, "\nwarning: %s", truncate(w))
 	}
 	return b.String()
 }
 
-// clipped is the beginning and the end of a text.
-func clipped(s string) string {
+// truncate returns the start and the end of a long text.
+func truncate(s string) string {
 	const keep = 500
 	if len(s) <= 2*keep {
 		return s

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// Left are the processes, as their ids, whose environment holds the mark.
-func Left(mark string) []string {
+// ProcessesWith returns the ids of the processes whose environment contains the mark.
+func ProcessesWith(mark string) []string {
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
-		panic(err) // only a bad pattern is an error
+		panic(err) // the pattern is valid
 	}
 	var left []string
 	for _, file := range files {
