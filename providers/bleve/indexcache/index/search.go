@@ -29,7 +29,7 @@ const (
 // Words returns the n best passages for a question, best first; of equal scores in order
 // of path and line.
 //
-// The score is BM25 with the square root of the term frequency, weighted once more by the
+// The score is BM25 with the square root of the term frequency, weighted again by the
 // rarity of each term, times the share of the question's terms that the passage has.
 func (x *Index) Words(ctx context.Context, question string, n int) ([]Hit, error) {
 	terms, err := x.lookUp(ctx, question)
