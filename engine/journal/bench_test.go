@@ -19,7 +19,7 @@ func thousand() []journal.Record {
 		path := fmt.Sprintf("step.s%d/turn.1/model", i)
 		recs = append(
 			recs,
-			journal.Record{Kind: journal.Intent, Class: journal.Read, Attempt: 1, Path: path, Digest: [32]byte{1}},
+			journal.Record{Kind: journal.Intent, Class: journal.Read, Attempt: 1, Path: path, Digest: journal.Digest{1}},
 			journal.Record{Kind: journal.Result, At: int64(i), Path: path, Body: reply},
 		)
 	}
@@ -27,7 +27,7 @@ func thousand() []journal.Record {
 }
 
 func BenchmarkAppendLine(b *testing.B) {
-	r := journal.Record{Seq: 77, Kind: journal.Result, At: 123456789, Path: "step.s1/turn.1/model", Digest: [32]byte{1}, Body: reply}
+	r := journal.Record{Seq: 77, Kind: journal.Result, At: 123456789, Path: "step.s1/turn.1/model", Digest: journal.Digest{1}, Body: reply}
 	var line []byte
 	b.ReportAllocs()
 	for b.Loop() {

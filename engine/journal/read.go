@@ -2,6 +2,8 @@ package journal
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -39,8 +41,11 @@ func parse(line []byte) (r Record, err error) {
 		}
 		rest, sep = after, ','
 	}
-	if r.Kind == 0 {
+	switch {
+	case r.Kind == 0:
 		return r, errForm
+	case r.Kind == Intent && r.Attempt == 0:
+		r.Attempt = 1
 	}
 	return r, nil
 }
@@ -151,10 +156,21 @@ func unquote(v []byte) (s string, err error) {
 	return s, err
 }
 
-func digest(d *[32]byte, v []byte) error {
-	if len(v) != 2+2*len(d) {
+// digest decodes a digest. Earlier versions wrote the whole SHA-256 in hex.
+func digest(d *Digest, v []byte) (err error) {
+	if len(v) < 2 {
 		return errForm
 	}
-	_, err := hex.Decode(d[:], v[1:len(v)-1])
+	v = v[1 : len(v)-1]
+	var sum [sha256.Size]byte
+	switch len(v) {
+	case base64.RawURLEncoding.EncodedLen(len(d)):
+		_, err = base64.RawURLEncoding.Decode(sum[:], v)
+	case hex.EncodedLen(len(sum)):
+		_, err = hex.Decode(sum[:], v)
+	default:
+		err = errForm
+	}
+	*d = Digest(sum[:])
 	return err
 }

@@ -1,6 +1,10 @@
 package journal
 
-import "github.com/pexctl/pex/engine/jsonvalue"
+import (
+	"crypto/sha256"
+
+	"github.com/pexctl/pex/engine/jsonvalue"
+)
 
 // Kind is the meaning of a record.
 type Kind uint8
@@ -32,6 +36,15 @@ const (
 	Question   Class = 5 // waits for a human's answer
 )
 
+// Digest identifies a request: the first half of its SHA-256. Zero is unknown.
+type Digest [16]byte
+
+// DigestOf returns the digest of b.
+func DigestOf(b []byte) Digest {
+	sum := sha256.Sum256(b)
+	return Digest(sum[:])
+}
+
 // Status of a result.
 type Status uint8
 
@@ -56,7 +69,7 @@ type Record struct {
 	WallTime int64  // start record and human decisions: wall time in Unix nanoseconds; 0 = unknown
 	Voids    uint64 // change record: voids the records from this sequence number up to itself; 0 = none
 	Path     string // effect path; start record: run id
-	Digest   [32]byte
+	Digest   Digest
 	By       []byte // human decisions: who decided, a JSON object; nil = unknown
 	Body     []byte // request, result, failure or input: JSON, or other UTF-8 text
 	Value    any    // a result not encoded yet; only in-memory journals store it

@@ -15,11 +15,11 @@ func sample(t testing.TB) ([]byte, []journal.Record) {
 	t.Helper()
 	recs := []journal.Record{
 		{Kind: journal.Start, Path: "r1", WallTime: 1_763_637_843_000_000_123, Body: []byte(`{"question":"why?"}`)},
-		{Kind: journal.Intent, Class: journal.Read, Attempt: 1, Path: "plan.1/model", Digest: [32]byte{1, 2, 255}, Body: []byte(`{"m":[1,2],"chain":"0123456789abcdef"}`)},
+		{Kind: journal.Intent, Class: journal.Read, Attempt: 1, Path: "plan.1/model", Digest: journal.Digest{1, 2, 255}, Body: []byte(`{"m":[1,2],"chain":"0123456789abcdef"}`)},
 		{Kind: journal.Result, At: 1 << 60, Path: "plan.1/model", Body: []byte(`{"Text":"a \"quoted\" <b> & line\n","n":[1,{"x":"}],\\"}]}`)},
 		{Kind: journal.Intent, Class: journal.Write, Attempt: 1, Path: "step.\"s\"/tool.é\n"},
 		{Kind: journal.Result, Status: journal.Failed, Path: "step.\"s\"/tool.é\n", Body: []byte(`{"code":"error","message":"no such file"}`)},
-		{Kind: journal.Intent, Class: journal.Question, Path: "ask"},
+		{Kind: journal.Intent, Class: journal.Question, Attempt: 1, Path: "ask"},
 		{Kind: journal.Result, Path: "ask", Body: []byte("not JSON: \"x\"\n\tat line 3 \u2028")},
 		{Kind: journal.Result, Status: journal.Skipped, Path: "t"},
 		{Kind: journal.Result, Deferred: true, Path: "h", Body: []byte(`null`)},

@@ -2,7 +2,7 @@ package journal
 
 import (
 	"bytes"
-	"encoding/hex"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -37,7 +37,7 @@ func AppendLine(b []byte, r *Record, c Chain) ([]byte, Chain, error) {
 	if r.Deferred {
 		b = append(b, `,"held":true`...)
 	}
-	if r.Attempt != 0 {
+	if r.Attempt != 0 && (r.Kind != Intent || r.Attempt != 1) { // that of an intent is 1 unless it says otherwise
 		b = appendNumber(b, `,"attempt":`, uint64(r.Attempt))
 	}
 	if r.Voids != 0 {
@@ -52,8 +52,8 @@ func AppendLine(b []byte, r *Record, c Chain) ([]byte, Chain, error) {
 		b = append(append(b, `,"by":`...), r.By...)
 	}
 	b = jsonvalue.AppendString(append(b, `,"path":`...), r.Path)
-	if r.Digest != ([32]byte{}) {
-		b = append(hex.AppendEncode(append(b, `,"digest":"`...), r.Digest[:]), '"')
+	if r.Digest != (Digest{}) {
+		b = append(base64.RawURLEncoding.AppendEncode(append(b, `,"digest":"`...), r.Digest[:]), '"')
 	}
 	b = appendBody(b, r)
 	line, c := Seal(b[at:], c)

@@ -72,7 +72,9 @@ type agentSpec struct {
 	guardToolCalls            int // stop when the shared counter reaches it
 }
 
-func digest(parts ...string) [32]byte { return sha256.Sum256([]byte(strings.Join(parts, "\x00"))) }
+func digest(parts ...string) journal.Digest {
+	return journal.DigestOf([]byte(strings.Join(parts, "\x00")))
+}
 
 func hash(s string) uint64 {
 	d := sha256.Sum256([]byte(s))

@@ -29,7 +29,7 @@ func effectList(n int) func(*kernel.Scope) error {
 	return func(s *kernel.Scope) error {
 		for _, name := range benchNames[:n] {
 			if _, err := kernel.Do(s, kernel.Effect[*benchReply]{
-				Name: name, Class: journal.Read, Digest: [32]byte{1},
+				Name: name, Class: journal.Read, Digest: journal.Digest{1},
 				Perform: func(context.Context, string) (*benchReply, error) { return benchValue, nil },
 			}); err != nil {
 				return err

@@ -22,8 +22,8 @@ const (
 type Effect[T any] struct {
 	Name   string // unique within its scope
 	Class  journal.Class
-	Layer  string   // for Options.Recorded
-	Digest [32]byte // of the request; a replay with another digest is drift
+	Layer  string         // for Options.Recorded
+	Digest journal.Digest // of the request; a replay with another digest is drift
 	// Request returns the body stored with the intent, JSON as written by journal.Encode.
 	// It is called only if the intent is appended. Nil = only the digest is stored.
 	Request func() []byte
@@ -151,7 +151,7 @@ func decoded[T any](path string, out outcome) (v T, err error) {
 // Question is a question to a human; its fields are those of Effect.
 type Question struct {
 	Name        string
-	Digest      [32]byte
+	Digest      journal.Digest
 	Request     func() []byte
 	AcceptDrift func() bool
 	OnReplay    func(request []byte)

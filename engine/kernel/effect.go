@@ -19,7 +19,7 @@ type effect struct {
 	class      journal.Class
 	layer      string
 	detail     any
-	digest     [32]byte
+	digest     journal.Digest
 	attempt    uint16
 	request    []byte // of a question
 	once       bool

@@ -74,7 +74,7 @@ type EffectQuery struct {
 	Path    string
 	Class   journal.Class
 	Layer   string // Effect.Layer
-	Digest  [32]byte
+	Digest  journal.Digest
 	Request []byte // body of its intent
 	Detail  any    // Effect.Detail
 }

@@ -131,7 +131,7 @@ func (s *Scope) Emit(f func()) {
 
 // intent is the content of an effect's intent record.
 type intent struct {
-	digest      [32]byte
+	digest      journal.Digest
 	request     func() []byte
 	onReplay    func([]byte)
 	acceptDrift func() bool

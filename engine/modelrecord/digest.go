@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash"
 
+	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
 )
 
@@ -35,7 +36,7 @@ func (d *digester) message(head []byte, text []string) {
 }
 
 // end hashes everything but the messages and returns the digest.
-func (d *digester) end(req *model.Request, params []byte) [32]byte {
+func (d *digester) end(req *model.Request, params []byte) journal.Digest {
 	for i := range req.Tools {
 		t := &req.Tools[i]
 		d.parts(t.Name, t.Description)
@@ -48,7 +49,7 @@ func (d *digester) end(req *model.Request, params []byte) [32]byte {
 		d.hash.Write(req.Schema.Schema)
 	}
 	d.hash.Write(params)
-	return [32]byte(d.hash.Sum(d.buf[:0]))
+	return journal.Digest(d.hash.Sum(d.buf[:0]))
 }
 
 func (d *digester) size(n int) {

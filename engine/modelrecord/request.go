@@ -87,7 +87,7 @@ func messageHead(m model.Message) json.RawMessage {
 }
 
 // Digest identifies a request, independent of how its texts are split into segments.
-func (w Request) Digest() [32]byte {
+func (w Request) Digest() journal.Digest {
 	h := newDigester()
 	h.parts(w.Role, w.Step)
 	for i := range w.Messages {
@@ -98,7 +98,7 @@ func (w Request) Digest() [32]byte {
 
 // Digest returns the digest of a recorded request. It differs from the recorded digest if
 // schemas were recorded with other white space.
-func Digest(q journal.Request) ([32]byte, error) {
+func Digest(q journal.Request) (journal.Digest, error) {
 	var req model.Request
 	into := map[string]any{
 		"role": &req.Role, "step": &req.Step, "tools": &req.Tools, "schema": &req.Schema, "params": &req.Params,
@@ -106,7 +106,7 @@ func Digest(q journal.Request) ([32]byte, error) {
 	for _, f := range q.Fields {
 		if v := into[f.Name]; v != nil {
 			if err := json.Unmarshal(f.JSON, v); err != nil {
-				return [32]byte{}, fmt.Errorf("field %s of a recorded request: %w", f.Name, err)
+				return journal.Digest{}, fmt.Errorf("field %s of a recorded request: %w", f.Name, err)
 			}
 		}
 	}

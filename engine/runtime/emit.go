@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"sync"
 	"time"
@@ -195,7 +194,7 @@ func (s *scope) emitFact(f engine.Fact) {
 // journaled reports whether requests are stored, and so need a digest.
 func (r *run) journaled() bool { return r.opts.Journal != journal.Discard{} }
 
-func digest(b []byte) [32]byte { return sha256.Sum256(b) }
+func digest(b []byte) journal.Digest { return journal.DigestOf(b) }
 
 // toolRequest encodes the body of a call's intent. key is set if the call reuses the
 // idempotency key of an earlier one.

@@ -1,7 +1,6 @@
 package runtime_test
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"testing"
 
@@ -19,7 +18,7 @@ func failedWriteRecords(code string) []journal.Record {
 	failure := (&journal.Failure{Code: code, Message: "m"}).Encode()
 	return []journal.Record{
 		{Seq: 1, Kind: journal.Start},
-		{Seq: 2, Kind: journal.Intent, Class: journal.Write, Path: "w", Digest: sha256.Sum256([]byte(sendCall)), Body: []byte(sendCall)},
+		{Seq: 2, Kind: journal.Intent, Class: journal.Write, Path: "w", Digest: journal.DigestOf([]byte(sendCall)), Body: []byte(sendCall)},
 		{Seq: 3, Kind: journal.Cancel},
 		{Seq: 4, Kind: journal.Result, Path: "w", Status: journal.Failed, Body: failure},
 	}
@@ -42,7 +41,7 @@ func TestForkOfACancelledRunReviewsItsWrites(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := replay.New(failedWriteRecords(tt.code), replay.Options{Until: tt.until})
 			found, err := r.Find(kernel.EffectQuery{
-				Path: "w", Class: journal.Write, Layer: replay.LayerTool, Digest: sha256.Sum256([]byte(sendCall)), Request: []byte(sendCall),
+				Path: "w", Class: journal.Write, Layer: replay.LayerTool, Digest: journal.DigestOf([]byte(sendCall)), Request: []byte(sendCall),
 			})
 			if err != nil || found.UnknownOutcome != tt.doubt || (found.Result != nil) != tt.adopted {
 				t.Errorf("%+v, %v", found, err)
@@ -82,7 +81,7 @@ func TestRecordedDecisionRequiresTheSameQuestion(t *testing.T) {
 			r := replay.New(recs, replay.Options{Secrets: secret.New(nil)})
 			body := ask(tt.q)
 			found, err := r.Find(kernel.EffectQuery{
-				Path: "a/ask", Class: journal.Question, Layer: kernel.LayerPerson, Digest: sha256.Sum256(body), Request: body,
+				Path: "a/ask", Class: journal.Question, Layer: kernel.LayerPerson, Digest: journal.DigestOf(body), Request: body,
 			})
 			if err != nil || (found.Result != nil) != tt.same {
 				t.Errorf("%+v, %v", found, err)

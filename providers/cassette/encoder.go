@@ -1,7 +1,6 @@
 package cassette
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
@@ -98,9 +97,9 @@ func (p *encoder) body(r *journal.Record) {
 	if !found {
 		return
 	}
-	digest := [32]byte{}
-	if r.Digest != digest && sha256.Sum256(r.Body) == r.Digest {
-		digest = sha256.Sum256(clean)
+	digest := journal.Digest{}
+	if r.Digest != digest && journal.DigestOf(r.Body) == r.Digest {
+		digest = journal.DigestOf(clean)
 	}
 	r.Body, r.Digest = clean, digest
 }
@@ -176,13 +175,13 @@ func (p *encoder) key(m journal.Message) uint64 {
 
 // redigest returns the digest of a changed request, or zero (unknown) if the recorded
 // digest cannot be derived from the journal.
-func redigest(recorded [32]byte, before, after journal.Request) [32]byte {
+func redigest(recorded journal.Digest, before, after journal.Request) journal.Digest {
 	if d, err := modelrecord.Digest(before); err != nil || d != recorded {
-		return [32]byte{}
+		return journal.Digest{}
 	}
 	d, err := modelrecord.Digest(after)
 	if err != nil {
-		return [32]byte{}
+		return journal.Digest{}
 	}
 	return d
 }

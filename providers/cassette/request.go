@@ -74,7 +74,7 @@ func (t *track) differences(i int, q query) []drift.Difference {
 }
 
 // identity returns a digest without model name and output limit.
-func identity(q journal.Request) ([32]byte, error) {
+func identity(q journal.Request) (journal.Digest, error) {
 	return modelrecord.Digest(without(q, modelParam, maxOutputParam))
 }
 

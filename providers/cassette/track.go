@@ -19,7 +19,7 @@ import (
 // track holds the model calls of a recording. It is immutable once read.
 type track struct {
 	answers []recordedCall // in request order
-	same    map[[32]byte][]int
+	same    map[journal.Digest][]int
 	secrets *secret.Values    // secrets whose marks it contains; may be nil
 	plain   map[string]string // values of marks that are certainly not secret
 }
@@ -43,7 +43,7 @@ func readTrack(from io.Reader, env func(string) string) (*track, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &track{same: map[[32]byte][]int{}}
+	t := &track{same: map[journal.Digest][]int{}}
 	t.secrets, t.plain = findSecrets(recs, env)
 	for _, q := range asked {
 		t.answers = append(t.answers, recordedCall{path: q.Path, model: paramsOf(q.Request).Model, request: q.Request})

@@ -43,7 +43,7 @@ func (r *Recording) sameRequest(a kernel.EffectQuery, e *entry) bool {
 	m := r.difference(a, e)
 	switch {
 	case m.Model != nil && m.Model.Bounded:
-	case r.o.Secrets == nil && e.intent.Digest != [32]byte{}:
+	case r.o.Secrets == nil && e.intent.Digest != journal.Digest{}:
 		return false
 	case a.Layer == kernel.LayerPerson:
 		return bytes.Equal(jsonvalue.Encode(jsonvalue.Decode(m.redactedCall())), jsonvalue.Encode(jsonvalue.Decode(e.intent.Body)))
