@@ -130,7 +130,7 @@ func (m *merger) addLibrary(tree *syntax.Node) {
 			continue
 		}
 		if e.Value.Kind != syntax.Map {
-			m.Report.Error(diag.WrongType, e.Value.Position, "%s must be a mapping of names, got %s", e.Key, e.Value.Describe())
+			m.Report.Error(diag.WrongType, e.Value.Position, "%s must be a mapping with names as keys, got %s", e.Key, e.Value.Describe())
 			continue
 		}
 		m.names(e)

@@ -15,7 +15,7 @@ func (c *Decoder) Section(path string, v *syntax.Node) *syntax.Node {
 	switch {
 	case v == nil || v.Kind == syntax.Null:
 	case v.Kind != syntax.Map:
-		d := c.WrongType(v, path, "a mapping of names")
+		d := c.WrongType(v, path, "a mapping with names as keys")
 		if v.Kind == syntax.List {
 			d.Hint = "write each name as a key: " + path + ": " + asNames(v)
 		}

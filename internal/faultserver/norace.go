@@ -2,7 +2,7 @@
 
 package faultserver
 
-// defaultCalls is how many calls a run makes, raced that the race detector is there.
+// defaultCalls is how many calls a run makes; underRace is whether the race detector is on.
 const (
 	defaultCalls = 1000
 	underRace    = false

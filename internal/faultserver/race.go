@@ -2,8 +2,8 @@
 
 package faultserver
 
-// defaultCalls is how many calls a run makes, raced that the race detector is there.
+// defaultCalls is how many calls a run makes; underRace is whether the race detector is on.
 const (
-	usual = 300
-	raced = true
+	defaultCalls = 300
+	underRace    = true
 )

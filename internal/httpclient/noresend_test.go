@@ -109,9 +109,11 @@ func (m *brokenConn) Write(p []byte) (int, error) {
 	return m.Conn.Write(p)
 }
 
-// If many idle connections are dead, the server is probably down: after three resends the attempt fails.
+// If many idle connections are dead, the server is probably down: after three resends the attempt fails. Now and then
+// net/http resends the request itself, which does not count.
 func TestManyDeadConnectionsFailAttempt(t *testing.T) {
-	for dead, ok := range map[int]bool{1: true, 3: true, 4: false, 8: false} {
+	const many = 32
+	for dead, ok := range map[int]bool{1: true, 3: true, many: false} {
 		synctest.Test(t, func(t *testing.T) {
 			var d slowServer
 			var broken atomic.Int32
@@ -128,8 +130,9 @@ func TestManyDeadConnectionsFailAttempt(t *testing.T) {
 			time.Sleep(time.Minute)
 			var got string
 			attempts, err := c.Call(t.Context(), fetch(c, "http://desk.test", &got))
-			if attempts != 1 || (err == nil) != ok || int(broken.Load()) != min(dead, 4) {
-				t.Errorf("%d dead connections: %d attempts, met %d of them: %v", dead, attempts, broken.Load(), err)
+			met := int(broken.Load())
+			if attempts != 1 || (err == nil) != ok || ok && met != dead || !ok && (met < 4 || met == many) {
+				t.Errorf("%d dead connections: %d attempts, met %d of them: %v", dead, attempts, met, err)
 			}
 		})
 	}

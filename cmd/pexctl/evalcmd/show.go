@@ -151,7 +151,7 @@ func evalDiffCommand(env *ui.Env) *cli.Command {
 			"pexctl eval diff BEFORE AFTER -o json | jq .comparison.verdict",
 		),
 		Flags: []cli.Flag{
-			&cli.Float64Flag{Name: "margin", Value: 0.02, Usage: "Treat a drop in the pass rate of less than `SHARE` as non-inferior (default: 0.02)"},
+			&cli.Float64Flag{Name: "margin", Value: 0.02, Usage: "Accept a drop in the pass rate of less than `SHARE` as non-inferior; 0.02, the default, is 2 percentage points"},
 			&cli.StringFlag{Name: "markdown", Usage: "Also write the comparison to a Markdown `FILE`"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "Print no warnings on stderr"},
 			ui.OutputFlag("text", "json", "markdown"), project.HomeFlag(),

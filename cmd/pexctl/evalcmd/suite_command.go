@@ -29,7 +29,7 @@ func Command(env *ui.Env) *cli.Command {
 				&cli.StringFlag{Name: "baseline", Usage: "Compare with `WHAT`: a baseline file, git:REF (the suite's baseline in that commit), git:REF:PATH, or run:ID (a stored evaluation)"},
 				&cli.IntFlag{Name: "repeat", Usage: "Run `N` trials per case"},
 				&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "Run `N` trials at a time"},
-				&cli.BoolFlag{Name: "watch", Usage: "Whenever a file of the evaluation changes, run the failed cases and the changed cases again. If no case failed or changed, run all of them. Stop with Ctrl-C. --max-cost limits the total cost"},
+				&cli.BoolFlag{Name: "watch", Usage: "Whenever a file of the evaluation changes, run the failed cases and the changed cases again. If there are none, run all cases. Stop with Ctrl-C. --max-cost limits the total cost"},
 				&cli.StringFlag{Name: "resume", Usage: "Continue the evaluation `ID` (or \"last\") and run the trials that have no result or ended in an error"},
 				ui.OutputFlag(),
 			),
@@ -72,7 +72,7 @@ func caseFlags() []cli.Flag {
 // gateFlags returns the flags for gates and the comparison with the baseline.
 func gateFlags() []cli.Flag {
 	return ui.Group(ui.GroupCompare,
-		&cli.Float64Flag{Name: "margin", Usage: "Treat a drop in the pass rate of less than `SHARE` as non-inferior (default: 0.02)"},
+		&cli.Float64Flag{Name: "margin", Usage: "Accept a drop in the pass rate of less than `SHARE` as non-inferior; 0.02, the default, is 2 percentage points"},
 		&cli.StringFlag{Name: "inconclusive", Usage: "Treat an inconclusive comparison as `WORD`: pass or fail (default: exit with 4)"},
 		&cli.StringFlag{Name: "max-errors", Usage: "Accept at most `N` trials with errors; N is a number, or a percentage such as 5%"},
 	)

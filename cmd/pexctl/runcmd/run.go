@@ -29,7 +29,7 @@ func RunCommand(env *ui.Env) *cli.Command {
 			`pexctl run spec.yaml "Why?" --model openai/gpt-5.4-mini # Try another model`,
 			`git log -5 | pexctl run spec.yaml - # Read the question from stdin`,
 			`pexctl run spec.yaml -o json | jq .stop_reason`,
-			`pexctl run https://example.com/agents/triage.yaml "Why?" # Run an agent from a URL, after asking for trust`,
+			`pexctl run https://example.com/agents/triage.yaml "Why?" # Run an agent from a URL; you are asked whether to trust it`,
 		),
 		Flags: slices.Concat(
 			ui.Group(ui.GroupCommon,
@@ -42,7 +42,7 @@ func RunCommand(env *ui.Env) *cli.Command {
 			),
 			ui.Group(ui.GroupInput,
 				&cli.StringFlag{Name: "params", Usage: "Read parameters from a JSON `FILE` (- for stdin)"},
-				&cli.StringSliceFlag{Name: "file", Usage: "Give the agent the file `PATH`"},
+				&cli.StringSliceFlag{Name: "file", Usage: "Let the agent read the file `PATH`: prompts name it, and file tools can open it"},
 				&cli.StringFlag{Name: "messages", Usage: "`FILE`: Read earlier messages from JSON (- for stdin), [{\"role\": \"user\", \"content\": \"...\"}]. If no question is given, the last user message is the question"},
 				&cli.StringFlag{Name: "executor-memory-id", Usage: "Store the executor's steps in the conversation `ID`, and show the executor the earlier steps of this conversation (default: the --memory-id plus \"/executor\")"},
 			),

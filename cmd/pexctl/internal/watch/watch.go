@@ -19,7 +19,7 @@ const interval = 250 * time.Millisecond
 
 // Flag returns --watch.
 func Flag() cli.Flag {
-	return &cli.BoolFlag{Name: "watch", Usage: "Run again whenever a file that was read changes; stop with Ctrl-C"}
+	return &cli.BoolFlag{Name: "watch", Usage: "Run again after every change to a file that the command reads; stop with Ctrl-C"}
 }
 
 // EndError is an error of a command that ends the loop.
