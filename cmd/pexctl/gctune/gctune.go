@@ -53,8 +53,8 @@ func percentFor(live uint64) int {
 }
 
 // minLimit is the smallest memory limit in bytes.
-const minLimit = 96 << 20
+const minLimit = 36 << 20
 
 // limitFor returns the memory limit for a heap with live bytes. It holds a heap that grows
 // fast after a collection of a small one, until the next call of watch.
-func limitFor(live uint64) int64 { return int64(max(minLimit, 4*min(live, 1<<60))) }
+func limitFor(live uint64) int64 { return int64(max(minLimit, 2*min(live, 1<<60))) }

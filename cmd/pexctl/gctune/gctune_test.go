@@ -14,7 +14,7 @@ func TestHeapGrowsToItsTargetOrToTwiceTheLiveHeap(t *testing.T) {
 }
 
 func TestLimitLeavesRoomForTheLiveHeap(t *testing.T) {
-	for live, want := range map[uint64]int64{0: 96, 20: 96, 24: 96, 30: 120, 1000: 4000} {
+	for live, want := range map[uint64]int64{0: 36, 12: 36, 20: 40, 24: 48, 1000: 2000} {
 		if got := limitFor(live << 20); got != want<<20 {
 			t.Errorf("%d MB live: %d MB, want %d", live, got>>20, want)
 		}

@@ -22,7 +22,7 @@ import (
 func RunCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "run", Aliases: []string{"exec"}, Usage: "Run an agent and print its answer", ArgsUsage: `SPEC ["QUESTION"]`,
-		Description: ui.Help("SPEC is a file, a folder with a spec.yaml, an agent in a file (team.yaml#writer) or a URL. QUESTION is optional with --messages, or if the spec has a default question. The answer goes to stdout, progress to stderr. Every call of the run is stored in the home directory, so that you can resume, inspect and replay the run.",
+		Description: ui.Help("SPEC is a file, a folder with a spec.yaml, an agent in a file (team.yaml#writer) or a URL. QUESTION is optional with --messages, or if the spec has a default question. The answer goes to stdout, progress to stderr. Every call of the run is stored (see --home), so that you can resume, inspect and replay the run.",
 			`pexctl run my-agent "Why is checkout slow?"`,
 			`pexctl run spec.yaml "Why is checkout slow?" -p service=checkout # Set a parameter`,
 			`pexctl run spec.yaml "And since when?" --memory-id incident-7 # Continue a conversation`,
@@ -42,7 +42,7 @@ func RunCommand(env *ui.Env) *cli.Command {
 			),
 			ui.Group(ui.GroupInput,
 				&cli.StringFlag{Name: "params", Usage: "Read parameters from a JSON `FILE` (- for stdin)"},
-				&cli.StringSliceFlag{Name: "file", Usage: "Let the agent read the file `PATH`: prompts name it, and file tools can open it"},
+				&cli.StringSliceFlag{Name: "file", Usage: "Let the agent read the file `PATH`: the path is added to the prompts, and file tools can open it"},
 				&cli.StringFlag{Name: "messages", Usage: "`FILE`: Read earlier messages from JSON (- for stdin), [{\"role\": \"user\", \"content\": \"...\"}]. If no question is given, the last user message is the question"},
 				&cli.StringFlag{Name: "executor-memory-id", Usage: "Store the executor's steps in the conversation `ID`, and show the executor the earlier steps of this conversation (default: the --memory-id plus \"/executor\")"},
 			),

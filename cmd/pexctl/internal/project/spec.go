@@ -38,7 +38,7 @@ func SetFlag(of string) cli.Flag {
 
 // RootFlag returns --root.
 func RootFlag() cli.Flag {
-	return &cli.StringFlag{Name: "root", Category: ui.GroupSpec, Usage: "`DIR`: Set the project root; files outside it are read only with --allow-path"}
+	return &cli.StringFlag{Name: "root", Category: ui.GroupSpec, Usage: "`DIR`: Set the project root; reading files outside it requires --allow-path"}
 }
 
 // AllowFlag returns --allow-path.

@@ -9,7 +9,7 @@ import (
 
 // EnvFileFlag returns --env-file.
 func EnvFileFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "env-file", Category: GroupInput, Usage: "Read environment variables from the dotenv `FILE`; variables that are already set do not change; if two files set the same variable, the later file wins"}
+	return &cli.StringSliceFlag{Name: "env-file", Category: GroupInput, Usage: "Read environment variables from the dotenv `FILE`; variables of the environment take precedence; if two files set the same variable, the later file wins"}
 }
 
 // loadEnvFiles reads the files of --env-file into the environment.
