@@ -19,6 +19,9 @@ type witness struct {
 	extent  extent // the longest that is known
 }
 
+// hadRecord reports whether the run had a record when its head was written.
+func (w *witness) hadRecord() bool { return w.extent.seq > 0 || errors.Is(w.err, ErrNewer) }
+
 // witness returns what is known about a run. Its journal must be read afterwards, since
 // that of a run in progress grows.
 func (h *Home) witness(run string) witness {

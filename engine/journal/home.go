@@ -187,7 +187,7 @@ func (h *Home) List() ([]string, error) {
 		}
 	}
 	for id := range heads {
-		if w := h.witness(id); w.extent.seq > 0 || errors.Is(w.err, ErrNewer) { // the journal is gone
+		if w := h.witness(id); w.hadRecord() { // the journal is gone
 			ids = append(ids, id)
 		}
 	}

@@ -141,16 +141,16 @@ func (x *index) refresh() (*os.File, error) {
 func (x *index) scan(b []byte) {
 	at := x.size
 	for len(b) > 0 {
-		line := b
+		line := b // with the newline before it
 		if end := bytes.IndexByte(b[1:], '\n'); end >= 0 {
 			line = b[:end+1]
 			x.size = at + int64(len(line))
 		}
-		if run, removed := lineRun(bytes.TrimPrefix(line, []byte{'\n'})); removed {
+		text := bytes.TrimPrefix(line, []byte{'\n'})
+		if run, removed := lineRun(text); removed {
 			delete(x.lines, string(run))
 		} else if run != nil {
-			skip := len(line) - len(bytes.TrimPrefix(line, []byte{'\n'}))
-			x.lines[string(run)] = span{at + int64(skip), len(line) - skip}
+			x.lines[string(run)] = span{at + int64(len(line)-len(text)), len(text)}
 		}
 		at, b = at+int64(len(line)), b[len(line):]
 	}

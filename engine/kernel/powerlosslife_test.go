@@ -81,7 +81,7 @@ func (l *life) execute() {
 }
 
 // syncing notes a point during a sync, which takes some time. That of a directory does not:
-// it happens under a lock, where time stands still.
+// it runs under a lock, so the fake clock cannot advance.
 func (l *life) syncing(path string) {
 	l.point()
 	if filepath.Ext(path) == ".jsonl" {

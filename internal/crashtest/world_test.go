@@ -62,8 +62,8 @@ func newWorld(t testing.TB, sets ...string) *world {
 	return w
 }
 
-// remember stores another conversation in the memory's inbox: whoever reads the
-// memory next imports it.
+// remember stores another conversation in the memory's inbox. The next command that reads
+// the memory imports it.
 func (w *world) remember() {
 	w.t.Helper()
 	s := badger.Open(filepath.Join(w.home, "memory"), badger.Options{Inbox: 1 << 20})

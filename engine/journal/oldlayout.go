@@ -47,16 +47,13 @@ func (h *Home) isOld(run string) bool {
 		return true
 	}
 	w := h.oldWitness(run)
-	return w.head != nil || errors.Is(w.err, ErrNewer) || w.extent.seq > 0
+	return w.hadRecord()
 }
 
 // existsInFolder reports whether a run has a record in its folder, or had one.
 func (h *Home) existsInFolder(run string) bool {
-	if hasRecord(filepath.Join(h.Folder(run), oldJournal)) {
-		return true
-	}
 	w := h.oldWitness(run)
-	return w.head != nil || errors.Is(w.err, ErrNewer) || w.extent.seq > 0
+	return hasRecord(w.journal) || w.hadRecord()
 }
 
 // adoptOld moves a run from its folder to the present layout. A kill in between leaves it
@@ -103,8 +100,8 @@ func (h *Home) adoptOld(run string) error {
 	return nil
 }
 
-// The old lock file has the extent after the pid: seq, bytes and chain in hex, and a checksum
-// over them and the run id.
+// The old lock file has the extent after the pid: seq, bytes and chain in hex, and a
+// checksum over them and the run id.
 const (
 	extentAt   = 11
 	extentSize = 3*17 + 9

@@ -17,7 +17,7 @@ import (
 func oldHome(t *testing.T) *journal.Home {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("testdata/folders/home")); err != nil {
+	if err := os.CopyFS(dir, os.DirFS("testdata/oldlayout/home")); err != nil {
 		t.Fatal(err)
 	}
 	return home(t, dir, journal.Sync)
