@@ -19,7 +19,7 @@ func (t *Target) fix(f *Finding) string {
 	case Stream:
 		return "use pexctl run --no-stream"
 	case Tools:
-		return "set executor.mode: react_text, which needs no tool calls"
+		return "set executor.mode: react_text, which needs no native tool calling"
 	case Schema:
 		return "if the provider has it, set " + t.Path + ".options.structured_output"
 	case Text, Parallel, Usage:

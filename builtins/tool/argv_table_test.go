@@ -161,6 +161,7 @@ func TestModelCannotChooseTheProgram(t *testing.T) {
 		{"program by the model", []string{"${args.x}"}, "the model would choose the program"},
 		{"program below a folder by the model", []string{"bin/$<args.x>"}, "the model would choose the program"},
 		{"script by the model", []string{"sh", "-c", "echo ${args.x}"}, "argv[2] is a script"},
+		{"script with several values", []string{"sh", "-c", "${args.b} ${args.a} $<args.b>"}, "argv[2] is a script: the values of ${args.b}, ${args.a} would run as code"},
 		{"script with options", []string{"/bin/bash", "-euo", "pipefail", "-lc", "echo ${args.x}"}, "argv[4] is a script"},
 		{"script of a login shell", []string{"bash", "-lc", "${args.x}"}, "argv[2] is a script"},
 		{"script behind a launcher", []string{"timeout", "5", "sh", "-c", "x ${args.x}"}, "argv[4] is a script"},

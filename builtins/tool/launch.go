@@ -33,13 +33,13 @@ func (c *CommandConfig) checkRunners() (out component.Faults) {
 		if found.at > 0 {
 			return append(out, component.Fault{
 				At:      fmt.Sprintf("/argv/%d", found.at),
-				Message: fmt.Sprintf("argv[%d] is %s: the values of args in it would be run as code", found.at, r.what), Hint: cmp.Or(r.fix, wayOut),
+				Message: fmt.Sprintf("argv[%d] is %s: %s would run as code", found.at, r.what, values(c.Argv[found.at])), Hint: cmp.Or(r.fix, wayOut),
 			})
 		}
 		if r.runsStdin(found) && len(references(c.Stdin.Visit)) > 0 {
 			return append(out, component.Fault{
 				At:      "/stdin",
-				Message: fmt.Sprintf("%s reads %s from stdin: the values of args in it would be run as code", c.Argv[i].Text, cmp.Or(r.what, script)), Hint: wayOut,
+				Message: fmt.Sprintf("%s reads %s from stdin: %s would run as code", c.Argv[i].Text, cmp.Or(r.what, script), values(c.Stdin)), Hint: wayOut,
 			})
 		}
 		if _, another := runnerOf(c.Argv[found.end].Text); found.end > 0 && !another {
@@ -48,6 +48,21 @@ func (c *CommandConfig) checkRunners() (out component.Faults) {
 		launched = launched || r.launches
 	}
 	return nil
+}
+
+// values describes the values that a model puts into a template: the value of
+// ${args.x}.
+func values(t component.Template) string {
+	var refs []string
+	for _, name := range references(t.Visit) {
+		if ref := "${args." + name + "}"; !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	if len(refs) == 1 {
+		return "the value of " + refs[0]
+	}
+	return "the values of " + strings.Join(refs, ", ")
 }
 
 // runsStdin reports whether a runner runs its standard input.

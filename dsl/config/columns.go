@@ -11,6 +11,7 @@ import (
 
 // Columns are the columns of a dataset, which ${case.x} may name.
 type Columns struct {
+	Source  string // the dataset, for messages
 	Names   []string
 	None    bool // there is no dataset
 	Partial bool // only some rows were read
@@ -43,15 +44,18 @@ func (k *Columns) schema() any {
 	return map[string]any{"type": "object", "properties": properties, "additionalProperties": k.Partial}
 }
 
-// hint lists the columns, for an unknown one.
-func (k *Columns) hint(known diag.Advice) diag.Advice {
-	switch {
-	case k.None:
-		return diag.Advice{Hint: "a test has no dataset; write the value instead"}
-	case known.Fix.New != "":
-		return known
+// explain completes the diagnostic of a reference to an unknown column.
+func (k *Columns) explain(d *diag.Diagnostic) {
+	if k.None {
+		d.Advice = diag.Advice{Hint: "a test has no dataset; write the value instead"}
+		return
 	}
-	return diag.Advice{Hint: "the dataset has the columns " + strings.Join(k.Names, ", ")}
+	d.Message += ": " + k.Source + " has no such column"
+	names := "columns: " + strings.Join(k.Names, ", ")
+	if d.Fix.New != "" {
+		names = d.Hint + " " + names
+	}
+	d.Hint = names
 }
 
 // warnUnknownColumns warns about columns of a template that none of the rows read
@@ -69,6 +73,6 @@ func (c *Decoder) warnUnknownColumns(v *syntax.Node, names []string) {
 			continue
 		}
 		at := v.PositionAt(max(strings.Index(v.Text, full), 0))
-		c.Report.Warn(diag.UnknownName, at, "no column %s in the first rows of the dataset", syntax.Quote(name)).Advice = diag.Suggest(name, c.Columns.Names)
+		c.Report.Warn(diag.UnknownName, at, "no column %s in the first rows of %s", syntax.Quote(name), c.Columns.Source).Advice = diag.Suggest(name, c.Columns.Names)
 	}
 }

@@ -32,7 +32,7 @@ func (c *Decoder) templateOf(v *syntax.Node, o prompt.Options) *prompt.Template 
 		code, severity := templateCode(p)
 		d := c.Report.Add(code, severity, v.PositionAt(p.Offset), "%s", p.Message)
 		if d.Advice = p.Advice; p.Code == prompt.UnknownName {
-			d.Advice = c.nameAdvice(v.Text[p.Offset:p.Offset+p.Length], p.Advice)
+			c.explainName(d, v.Text[p.Offset:p.Offset+p.Length])
 		}
 	}
 	if len(problems) == 0 {
@@ -47,15 +47,16 @@ var (
 	referredCase = text.Regexp(`^\$[{<]\s*case\s*\.`)
 )
 
-// nameAdvice returns the hint for an engine name in a template that does not have
-// it: the templates that do. For a column it lists the columns.
-func (c *Decoder) nameAdvice(ref string, known diag.Advice) diag.Advice {
+// explainName completes the diagnostic of an unknown name: for a column it lists the
+// columns, for a name that only other templates have, these templates.
+func (c *Decoder) explainName(d *diag.Diagnostic, ref string) {
 	if c.Columns != nil && referredCase().MatchString(ref) {
-		return c.Columns.hint(known)
+		c.Columns.explain(d)
+		return
 	}
 	m := referredName().FindStringSubmatch(ref)
 	if m == nil {
-		return known
+		return
 	}
 	var in []string
 	for template, names := range engine.PromptNames {
@@ -64,10 +65,10 @@ func (c *Decoder) nameAdvice(ref string, known diag.Advice) diag.Advice {
 		}
 	}
 	if len(in) == 0 {
-		return known
+		return
 	}
 	slices.Sort(in)
-	return diag.Advice{Hint: "it is not available in this template, only in these: " + strings.Join(in, ", ")}
+	d.Advice = diag.Advice{Hint: "it is not available in this template, only in these: " + strings.Join(in, ", ")}
 }
 
 func templateCode(p prompt.Problem) (diag.Code, diag.Severity) {

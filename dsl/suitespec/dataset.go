@@ -73,17 +73,17 @@ func (b *compiler) file(v, at *syntax.Node, written string) {
 	switch d.Format {
 	case "csv":
 		if names, err := csv.NewReader(bytes.NewReader(text)).Read(); err == nil {
-			b.c.Columns = &config.Columns{Names: names}
+			b.c.Columns = &config.Columns{Source: written, Names: names}
 		}
 	case "jsonl":
-		b.c.Columns = firstColumns(text)
+		b.c.Columns = firstColumns(written, text)
 	}
 }
 
 // firstColumns returns the keys of the first rows of JSON Lines; later rows may
 // have more. It returns nil if there are no rows.
-func firstColumns(text []byte) *config.Columns {
-	out := &config.Columns{Partial: true}
+func firstColumns(file string, text []byte) *config.Columns {
+	out := &config.Columns{Source: file, Partial: true}
 	for line := range bytes.Lines(text) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
@@ -102,7 +102,7 @@ func firstColumns(text []byte) *config.Columns {
 
 // rows decodes the cases in the suite itself.
 func (b *compiler) rows(v *syntax.Node, rows []*syntax.Node) {
-	known := &config.Columns{}
+	known := &config.Columns{Source: "the dataset"}
 	for i, row := range rows {
 		if row.Kind != syntax.Map {
 			b.c.WrongType(row, "dataset.rows["+strconv.Itoa(i)+"]", "a mapping of columns").Hint = "write {id: a, question: ...}"
@@ -150,7 +150,7 @@ func (b *compiler) checkColumns(v *syntax.Node, k *language.DatasetKeys) {
 	names := b.c.Columns.Names
 	for _, said := range [][2]string{{"id", k.ID}, {"group", k.Group}, {"weight", k.Weight}, {"tags", k.Tags}} {
 		if name := said[1]; name != "" && !slices.Contains(names, name) {
-			b.Report.Error(diag.UnknownName, v.Get(said[0]).Position, "no column %s in the dataset", syntax.Quote(name)).Advice = diag.Suggest(name, names)
+			b.Report.Error(diag.UnknownName, v.Get(said[0]).Position, "no column %s in %s", syntax.Quote(name), b.c.Columns.Source).Advice = diag.Suggest(name, names)
 		}
 	}
 }

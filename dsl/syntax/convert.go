@@ -167,7 +167,7 @@ func (c *converter) key(k *yaml.Node, seen map[string]*yaml.Node) bool {
 	}
 	c.tag(k)
 	if k.Kind != yaml.ScalarNode {
-		c.r.Error(diag.KeyNotText, c.place(k), "a key must be a string").Hint = "an alias, a list or a mapping cannot be a key; quote a text that contains braces"
+		c.r.Error(diag.KeyNotText, c.place(k), "a key must be a string").Hint = "an alias, a list or a mapping cannot be a key; quote a string that contains braces"
 		return false
 	}
 	if kind := PlainKind(k.Value); k.Style == 0 && kind != Text {

@@ -99,15 +99,15 @@ func reportSyntax(src *Source, err error, r *Report) {
 	}
 	if at, written := referenceInFlow(src, line); written != "" {
 		r.Error(diag.Syntax, at, "%s", "inside braces, YAML reads the { of "+written+" as a mapping").
-			Hint = `quote the text: "` + written + `...", or write ` + angleReference(written)
+			Hint = `quote the string: "` + written + `...", or write ` + angleReference(written)
 		return
 	}
 	if at, expression := unquotedBang(src, line, message); expression != "" {
-		r.Error(diag.Syntax, at, "YAML reads the ! at the start of this text as a tag").Hint = "quote all of it: " + requote(expression)
+		r.Error(diag.Syntax, at, "YAML reads the ! at the start of this string as a tag").Hint = "quote all of it: " + requote(expression)
 		return
 	}
 	if at, found := questionInFlow(src, line); found {
-		r.Error(diag.Syntax, at, "inside braces, YAML reads a ? at the end of a text as a mapping key").Hint = "quote the text"
+		r.Error(diag.Syntax, at, "inside braces, YAML reads a ? at the end of a string as a mapping key").Hint = "quote the string"
 		return
 	}
 	if blockEnds().MatchString(message) && reportIndent(src, r) {
@@ -139,17 +139,17 @@ func syntaxHint(line, message string) string {
 	case strings.Contains(line, "\t"):
 		return "indent with spaces; YAML does not allow tabs"
 	case strings.Contains(message, "mapping values are not allowed"):
-		return "if a text contains a colon and a space, quote the text; if not, check the indentation"
+		return "if a string contains a colon and a space, quote it; if not, check the indentation"
 	case strings.Contains(message, "unexpected end of stream"):
 		return "a quote or a bracket that opens here or below is not closed"
 	case strings.Contains(message, "cannot start any token"):
-		return "quote a text that starts with this character"
+		return "quote a string that starts with this character"
 	case strings.Contains(message, "did not find expected key"):
 		return "check the indentation, and look for a quote that closes too early"
 	case strings.Contains(message, "did not find expected node content"):
 		return "a value is missing: there is a double comma, or a bracket is not closed"
 	case strings.Contains(message, "did not find expected ',' or"):
-		return "close the bracket or add the missing comma; if a text contains brackets, braces or a comma, quote the text"
+		return "close the bracket or add the missing comma; if a string contains brackets, braces or a comma, quote it"
 	}
 	return ""
 }

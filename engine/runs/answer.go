@@ -9,6 +9,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -52,7 +53,7 @@ func assignPaths(r *Run, res *engine.Result, answers []Answer) (out []Answer, er
 		a = a.split(res.Interrupts)
 		switch {
 		case r.Ended():
-			why := fmt.Sprintf("run %q needs no answer: it has ended (stop reason: %s)", res.RunID, res.StopReason.Code)
+			why := fmt.Sprintf("run %q is not waiting for an answer: it has ended (%s)", res.RunID, outcome(res))
 			if a.Path != "" {
 				why += "; " + closedReason(r.Records, a.Path)
 			}
@@ -152,6 +153,14 @@ func Choices(kind interrupt.Kind) string {
 	}
 }
 
+// outcome returns how a run ended: completed, or the code of its stop reason.
+func outcome(res *engine.Result) string {
+	if res.Status == stop.RunCompleted {
+		return string(res.Status)
+	}
+	return string(res.StopReason.Code)
+}
+
 // closedReason returns why the question at a path is not open.
 func closedReason(recs []journal.Record, path string) string {
 	for _, rec := range journal.WithoutVoided(recs) {
@@ -160,7 +169,7 @@ func closedReason(recs []journal.Record, path string) string {
 			if json.Unmarshal(rec.Body, &d) == nil && d.Do != "" {
 				return fmt.Sprintf("%s was already answered (%s): a question takes one answer", path, d.Do)
 			}
-			return fmt.Sprintf("%s already has a result, so it needs no answer", path)
+			return fmt.Sprintf("%s is not an open question: it already has a result", path)
 		}
 	}
 	if slices.ContainsFunc(journal.WithoutVoided(recs), func(r journal.Record) bool { return r.Path == path && r.Class == journal.Question }) {

@@ -105,7 +105,7 @@ func TestAnswersResumeAWaitingRun(t *testing.T) {
 	if res := w.resume(s, "r-1", runs.ResumeOptions{Answers: []runs.Answer{{"two", "deny:no"}}}); res.Response != "approve,deny" {
 		t.Errorf("both answered: %s %q", res.Status, res.Response)
 	}
-	if got := refused(runs.ResumeOptions{Answers: []runs.Answer{{Value: "approve"}}}); got != `run "r-1" needs no answer: it has ended (stop reason: answered)` {
+	if got := refused(runs.ResumeOptions{Answers: []runs.Answer{{Value: "approve"}}}); got != `run "r-1" is not waiting for an answer: it has ended (completed)` {
 		t.Error(got)
 	}
 }

@@ -74,7 +74,7 @@ func (s *suite) blessHint(flag string) string {
 	if flag != "" {
 		return fmt.Sprintf("to create it: pexctl eval %[1]s && pexctl eval bless %[1]s --to %[2]s", fspath.Quote(s.file), fspath.Quote(flag))
 	}
-	return fmt.Sprintf("if there is no baseline yet, use the default name, baseline: %s; only this file may be missing until pexctl eval bless %s creates it", filepath.Base(s.baselineFile()), fspath.Quote(s.file))
+	return fmt.Sprintf("to start without a baseline, write baseline: %s (the default name); to create that file later, run pexctl eval bless %s", filepath.Base(s.baselineFile()), fspath.Quote(s.file))
 }
 
 // warnNoBaseline reports that the suite's baseline does not exist yet. That is not an

@@ -38,7 +38,7 @@ func RunCommand(env *ui.Env) *cli.Command {
 				project.ModelFlag(),
 				&cli.StringFlag{Name: "memory-id", Usage: "Start or continue the conversation `ID`"},
 				ui.OutputFlag(),
-				&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "Print no progress on stderr"},
+				&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "Print no progress, and do not ask for approvals or answers: a run that needs one exits with code 5"},
 			),
 			ui.Group(ui.GroupInput,
 				&cli.StringFlag{Name: "params", Usage: "Read parameters from a JSON `FILE` (- for stdin)"},

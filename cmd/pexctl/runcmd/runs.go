@@ -14,7 +14,7 @@ func RunsCommand(env *ui.Env) *cli.Command {
 		Description: ui.Help(project.RunNames,
 			"pexctl runs ls # List the latest runs",
 			"pexctl runs show last # Inspect the latest run",
-			"pexctl runs show RUN --follow # Follow a run in another process",
+			"pexctl runs show RUN --follow # Follow a run that another process executes",
 			"pexctl runs diff RUN OTHER # Compare two runs",
 		),
 		Subcommands: []*cli.Command{

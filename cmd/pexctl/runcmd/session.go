@@ -45,7 +45,7 @@ type sessionFlags struct {
 
 func newSessionFlags() []cli.Flag {
 	return append(newRecordFlags(),
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: ui.GroupOutput, Usage: "Print no progress on stderr"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: ui.GroupOutput, Usage: "Print no progress, and do not ask for approvals or answers: a run that needs one exits with code 5"},
 		ui.OutputFlag(), project.HomeFlag(),
 	)
 }

@@ -22,7 +22,7 @@ func runsShowCommand(env *ui.Env) *cli.Command {
 		Name: "show", Usage: "Show the plan, steps, tool calls and answer of a run, or follow it", ArgsUsage: "RUN",
 		Description: ui.Help(project.RunNames,
 			"pexctl runs show last",
-			"pexctl runs show RUN --follow # Follow a run in another process",
+			"pexctl runs show RUN --follow # Follow a run that another process executes",
 			"pexctl runs show RUN --conversation # Include every prompt and reply",
 			"pexctl runs show RUN --html run.html # Write a page with graph, timeline, prompts and decisions",
 			"pexctl runs show RUN -o json | jq .steps # The same result object as pexctl run -o json",

@@ -27,7 +27,7 @@ func costFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "max-cost", Category: ui.GroupCost, Usage: "Fail if the worst-case cost of a run is unbounded or above `USD` (PEX079)"},
 		&cli.IntFlag{Name: "max-tokens", Category: ui.GroupCost, Usage: "Fail if a run can use more than `N` tokens"},
 		&cli.IntFlag{Name: "max-calls", Category: ui.GroupCost, Usage: "Fail if a run can make more than `N` model calls"},
-		&cli.IntFlag{Name: "context", Category: ui.GroupCost, Usage: "Assume at most `N` input tokens per request; use the largest context window of the models"},
+		&cli.IntFlag{Name: "context", Category: ui.GroupCost, Usage: "Assume at most `N` input tokens per request. Set N to the largest context window of your models"},
 	}
 }
 

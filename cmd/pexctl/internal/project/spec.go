@@ -43,7 +43,7 @@ func RootFlag() cli.Flag {
 
 // AllowFlag returns --allow-path.
 func AllowFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "allow-path", Category: ui.GroupSpec, Usage: "Allow tools, includes and agents to use files in `DIR`, outside the project root. A run starts programs and contacts servers defined in these files only with --trust"}
+	return &cli.StringSliceFlag{Name: "allow-path", Category: ui.GroupSpec, Usage: "Allow tools, includes and agents to use files in `DIR`, outside the project root"}
 }
 
 // SpecOptions returns the options of specs for the flags of a command.

@@ -54,7 +54,7 @@ var flagSynonyms = map[string]flagSynonym{
 	"nocolor":     {"", "use --color never"},
 	"colour":      {"", "use --color WHEN"},
 	"dry-run":     {"include", "to check a spec without running it, use pexctl vet SPEC --cost; to see a prompt, pexctl render SPEC"},
-	"watch":       {"include", "to follow a run in another process, use pexctl runs show RUN --follow"},
+	"watch":       {"include", "to follow a run that another process executes, use pexctl runs show RUN --follow"},
 	"var":         {"param", "use -p NAME=VALUE"},
 	"vars":        {"params", "use --params FILE"},
 	"input":       {"params", "use -p NAME=VALUE or --params FILE"},
