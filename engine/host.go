@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 
@@ -35,6 +36,14 @@ type Host struct {
 	Secrets *secret.Values
 }
 
+// SharedResponder is a Responder for several people: the run asks all its open questions at
+// once, and each answer has an author.
+type SharedResponder interface {
+	interrupt.Responder
+	// AskShared is Ask, and returns who answered.
+	AskShared(ctx context.Context, q interrupt.Question) (answer json.RawMessage, by Actor, err error)
+}
+
 // MalformedArguments are arguments that are not valid JSON, or do not fit the schema.
 type MalformedArguments struct {
 	Text string
@@ -63,6 +72,12 @@ type Input struct {
 	// Detached keeps the run out of its conversation: forks are experiments that later turns
 	// should not see.
 	Detached bool `json:"aside,omitempty"`
+
+	// By is who started the run, if an authenticated client did; nil = whoever runs the process.
+	By *Actor `json:"by,omitempty"`
+	// Request is a digest of the client's request that started the run; "" = none. A repeated
+	// request with the same id must have the same.
+	Request string `json:"request,omitempty"`
 
 	Origin *Origin `json:"origin,omitempty"` // where the spec was found; nil = the run is not resumable
 	From   *Source `json:"from,omitempty"`   // recording that answers effects; nil = none

@@ -46,8 +46,9 @@ type FinalToolUse struct {
 
 // Actor is who makes decisions. The journal stores it with each decision.
 type Actor struct {
-	User string `json:"user,omitempty"` // account that runs the process
-	Host string `json:"host,omitempty"` // name of the machine
+	User   string `json:"user,omitempty"`   // account that runs the process, or subject of an authenticated client
+	Host   string `json:"host,omitempty"`   // name of the machine
+	Issuer string `json:"issuer,omitempty"` // what authenticated the client of a server; "" = the operating system
 }
 
 // String returns user@host, or the part that is known.

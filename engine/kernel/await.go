@@ -120,7 +120,6 @@ func (r *run) suspendUnavailable(e *effect, why *Unavailable) error {
 func (r *run) decline(e *effect) {
 	e.declined, e.started, e.ended = true, false, false
 	r.working--
-	r.asking = nil
 }
 
 // recordDoubt leaves a write open whose outcome is unknown.
@@ -196,6 +195,9 @@ func (r *run) journalOutcome(e *effect) {
 	rec.Deferred = true
 	r.add(rec)
 	r.reportDecision(&rec, e)
+	if e.out.stamp != nil {
+		r.announceDecision(e)
+	}
 	r.close(e)
 }
 

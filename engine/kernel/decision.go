@@ -16,6 +16,23 @@ type stamp struct {
 // stamp returns the stamp of a decision made now in this session.
 func (r *run) stamp() *stamp { return &stamp{r.o.By, r.o.WallClock().UnixNano()} }
 
+// stampBy is stamp for a decision by someone else than Options.By; nil = by them.
+func (r *run) stampBy(by []byte) *stamp {
+	s := r.stamp()
+	if by != nil {
+		s.by = by
+	}
+	return s
+}
+
+// announceDecision calls Options.Decided once the decision about e, just added, is durable.
+func (r *run) announceDecision(e *effect) {
+	if decided := r.o.Decided; decided != nil {
+		path := e.path
+		r.emits = append(r.emits, func() { decided(path) })
+	}
+}
+
 // stampOf returns the stamp of a recorded decision, or nil.
 func stampOf(rec *journal.Record) *stamp {
 	if rec.By == nil && rec.WallTime == 0 {
@@ -55,21 +72,21 @@ type writeKey struct{}
 // midAnswer is an answer given during a write.
 type midAnswer struct {
 	effect *effect
-	body   []byte
+	given  Given
 	ticket chan *journal.Ticket
 }
 
 // errNotInWrite is returned for a context that does not come from a write.
 var errNotInWrite = errors.New("kernel: no write is under way")
 
-// RecordAnswer journals a human's answer, as JSON, during the Perform of the write that
-// received ctx. It returns once the answer is durable.
-func RecordAnswer(ctx context.Context, body []byte) error {
+// RecordAnswer journals a human's answer during the Perform of the write that received
+// ctx. It returns once the answer is durable.
+func RecordAnswer(ctx context.Context, given Given) error {
 	e, ok := ctx.Value(writeKey{}).(*effect)
 	if !ok {
 		return errNotInWrite
 	}
-	n := &midAnswer{e, body, make(chan *journal.Ticket, 1)}
+	n := &midAnswer{e, given, make(chan *journal.Ticket, 1)}
 	e.run.mu.Lock()
 	e.run.midAnswers = append(e.run.midAnswers, n)
 	e.run.mu.Unlock()
@@ -93,7 +110,7 @@ func (r *run) journalMidAnswers(held bool) error {
 		return nil
 	}
 	for _, n := range notes {
-		rec := r.stamp().applyTo(journal.Record{Kind: journal.Answer, Path: n.effect.path, Body: n.body, Deferred: held})
+		rec := r.stampBy(n.given.By).applyTo(journal.Record{Kind: journal.Answer, Path: n.effect.path, Body: n.given.Body, Deferred: held})
 		r.add(rec)
 		r.reportDecision(&rec, n.effect)
 	}

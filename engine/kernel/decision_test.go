@@ -77,7 +77,9 @@ func TestDecisionsAreKeptWithWhoAndWhen(t *testing.T) {
 		},
 		"an answer in place": {
 			ask, nil, func(o *kernel.Options) {
-				o.Ask = func(context.Context, string, []byte) (json.RawMessage, error) { return []byte(`"no"`), nil }
+				o.Ask = func(context.Context, string, []byte) (kernel.Given, error) {
+					return kernel.Given{Body: []byte(`"no"`)}, nil
+				}
 			},
 			heard{`3 q "no" {"user":"ann"} of {"n":1} at 12:00`},
 		},
@@ -142,7 +144,7 @@ func asking(took time.Duration, answered *int) func(*kernel.Scope) error {
 				Name: "w", Class: journal.Write, Request: func() []byte { return []byte(`{"to":"x"}`) },
 				Perform: func(ctx context.Context, _ string) (string, error) {
 					time.Sleep(took)
-					if err := kernel.RecordAnswer(ctx, []byte(`{"do":"approve"}`)); err != nil {
+					if err := kernel.RecordAnswer(ctx, kernel.Given{Body: []byte(`{"do":"approve"}`)}); err != nil {
 						return "", err
 					}
 					*answered++
@@ -239,7 +241,7 @@ func TestWhatComesWhileASessionStopsIsDeliveredTogether(t *testing.T) {
 }
 
 func TestOnlyAWriteRecordsAnswers(t *testing.T) {
-	if err := kernel.RecordAnswer(t.Context(), []byte(`{}`)); err == nil {
+	if err := kernel.RecordAnswer(t.Context(), kernel.Given{Body: []byte(`{}`)}); err == nil {
 		t.Fatal("an answer outside of any effect was taken")
 	}
 }

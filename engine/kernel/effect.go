@@ -106,9 +106,6 @@ func (r *run) close(e *effect) {
 		i := slices.Index(r.questions, e)
 		r.questions = slices.Delete(r.questions, i, i+1)
 	}
-	if e == r.asking {
-		r.asking = nil
-	}
 	if e.started {
 		if e.fire != nil {
 			r.timeouts--

@@ -63,13 +63,14 @@ func TestQuestionsAreAskedInPlaceOneAtATime(t *testing.T) {
 	for _, virtual := range []bool{false, true} {
 		asking, asked := 0, 0
 		o := kernel.Options{RunID: "r", Journal: &journal.Memory{RoundTrip: true}, Virtual: virtual}
-		o.Ask = func(_ context.Context, path string, request []byte) (json.RawMessage, error) {
+		o.Ask = func(_ context.Context, path string, request []byte) (kernel.Given, error) {
 			if asking++; asking > 1 {
 				t.Error("two questions at once")
 			}
 			defer func() { asking-- }()
 			asked++
-			return json.Marshal(path + string(request))
+			body, err := json.Marshal(path + string(request))
+			return kernel.Given{Body: body}, err
 		}
 		var out []string
 		if _, err := runWith(t.Context(), o, twoQuestions(&out)); err != nil || !slices.Equal(out, []string{`0b.0/approve{"n":0}`, `1b.1/approve{"n":1}`}) {
@@ -81,6 +82,38 @@ func TestQuestionsAreAskedInPlaceOneAtATime(t *testing.T) {
 	}
 }
 
+// All questions are pending at once, are answered in any order by different people, and are
+// reported as decided only once the decision is durable.
+func TestAllQuestionsAreAskedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := openRun(t, journal.Sync)
+		delays := map[string]time.Duration{"b.0/approve": 2 * time.Second, "b.1/approve": time.Second}
+		var out, decided []string
+		o := kernel.Options{RunID: "r", Journal: j, AskAll: true, By: json.RawMessage(`"session"`)}
+		o.Ask = func(_ context.Context, path string, _ []byte) (kernel.Given, error) {
+			time.Sleep(delays[path])
+			g := kernel.Given{Body: json.RawMessage(`"yes"`)}
+			if path == "b.1/approve" {
+				g.By = json.RawMessage(`"ann"`)
+			}
+			return g, nil
+		}
+		o.Decided = func(path string) { decided = append(decided, path) }
+		began := time.Now()
+		if _, err := runWith(t.Context(), o, twoQuestions(&out)); err != nil || time.Since(began) != 2*time.Second {
+			t.Fatal(err, time.Since(began))
+		}
+		if want := []string{"b.1/approve", "b.0/approve"}; !slices.Equal(decided, want) || !slices.Equal(out, []string{"1yes", "0yes"}) {
+			t.Error(decided, out)
+		}
+		by := map[string]string{}
+		o.Ask, o.OnDecision = nil, func(d kernel.Decision) { by[d.Record.Path] = string(d.Record.By) }
+		if _, err := runWith(t.Context(), o, twoQuestions(&out)); err != nil || by["b.1/approve"] != `"ann"` || by["b.0/approve"] != `"session"` {
+			t.Error(err, by)
+		}
+	})
+}
+
 func TestAQuestionNobodyAnswersInPlaceStaysOpen(t *testing.T) {
 	for label, answer := range map[string]func() (json.RawMessage, error){
 		"error":    func() (json.RawMessage, error) { return nil, errors.New("EOF") },
@@ -90,9 +123,10 @@ func TestAQuestionNobodyAnswersInPlaceStaysOpen(t *testing.T) {
 		for _, virtual := range []bool{false, true} {
 			t.Run(fmt.Sprint(label, virtual), func(t *testing.T) {
 				n := 0
-				o := kernel.Options{Journal: &journal.Memory{}, Virtual: virtual, Ask: func(context.Context, string, []byte) (json.RawMessage, error) {
+				o := kernel.Options{Journal: &journal.Memory{}, Virtual: virtual, Ask: func(context.Context, string, []byte) (kernel.Given, error) {
 					n++
-					return answer()
+					body, err := answer()
+					return kernel.Given{Body: body}, err
 				}}
 				var out []string
 				var parked *kernel.Parked
@@ -212,9 +246,9 @@ func TestAQuestionFollowsWhatWasEmittedBeforeIt(t *testing.T) {
 			return err
 		}
 		o := kernel.Options{RunID: "r", Journal: openRun(t, journal.Sync)}
-		o.Ask = func(context.Context, string, []byte) (json.RawMessage, error) {
+		o.Ask = func(context.Context, string, []byte) (kernel.Given, error) {
 			out = append(out, "asked")
-			return json.RawMessage("true"), nil
+			return kernel.Given{Body: json.RawMessage("true")}, nil
 		}
 		if _, err := runWith(t.Context(), o, prog); err != nil || !slices.Equal(out, []string{"told", "asked"}) {
 			t.Error(err, out)

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine/jsonvalue"
@@ -130,6 +131,7 @@ func (r *run) resolveInherited() (done bool, err error) {
 			rec := journal.Record{Kind: journal.Redo, Path: e.path, Attempt: e.attempt, Sync: e.waitsForCommit()}
 			if r.o.Resolve[e.path] == "redo" {
 				rec = r.stamp().applyTo(rec)
+				r.announceDecision(e)
 			}
 			r.add(rec)
 			r.reportDecision(&rec, e)
@@ -246,27 +248,31 @@ func (r *run) record(e *effect, out outcome) {
 	rec := e.result(out)
 	r.add(rec)
 	r.reportDecision(&rec, e)
+	if out.stamp != nil {
+		r.announceDecision(e)
+	}
 	failpoint.At(failpoint.ResultAfter)
 	r.deliverTo(e)
 }
 
-// askNext asks the next open question inline; at most one is open. Everything before it
-// is emitted first, so that the human sees the context.
+// askNext asks the open questions inline, or only the first of them. Everything before
+// them is emitted first, so that the human sees the context.
 func (r *run) askNext() error {
-	if r.o.Ask == nil || r.asking != nil {
+	if r.o.Ask == nil || !r.o.AskAll && slices.ContainsFunc(r.questions, func(e *effect) bool { return e.started }) {
 		return nil
 	}
 	for _, e := range r.questions {
-		if e.declined {
+		if e.declined || e.started {
 			continue
 		}
 		if err := r.settle(); err != nil {
 			return err
 		}
-		r.asking = e
 		e.work = inlineQuestion{e}
 		r.start(e, r.last)
-		return nil
+		if !r.o.AskAll {
+			return nil
+		}
 	}
 	return nil
 }
@@ -276,8 +282,8 @@ type inlineQuestion struct{ *effect }
 
 func (q inlineQuestion) perform(ctx context.Context, _ string) outcome {
 	a, err := q.run.o.Ask(ctx, q.path, q.request)
-	if err != nil || len(a) == 0 || !json.Valid(a) {
+	if err != nil || len(a.Body) == 0 || !json.Valid(a.Body) {
 		return outcome{declined: true}
 	}
-	return outcome{body: a, stamp: q.run.stamp()}
+	return outcome{body: a.Body, stamp: q.run.stampBy(a.By)}
 }

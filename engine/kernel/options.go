@@ -50,9 +50,21 @@ type Options struct {
 	Cancel    <-chan struct{}      // closed to cancel the run
 	Grace     time.Duration        // how long open effects may continue once ctx is done
 
-	// Ask asks a human during the session, one question at a time, after all earlier
-	// emits. A nil func, an error or a nil answer leave the question open.
-	Ask func(ctx context.Context, path string, request []byte) (json.RawMessage, error)
+	// Ask asks a human during the session, after all earlier emits: one question at a time,
+	// or all open ones at once if AskAll is set. A nil func, an error or an empty answer
+	// leave the question open.
+	Ask    func(ctx context.Context, path string, request []byte) (Given, error)
+	AskAll bool
+
+	// Decided, if not nil, is called once a decision made in this session about the effect at
+	// path is durable: an answer, or what to do about a write in doubt.
+	Decided func(path string)
+}
+
+// Given is an answer given during the session.
+type Given struct {
+	Body json.RawMessage
+	By   json.RawMessage // who answered; nil = Options.By
 }
 
 // Decision is a human decision.

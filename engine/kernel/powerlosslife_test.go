@@ -149,7 +149,9 @@ func (l *life) options(f *journal.File) kernel.Options {
 		o.ChangeBody = func() []byte { return []byte(`{"max_steps":9}`) }
 	}
 	if l.rng.IntN(2) == 0 {
-		o.Ask = func(_ context.Context, path string, _ []byte) (json.RawMessage, error) { return answerTo(path), nil }
+		o.Ask = func(_ context.Context, path string, _ []byte) (kernel.Given, error) {
+			return kernel.Given{Body: answerTo(path)}, nil
+		}
 	}
 	return o
 }

@@ -151,7 +151,7 @@ func (w *outside) write(ctx context.Context, key string) (string, error) {
 	case kind == 2 && try == 1:
 		return "", unknown
 	case kind == 3:
-		if err := kernel.RecordAnswer(ctx, []byte(`"yes"`)); err != nil {
+		if err := kernel.RecordAnswer(ctx, kernel.Given{Body: []byte(`"yes"`)}); err != nil {
 			return "", err
 		}
 		w.acknowledge(journal.Answer, strings.TrimPrefix(key, "r/"))

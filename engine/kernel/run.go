@@ -39,7 +39,6 @@ type run struct {
 	open          effectList          // in issue order
 	toStart       []*effect           // effects to start once the tick is committed
 	questions     []*effect
-	asking        *effect           // the question being asked inline
 	inheritedDone bool              // open effects of earlier sessions were handled
 	carriedOver   []*journal.Record // outcomes from voided records to deliver
 	replayQueue   rankedEffects     // effects with recorded outcomes
@@ -112,6 +111,21 @@ func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error
 	}
 	r.stats.Active = r.now
 	return r.stats, err
+}
+
+// Begin appends the start record of a new run and returns once it is durable. Run then
+// continues the run as it resumes any other.
+func Begin(j journal.Journal, runID string, start []byte, at time.Time) error {
+	t, err := j.Append([]journal.Record{{
+		Seq: 1, Kind: journal.Start, Path: runID, WallTime: at.UnixNano(), Body: start, Sync: true,
+	}})
+	if err == nil {
+		err = t.Wait()
+	}
+	if err != nil {
+		return &StoreError{err}
+	}
+	return nil
 }
 
 // begin writes or reads the start record.

@@ -183,3 +183,63 @@ func TestAnyServiceCancelsARun(t *testing.T) {
 		})
 	}
 }
+
+// A run exists from Begin on: its session may end before it executed anything.
+func TestARunThatOnlyBeganIsResumed(t *testing.T) {
+	w := newWorld(t, answers)
+	s := w.open()
+	session := w.start(s, "r-1")
+	if err := session.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	if err := session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if sum := w.open().Summary(t.Context(), "r-1"); sum.Status != stop.RunInterrupted || sum.StopReason.Code != stop.Suspended {
+		t.Errorf("status: %s %s", sum.Status, sum.StopReason.Code)
+	}
+	if res := w.resume(w.open(), "r-1", runs.ResumeOptions{}); res.Status != stop.RunCompleted {
+		t.Errorf("resumed: %s %s", res.Status, res.Error)
+	}
+}
+
+func TestABegunRunContinuesInItsSession(t *testing.T) {
+	w := newWorld(t, answers)
+	var events []engine.EventType
+	session := w.start(w.open(), "r-1")
+	if err := session.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	res := session.Run(t.Context(), runs.Observer{Sinks: []engine.Sink{sinkFunc(func(e engine.Event) { events = append(events, e.Type) })}})
+	if err := session.Close(); err != nil || res.Status != stop.RunCompleted {
+		t.Errorf("%s %s %v", res.Status, res.Error, err)
+	}
+	if len(events) == 0 || events[0] != engine.RunStarted || events[len(events)-1] != engine.RunCompleted {
+		t.Errorf("events: %v", events)
+	}
+}
+
+// Decisions name who made them, also if the service is that of others.
+func TestDecisionsHaveTheirAuthor(t *testing.T) {
+	w := newWorld(t, approved)
+	s := w.open()
+	w.finish(w.start(s, "r-1"))
+	ann := engine.Actor{User: "ann", Issuer: "tokens"}
+	session, err := s.As(ann).Resume(t.Context(), "r-1", runs.ResumeOptions{Answers: []runs.Answer{{Value: "approve"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decided []string
+	session.Run(t.Context(), runs.Observer{Decided: func(path string) { decided = append(decided, path) }})
+	if err := session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Read("r-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := r.Result(t.Context()).Decisions
+	if len(all) != 1 || all[0].By == nil || *all[0].By != ann || len(decided) != 1 || decided[0] != all[0].Path {
+		t.Errorf("%+v, decided %v", all, decided)
+	}
+}

@@ -342,3 +342,8 @@ func TestIDsSortByTime(t *testing.T) {
 		t.Error(ids)
 	}
 }
+
+// sinkFunc implements engine.Sink with a function.
+type sinkFunc func(engine.Event)
+
+func (f sinkFunc) Send(e engine.Event) { f(e) }

@@ -66,6 +66,13 @@ func Open(dir string, env Env) (*Service, error) {
 	return &Service{env: env, dir: dir, home: home}, nil
 }
 
+// As returns the same service for decisions that by makes.
+func (s *Service) As(by engine.Actor) *Service {
+	other := *s
+	other.env.By = func() engine.Actor { return by }
+	return &other
+}
+
 // Home returns the home that stores the runs.
 func (s *Service) Home() *journal.Home { return s.home }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
@@ -46,6 +47,7 @@ type Observer struct {
 	Responder    interrupt.Responder // answers questions while the run executes; nil = the run waits
 	Stream       bool                // request streamed replies from models
 	Conversation bool                // include every message in the result
+	Decided      func(path string)   // called once a decision of this session about the effect at path is durable; may be nil
 
 	// Warn is called with warnings that are not events; nil = they are only in the
 	// result.
@@ -65,6 +67,12 @@ func (s *Service) Start(n NewRun) (*Session, error) {
 		}
 	}
 	return se, nil
+}
+
+// Begin stores the start of a new run, unless Run has been called, and returns once it is
+// durable. The session may then be closed, and the run resumed later.
+func (se *Session) Begin() error {
+	return runtime.Begin(se.journal, se.Program, se.Input, time.Now())
 }
 
 // open opens and locks the journal of the run with the program's durability.
@@ -106,6 +114,7 @@ func (se *Session) Run(ctx context.Context, by Observer) *engine.Result {
 	o := se.options
 	o.Journal, o.Stream, o.Conversation = se.journal, by.Stream, by.Conversation
 	o.Grace, o.Version, o.By = se.svc.env.Grace, se.svc.env.Version, se.svc.env.by()
+	o.Decided = by.Decided
 	o.Cancel, o.CancelledBy = requested, se.cancelledBy
 	res := runtime.Run(ctx, se.Program, se.Input, se.Host, o)
 	stopWatch()

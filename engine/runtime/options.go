@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/runtime/replay"
 )
@@ -43,6 +44,7 @@ type Options struct {
 	By           engine.Actor               // who makes the decisions of this session; zero = unknown
 	Cancel       <-chan struct{}            // closed to cancel the run
 	CancelledBy  func() engine.Actor        // who cancelled it; nil = By
+	Decided      func(path string)          // called once a decision about the effect at path is durable; may be nil
 	Answers      map[string]json.RawMessage // answers to open questions, by path
 	Resolve      map[string]string          // decisions about unknown outcomes, by path: done:<json>, redo, skip
 	Extension    *LimitExtension            // new limits for the run; nil = unchanged
@@ -113,6 +115,12 @@ func (r *run) applyChange(body []byte) {
 		r.usageByLLM = maps.Clone(r.usageByLLM)
 		r.usageByLLM[name] = r.usageByLLM[name].Plus(u)
 	}
+}
+
+// Begin stores the start of a new run and returns once it is durable: from then on the run
+// exists and can be resumed.
+func Begin(j journal.Journal, p *engine.Program, in engine.Input, at time.Time) error {
+	return kernel.Begin(j, in.RunID, startOf(p, in), at)
 }
 
 func startOf(p *engine.Program, in engine.Input) []byte {

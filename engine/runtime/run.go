@@ -142,7 +142,7 @@ func (r *run) options() kernel.Options {
 		RunID: r.input.RunID, Start: startOf(r.program, r.input), Journal: r.opts.Journal, Virtual: r.opts.Virtual,
 		Answers: r.opts.Answers, Resolve: encodeResolutions(r.opts.Resolve), Cancel: r.opts.Cancel,
 		WallClock: r.opts.WallClock, Grace: r.opts.Grace, OnChange: r.applyChange,
-		By: journaledActor(r.opts.By), OnDecision: r.recordDecision,
+		By: journaledActor(r.opts.By), OnDecision: r.recordDecision, Decided: r.opts.Decided,
 	}
 	if by := r.opts.CancelledBy; by != nil {
 		ko.CancelledBy = func() json.RawMessage { return journaledActor(by()) }
@@ -157,17 +157,28 @@ func (r *run) options() kernel.Options {
 		ko.Follow = f.next
 	}
 	ko.EmitOnReplay = r.emit.enabled() && (r.opts.Follow != nil || r.emit.wantsReplay())
-	if people := r.host.Responder; people != nil {
-		ko.Ask = func(ctx context.Context, path string, request []byte) (json.RawMessage, error) {
+	if r.host.Responder != nil {
+		_, ko.AskAll = r.host.Responder.(engine.SharedResponder)
+		ko.Ask = func(ctx context.Context, path string, request []byte) (kernel.Given, error) {
 			q := interrupt.Question{Path: path}
 			if err := json.Unmarshal(request, &q); err != nil {
-				return nil, fmt.Errorf("question %s: %w", path, err)
+				return kernel.Given{}, fmt.Errorf("question %s: %w", path, err)
 			}
 			q.Path = path
-			return people.Ask(ctx, q)
+			return askResponder(ctx, r.host.Responder, q)
 		}
 	}
 	return ko
+}
+
+// askResponder asks a question during the session.
+func askResponder(ctx context.Context, people interrupt.Responder, q interrupt.Question) (kernel.Given, error) {
+	if shared, ok := people.(engine.SharedResponder); ok {
+		answer, by, err := shared.AskShared(ctx, q)
+		return kernel.Given{Body: answer, By: journaledActor(by)}, err
+	}
+	answer, err := people.Ask(ctx, q)
+	return kernel.Given{Body: answer}, err
 }
 
 // main performs the whole run as plain code over effects.

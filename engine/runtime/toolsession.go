@@ -235,16 +235,20 @@ func (m *toolSession) askInline(ctx context.Context, q interrupt.Question) (inte
 		return interrupt.Decision{}, fmt.Errorf("%w: %w", tool.ErrNoResponder, ctx.Err())
 	}
 	q.Path = m.call.Path
-	raw, err := people.Ask(ctx, q)
+	given, err := askResponder(ctx, people, q)
 	if err != nil {
 		return interrupt.Decision{}, fmt.Errorf("%w: %w", tool.ErrNoResponder, err)
 	}
 	var d interrupt.Decision
-	if err := json.Unmarshal(raw, &d); err != nil {
+	if err := json.Unmarshal(given.Body, &d); err != nil {
 		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be read: %w", tool.ErrNoResponder, err)
 	}
-	if err := kernel.RecordAnswer(m.ctx, m.tool.mask.JSON(jsonvalue.Encode(inlineAnswer{q, d}))); err != nil {
+	given.Body = m.tool.mask.JSON(jsonvalue.Encode(inlineAnswer{q, d}))
+	if err := kernel.RecordAnswer(m.ctx, given); err != nil {
 		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be stored: %w", tool.ErrNoResponder, err)
+	}
+	if decided := m.r.opts.Decided; decided != nil {
+		decided(q.Path)
 	}
 	return d, nil
 }
