@@ -10,8 +10,8 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
-	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/runtime/replay"
 )
 
