@@ -58,12 +58,16 @@ func (t EventType) Transient() bool {
 // happen, but never before the event that started their call. Fields below Agent are
 // omitted if an event does not use them.
 type Event struct {
-	V    int       `json:"v"`
-	Seq  int       `json:"seq"` // number of the event in the run, from 1, across sessions; 0 for transient events
-	At   time.Time `json:"at"`
-	Run  string    `json:"run"`
-	Type EventType `json:"type"`
-	Path string    `json:"path,omitempty"` // path of the effect, step or node
+	V   int `json:"v"`
+	Seq int `json:"seq"` // number of the event in the run, from 1, across sessions; 0 for transient events
+	// Rewinds is how often the limits of the run were raised before the event. A raise
+	// voids the end of the run at its limit: events with the number of the first event
+	// after it, or a higher one, and with fewer rewinds are void. 0 for transient events.
+	Rewinds int       `json:"rewinds,omitempty"`
+	At      time.Time `json:"at"`
+	Run     string    `json:"run"`
+	Type    EventType `json:"type"`
+	Path    string    `json:"path,omitempty"` // path of the effect, step or node
 	// Agent is the path of the nested agent in which it happened, whose plan and steps
 	// are not the run's own; "" = the run itself.
 	Agent string `json:"agent,omitempty"`

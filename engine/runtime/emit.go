@@ -20,6 +20,7 @@ type emitter struct {
 	sinks      []engine.Sink
 	run        string
 	lastIssued int // number of the last event; only the run's coroutines access it
+	rewinds    int // change records applied so far; likewise
 
 	mu       sync.Mutex
 	lastSent int            // number of the last event sent, in this session or an earlier one
@@ -155,7 +156,7 @@ func (s *scope) event(ev engine.Event) {
 	}
 	emit := s.r.emit
 	replayed := s.k.Replaying() && s.r.opts.Follow == nil
-	ev.Seq = emit.next(replayed)
+	ev.Seq, ev.Rewinds = emit.next(replayed), emit.rewinds
 	ev.Path, ev.Agent = joinPath(s.Path(), ev.Path), s.r.agent
 	ev.At = s.r.started.Add(s.k.Now())
 	send := emit.send

@@ -99,6 +99,7 @@ func (r *run) applyChange(body []byte) {
 	if err := json.Unmarshal(body, &c); err != nil {
 		panic(fmt.Sprintf("change record: %v", err)) // the hash chain proves that this package wrote it
 	}
+	r.emit.rewinds++
 	p := *r.program
 	p.Limits = c.Limits
 	r.program = &p

@@ -48,6 +48,8 @@ func EventsPage() []byte {
 		"Events are sent in order, after the journal record is on disk. `seq` counts them from 1 across all sessions of the run: "+
 		"`resume` continues the numbering, and `runs show --follow` shows the original numbers. After a crash, the last events may be sent again with the same numbers. "+
 		"Transient events have `seq` 0 and always follow the event that started their call.\n\n"+
+		"If `resume` raises the limit that stopped a run, the events of that end are void and their numbers are used again. "+
+		"`rewinds` counts these raises: an event replaces those with the same or a higher `seq` and fewer `rewinds`.\n\n"+
 		"## Types\n\n| type | meaning and fields |\n| --- | --- |\n", generatedMark, engine.EventVersion)
 	for _, e := range EventDocs {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", e.Type, e.About)
