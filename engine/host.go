@@ -73,7 +73,7 @@ type Input struct {
 	// should not see.
 	Detached bool `json:"aside,omitempty"`
 
-	// By is who started the run, if an authenticated client did; nil = whoever runs the process.
+	// By is who started the run, if an authenticated client did; nil = the user of the process.
 	By *Actor `json:"by,omitempty"`
 	// Request is a digest of the client's request that started the run; "" = none. A repeated
 	// request with the same id must have the same.

@@ -47,7 +47,7 @@ type File struct {
 var _ Journal = (*File)(nil)
 
 // lockTries is how often a locked file is tried again if its holder is not known. If it is
-// known, it is tried once more, since the holder may only be a short Home.Stat.
+// known, it is tried only once again, since the holder may only be a short Home.Stat.
 const lockTries = 20
 
 // open opens, locks and reads a run's journal. A journal that existed before is not
