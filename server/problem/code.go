@@ -1,0 +1,83 @@
+package problem
+
+import "net/http"
+
+// Code identifies a kind of problem. Codes may be added, but never change their meaning.
+type Code string
+
+// The codes.
+const (
+	InvalidJSON         Code = "invalid_json"
+	InvalidPath         Code = "invalid_path"
+	InvalidCursor       Code = "invalid_cursor"
+	InvalidRequest      Code = "invalid_request"
+	InvalidParameters   Code = "invalid_parameters"
+	InvalidSet          Code = "invalid_set"
+	InvalidAnswer       Code = "invalid_answer"
+	InvalidForkPoint    Code = "invalid_fork_point"
+	IdempotencyMismatch Code = "idempotency_mismatch"
+	Unauthorized        Code = "unauthorized"
+	Forbidden           Code = "forbidden"
+	SetNotAllowed       Code = "set_not_allowed"
+	NotFound            Code = "not_found"
+	NoOpenQuestion      Code = "no_open_question"
+	MethodNotAllowed    Code = "method_not_allowed"
+	RunExists           Code = "run_exists"
+	Running             Code = "running"
+	Ended               Code = "ended"
+	StillNeeded         Code = "still_needed"
+	ConversationBusy    Code = "conversation_busy"
+	AlreadyDecided      Code = "already_decided"
+	UnresolvedWrite     Code = "unresolved_write"
+	SpecChanged         Code = "spec_changed"
+	QuestionChanged     Code = "question_changed"
+	TooLarge            Code = "too_large"
+	UnsupportedMedia    Code = "unsupported_media_type"
+	RateLimited         Code = "rate_limited"
+	Internal            Code = "internal"
+	StoreCorrupt        Code = "store_corrupt"
+	StoreFull           Code = "store_full"
+	QueueFull           Code = "queue_full"
+	ShuttingDown        Code = "shutting_down"
+	Unavailable         Code = "unavailable"
+)
+
+// definitions has the status and the title of each code.
+var definitions = map[Code]struct {
+	status int
+	title  string
+}{
+	InvalidJSON:         {http.StatusBadRequest, "invalid JSON"},
+	InvalidPath:         {http.StatusBadRequest, "invalid path"},
+	InvalidCursor:       {http.StatusBadRequest, "invalid cursor"},
+	InvalidRequest:      {http.StatusUnprocessableEntity, "invalid request"},
+	InvalidParameters:   {http.StatusUnprocessableEntity, "invalid parameters"},
+	InvalidSet:          {http.StatusUnprocessableEntity, "invalid override"},
+	InvalidAnswer:       {http.StatusUnprocessableEntity, "invalid answer"},
+	InvalidForkPoint:    {http.StatusUnprocessableEntity, "invalid fork point"},
+	IdempotencyMismatch: {http.StatusUnprocessableEntity, "idempotency key reused for another request"},
+	Unauthorized:        {http.StatusUnauthorized, "not authenticated"},
+	Forbidden:           {http.StatusForbidden, "not permitted"},
+	SetNotAllowed:       {http.StatusForbidden, "override not permitted"},
+	NotFound:            {http.StatusNotFound, "not found"},
+	NoOpenQuestion:      {http.StatusNotFound, "no open question"},
+	MethodNotAllowed:    {http.StatusMethodNotAllowed, "method not allowed"},
+	RunExists:           {http.StatusConflict, "run exists"},
+	Running:             {http.StatusConflict, "run is running"},
+	Ended:               {http.StatusConflict, "run has ended"},
+	StillNeeded:         {http.StatusConflict, "run may still be needed"},
+	ConversationBusy:    {http.StatusConflict, "conversation is busy"},
+	AlreadyDecided:      {http.StatusConflict, "already decided"},
+	UnresolvedWrite:     {http.StatusConflict, "unknown outcome of a write"},
+	SpecChanged:         {http.StatusConflict, "spec has changed"},
+	QuestionChanged:     {http.StatusPreconditionFailed, "question has changed"},
+	TooLarge:            {http.StatusRequestEntityTooLarge, "request too large"},
+	UnsupportedMedia:    {http.StatusUnsupportedMediaType, "unsupported media type"},
+	RateLimited:         {http.StatusTooManyRequests, "rate limit exceeded"},
+	Internal:            {http.StatusInternalServerError, "internal error"},
+	StoreCorrupt:        {http.StatusInternalServerError, "journal is corrupt"},
+	StoreFull:           {http.StatusInsufficientStorage, "disk full"},
+	QueueFull:           {http.StatusServiceUnavailable, "queue full"},
+	ShuttingDown:        {http.StatusServiceUnavailable, "server is shutting down"},
+	Unavailable:         {http.StatusServiceUnavailable, "temporarily unavailable"},
+}
