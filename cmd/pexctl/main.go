@@ -5,11 +5,11 @@ import (
 	"os"
 
 	"github.com/pexctl/pex/cmd/pexctl/completecmd"
-	_ "github.com/pexctl/pex/cmd/pexctl/gctune" // before most packages are initialized
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	_ "github.com/pexctl/pex/cmd/pexctl/quiet" // silences libraries, whose errors are returned
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/procguard"
+	_ "github.com/pexctl/pex/internal/gctune" // before most packages are initialized
 	"github.com/pexctl/pex/internal/process"
 	"github.com/pexctl/pex/providers/starlark"
 )
