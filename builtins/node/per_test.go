@@ -21,6 +21,7 @@ import (
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
+	_ "github.com/pexctl/pex/internal/gctune" // as in pexctl
 )
 
 // PER-k is a plan of k steps, each with one tool call by a model without latency, and a
@@ -180,8 +181,19 @@ func perHost(k int) engine.Host {
 }
 
 func runPER(p *engine.Program, h engine.Host, id string) *engine.Result {
-	in := engine.Input{RunID: id, Parameters: map[string]any{"question": "Add up the items one by one and report the total."}}
-	return runtime.Run(context.Background(), p, in, h, runtime.Options{})
+	return runtime.Run(context.Background(), p, inputOf(id), h, runtime.Options{})
+}
+
+func inputOf(id string) engine.Input {
+	return engine.Input{RunID: id, Parameters: map[string]any{"question": "Add up the items one by one and report the total."}}
+}
+
+// completed returns an error if a run did not complete.
+func completed(res *engine.Result) error {
+	if res.Status != stop.RunCompleted {
+		return fmt.Errorf("%s: %s", res.StopReason.Code, res.StopReason.Message)
+	}
+	return nil
 }
 
 func TestPERRunCompletes(t *testing.T) {
@@ -215,20 +227,36 @@ func BenchmarkPER(b *testing.B) {
 	}
 }
 
-// BenchmarkConcurrentPER5 runs 1,000 runs of five steps at once.
-func BenchmarkConcurrentPER5(b *testing.B) {
-	const runs = 1000
-	p, h := perProgram(b), perHost(5)
+// concurrentRuns is the number of runs that benchmarks make at once.
+const concurrentRuns = 1000
+
+// concurrently makes runs of different ids at once and reports their rate, the collections
+// per 1,000 runs and the peak memory of the process.
+func concurrently(b *testing.B, run func(id string) error) {
+	var before, after goruntime.MemStats
+	resetPeak()
+	goruntime.ReadMemStats(&before)
+	batch := 0
 	for b.Loop() {
+		batch++
 		var wg sync.WaitGroup
-		for i := range runs {
+		for i := range concurrentRuns {
 			wg.Go(func() {
-				if res := runPER(p, h, "r"+strconv.Itoa(i)); res.Status != stop.RunCompleted {
-					b.Error(res.StopReason)
+				if err := run(fmt.Sprintf("r%d.%d", batch, i)); err != nil {
+					b.Error(err)
 				}
 			})
 		}
 		wg.Wait()
 	}
-	b.ReportMetric(float64(b.N*runs)/b.Elapsed().Seconds(), "runs/s")
+	b.ReportMetric(float64(b.N*concurrentRuns)/b.Elapsed().Seconds(), "runs/s")
+	goruntime.ReadMemStats(&after)
+	b.ReportMetric(float64(after.NumGC-before.NumGC)/float64(b.N), "GC/op")
+	b.ReportMetric(peak(), "MB-peak")
+}
+
+// BenchmarkConcurrentPER5 runs 1,000 runs of five steps at once.
+func BenchmarkConcurrentPER5(b *testing.B) {
+	p, h := perProgram(b), perHost(5)
+	concurrently(b, func(id string) error { return completed(runPER(p, h, id)) })
 }

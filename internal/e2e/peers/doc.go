@@ -12,6 +12,9 @@
 // langchaingo is not a peer: its agent executor is a single loop of tool calls, without a
 // plan and without reviews, so it cannot make these calls.
 //
+// All peers run with the garbage collector settings of pexctl, because they share the
+// process.
+//
 // The peers take turns in each round. The output is in the format of Go benchmarks, for
 // benchstat, followed by tables. Run it with make bench-peers.
 //

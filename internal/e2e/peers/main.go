@@ -7,6 +7,8 @@ import (
 	"os"
 	"runtime"
 	"strings"
+
+	_ "github.com/pexctl/pex/internal/gctune" // as in pexctl; the peers share the process, so it applies to all
 )
 
 // lengths are the numbers of steps of the runs that are measured one by one.
