@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -134,4 +135,17 @@ func joinSome(words []string, join func([]string) string) string {
 		return strings.Join(words[:shown], ", ") + ", ..."
 	}
 	return join(words)
+}
+
+// Unfinished returns the ids of the runs whose heads do not say that they have ended, or
+// that have none, sorted. It reads no journal.
+func (s *Service) Unfinished() ([]string, error) {
+	ids, err := s.home.List()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(ids, func(id string) bool {
+		sum, ok := s.headSummary(id)
+		return ok && sum.Status != stop.RunInterrupted
+	}), nil
 }

@@ -152,3 +152,16 @@ func NewID(now time.Time) string {
 	_, _ = rand.Read(b[:]) // never fails
 	return now.UTC().Format(idTime) + hex.EncodeToString(b[:])
 }
+
+// StartOf returns the start of a run.
+func (s *Service) StartOf(run string) (engine.Start, error) {
+	recs, err := s.records(run)
+	if err != nil {
+		return engine.Start{}, err
+	}
+	start, err := runtime.ReadStart(recs)
+	if err != nil {
+		return start, &StartError{err}
+	}
+	return start, nil
+}

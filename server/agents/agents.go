@@ -1,0 +1,181 @@
+package agents
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/internal/app/catalog"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/internal/app/version"
+)
+
+// Definition says which spec an agent runs, and for whom.
+type Definition struct {
+	Name   string // "" = that of the spec
+	Spec   string // file or folder
+	Set    []string
+	Roles  map[string][]string // roles that may perform an action, by action
+	OnBusy string              // see manager.OnBusy
+}
+
+// Agent is a compiled agent.
+type Agent struct {
+	Definition
+	Program *engine.Program
+	Spec    *dsl.Spec
+	options Options
+}
+
+// Options say how agents are compiled and connected.
+type Options struct {
+	Catalog *catalog.Catalog
+	Compile dsl.Options           // with the flags of the command
+	Trust   func(*dsl.Spec) error // returns an error unless the files of the spec may start programs
+	Found   func(diag.List)       // receives the diagnostics of specs; may be nil
+}
+
+// Set has the agents of a server. It is safe for concurrent use.
+type Set struct {
+	options Options
+	mu      sync.RWMutex
+	agents  map[string]*Agent
+}
+
+// Load compiles agents. The error is an *InvalidError if specs have errors.
+func Load(o Options, all []Definition) (*Set, error) {
+	s := &Set{options: o}
+	return s, s.Reload(all)
+}
+
+// InvalidError reports specs with errors.
+type InvalidError struct{ Found diag.List }
+
+// Error returns the first error.
+func (e *InvalidError) Error() string {
+	i := slices.IndexFunc(e.Found, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })
+	return e.Found[max(i, 0)].Message
+}
+
+// Reload compiles agents again and replaces those of the set, unless it returns an error.
+func (s *Set) Reload(all []Definition) error {
+	agents, invalid := map[string]*Agent{}, diag.List{}
+	for _, d := range all {
+		a, err := s.options.compile(d)
+		if bad, ok := errors.AsType[*InvalidError](err); ok {
+			invalid = append(invalid, bad.Found...)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if other := agents[a.Name]; other != nil {
+			return fmt.Errorf("two agents are named %s: %s and %s; give one another name in a server file", a.Name, other.Spec.File, a.Spec.File)
+		}
+		agents[a.Name] = a
+	}
+	if len(invalid) > 0 {
+		return &InvalidError{invalid}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.agents = agents
+	return nil
+}
+
+func (o Options) compile(d Definition) (*Agent, error) {
+	c := o.Compile
+	c.Set = slices.Concat(c.Set, d.Set)
+	p, spec, found := dsl.Compile(d.Spec, c)
+	if p == nil {
+		return nil, &InvalidError{found}
+	}
+	if o.Found != nil {
+		o.Found(found)
+	}
+	if o.Trust != nil {
+		if err := o.Trust(spec); err != nil {
+			return nil, err
+		}
+	}
+	d.Name = cmp.Or(d.Name, p.Name)
+	return &Agent{Definition: d, Program: p, Spec: spec, options: o}, nil
+}
+
+// Get returns an agent.
+func (s *Set) Get(name string) (*Agent, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	a, ok := s.agents[name]
+	return a, ok
+}
+
+// All returns the agents, sorted by name.
+func (s *Set) All() []*Agent {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.SortedFunc(maps.Values(s.agents), func(a, b *Agent) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Request is a request for a run.
+type Request struct {
+	RunID            string
+	Question         string
+	Parameters       []byte // JSON object; nil = none
+	MemoryID         string
+	ExecutorMemoryID string
+	Earlier          []memory.Interaction
+	Set              []string // overrides of the spec, for this run
+	By               engine.Actor
+	Digest           string // of the request; see engine.Input.Request
+	Home, Tenant     string
+}
+
+// ParametersError reports parameters that the agent does not accept.
+type ParametersError struct{ Err error }
+
+// Error returns the mistakes, one per line.
+func (e *ParametersError) Error() string { return e.Err.Error() }
+
+// Prepare returns a run of the agent that can be started. The error is a *ParametersError
+// or, for overrides that do not fit, an *InvalidError. If the run is not started, the caller
+// must close its Host.
+func (a *Agent) Prepare(r Request) (runs.NewRun, error) {
+	p, set := a.Program, slices.Concat(a.options.Compile.Set, a.Set)
+	if len(r.Set) > 0 {
+		d := a.Definition
+		d.Set = slices.Concat(d.Set, r.Set)
+		with, err := a.options.compile(d)
+		if err != nil {
+			return runs.NewRun{}, err
+		}
+		p, set = with.Program, slices.Concat(set, r.Set)
+	}
+	params, err := dsl.Inputs(p, r.Question, nil, r.Parameters)
+	if err != nil {
+		return runs.NewRun{}, &ParametersError{err}
+	}
+	in := engine.Input{
+		RunID: r.RunID, Parameters: params, MemoryID: r.MemoryID, ExecutorMemoryID: r.ExecutorMemoryID,
+		Earlier: r.Earlier, By: &r.By, Request: r.Digest,
+		Origin: &engine.Origin{
+			Spec: a.Spec.Path(), Dir: a.Spec.Dir, Root: a.Spec.Root, Allow: a.options.Compile.AllowPaths, Set: set,
+			Environ: host.Overrides(os.Environ()), Tenant: r.Tenant, Version: version.String(), Prices: a.options.Compile.Prices.Used(),
+		},
+	}
+	h, err := host.New(p, host.SettingsOf(a.options.Catalog, in.Origin, r.Home, params))
+	if err != nil {
+		return runs.NewRun{}, errors.Join(err, h.Close())
+	}
+	return runs.NewRun{Program: p, Input: in, Host: h}, nil
+}

@@ -1,0 +1,240 @@
+package manager
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/stop"
+)
+
+// Answer is an answer to an open question.
+type Answer struct {
+	Path   string
+	Value  string // see runs.Answer
+	Digest string // of the question that the client saw; "" = not checked
+}
+
+// Digest identifies the content of a question.
+func Digest(q interrupt.Question) string {
+	b, _ := q.Journaled() // a question that was asked encodes
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:8])
+}
+
+// askWait bounds how long an answer waits for a session to ask the question that its
+// journal has open.
+const askWait = 5 * time.Second
+
+// Answer answers a question of a run. It returns once the answer is durable. If the run
+// waits in its journal, it continues in the background, whatever the slots. The error is a
+// *DecidedError, *NotOpenError, *ChangedError, *runs.AnswerError or *runs.UnresolvedWriteError
+// if the answer does not count, and ErrClosing if nothing can be said yet.
+func (m *Manager) Answer(ctx context.Context, run string, answer Answer, by engine.Actor) error {
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	for ctx.Err() == nil {
+		a := m.find(run)
+		if a == nil {
+			err := m.resumeWith(ctx, run, answer, by)
+			if errors.As(err, new(*RunningError)) { // another client has just resumed or cancelled it
+				pause(ctx)
+				continue
+			}
+			return err
+		}
+		done, err := m.answerLive(ctx, a, answer, by)
+		if done || err != nil {
+			return err
+		}
+	}
+	return &NotOpenError{run, answer.Path}
+}
+
+// answerLive answers a question of an active run. done is false if its session has ended
+// without the decision, or has not asked yet.
+func (m *Manager) answerLive(ctx context.Context, a *activeRun, answer Answer, by engine.Actor) (done bool, err error) {
+	p, first, err := a.inbox.give(answer.Path, answer.Digest, func(q interrupt.Question) (json.RawMessage, error) { return encodeDecision(q.Kind, answer) }, by)
+	if errors.Is(err, errChanged) {
+		return false, &ChangedError{a.run, answer.Path}
+	}
+	if err != nil {
+		return false, err
+	}
+	if p == nil {
+		if err := m.open(ctx, a.run, answer.Path); err != nil {
+			return false, err
+		}
+		pause(ctx) // the journal has it open, so the session is starting, or ending
+		return false, nil
+	}
+	select {
+	case <-p.decided:
+		if first {
+			return true, nil
+		}
+		return false, m.decided(ctx, a.run, answer.Path)
+	case <-a.done:
+		return first && p.isDecided(), nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+// pause waits until it makes sense to look again.
+func pause(ctx context.Context) {
+	select {
+	case <-time.After(20 * time.Millisecond):
+	case <-ctx.Done():
+	}
+}
+
+func encodeDecision(kind interrupt.Kind, answer Answer) (json.RawMessage, error) {
+	d, wrong := runs.ParseDecision(kind, answer.Value)
+	if wrong != "" {
+		return nil, &runs.AnswerError{Reason: answer.Path + ": " + wrong + "; use " + runs.Choices(kind), Value: answer.Value}
+	}
+	return json.Marshal(d)
+}
+
+// open returns nil if the journal of a run has an open question at a path. Otherwise the
+// error says why there is none.
+func (m *Manager) open(ctx context.Context, run, path string) error {
+	r, err := m.o.Runs.Read(run)
+	if err != nil {
+		return err
+	}
+	res := r.Show(ctx)
+	if slices.ContainsFunc(res.Interrupts, func(q interrupt.Question) bool { return q.Path == path }) {
+		return nil
+	}
+	return closed(run, path, res)
+}
+
+// decided returns the *DecidedError about a question.
+func (m *Manager) decided(ctx context.Context, run, path string) error {
+	r, err := m.o.Runs.Read(run)
+	if err != nil {
+		return err
+	}
+	return closed(run, path, r.Show(ctx))
+}
+
+// closed returns why there is no open question at a path.
+func closed(run, path string, res *engine.Result) error {
+	for _, d := range res.Decisions {
+		if d.Path == path {
+			return &DecidedError{run, d}
+		}
+	}
+	return &NotOpenError{run, path}
+}
+
+// resumeWith resumes a run that waits in its journal with an answer.
+func (m *Manager) resumeWith(ctx context.Context, run string, answer Answer, by engine.Actor) error {
+	r, err := m.o.Runs.Read(run)
+	if err != nil {
+		return err
+	}
+	res := r.Show(ctx)
+	i := slices.IndexFunc(res.Interrupts, func(q interrupt.Question) bool { return q.Path == answer.Path })
+	switch {
+	case i < 0:
+		return closed(run, answer.Path, res)
+	case answer.Digest != "" && answer.Digest != Digest(res.Interrupts[i]):
+		return &ChangedError{run, answer.Path}
+	}
+	a, p, err := m.resume(ctx, run, runs.ResumeOptions{KeepSpec: true, Answers: []runs.Answer{{Path: answer.Path, Value: answer.Value}}}, by)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-p.decided:
+		return nil
+	case <-a.done:
+		if p.isDecided() {
+			return nil
+		}
+		return m.decided(ctx, run, answer.Path) // it was cancelled first
+	}
+}
+
+// Resume continues a run that is suspended, or stopped at a limit that set raises, in the
+// background, whatever the slots. Its errors are those of runs.Service.Resume, a
+// *RunningError and ErrClosing.
+func (m *Manager) Resume(ctx context.Context, run string, set []string, keepSpec bool, by engine.Actor) error {
+	_, _, err := m.resume(ctx, run, runs.ResumeOptions{Set: set, KeepSpec: keepSpec}, by)
+	return err
+}
+
+// resume continues a run in the background. The first answer, if any, is pending until its
+// decision is durable.
+func (m *Manager) resume(ctx context.Context, run string, o runs.ResumeOptions, by engine.Actor) (*activeRun, *pending, error) {
+	start, err := m.o.Runs.StartOf(run)
+	if err != nil {
+		return nil, nil, err
+	}
+	slot := m.o.Slots.Enter(m.o.Tenant, start.Input.MemoryID)
+	a, err := m.register(run, start.Input.MemoryID, slot)
+	if err != nil {
+		slot.Leave()
+		return nil, nil, err
+	}
+	session, err := m.o.Runs.As(by).Resume(ctx, run, o)
+	if err != nil {
+		status := stop.RunInterrupted
+		if ended, ok := errors.AsType[*runs.EndedError](err); ok {
+			status = ended.Result.Status
+		}
+		m.release(a, status)
+		if errors.As(err, new(*journal.InUseError)) {
+			err = &RunningError{run}
+		}
+		return nil, nil, err
+	}
+	var p *pending
+	if len(o.Answers) > 0 {
+		p = a.inbox.await(o.Answers[0].Path)
+	}
+	go m.execute(a, session)
+	return a, p, nil
+}
+
+// Cancel ends a run. It returns once the request is stored; the run ends in the background.
+// The error is a *runs.EndedError if it has ended.
+func (m *Manager) Cancel(ctx context.Context, run string, by engine.Actor) error {
+	r, err := m.o.Runs.Read(run)
+	if err != nil {
+		return err
+	}
+	if r.Ended() {
+		return &runs.EndedError{Result: r.Show(ctx)}
+	}
+	who, err := json.Marshal(by)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closing {
+		return ErrClosing
+	}
+	if err := m.o.Runs.Home().RequestCancel(run, who); err != nil {
+		return err
+	}
+	m.working.Go(func() {
+		_, err := m.o.Runs.As(by).Cancel(m.ctx, run)
+		if err != nil && m.ctx.Err() == nil && !errors.As(err, new(*runs.EndedError)) {
+			m.log(run, "cancel a run", err)
+		}
+	})
+	return nil
+}

@@ -1,0 +1,116 @@
+package manager
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/server/feed"
+)
+
+// Options configure a Manager.
+type Options struct {
+	Runs      *runs.Service
+	Slots     *Slots        // shared by the managers of all tenants
+	Tenant    string        // for Slots
+	ParkAfter time.Duration // how long a live run waits for an answer before it frees its memory; 0 = not at all
+	Log       *slog.Logger  // for errors that no client sees
+}
+
+// Manager executes the runs of one home. It is safe for concurrent use. Other processes may
+// use the same home.
+type Manager struct {
+	o       Options
+	ctx     context.Context // ends when the manager closes
+	suspend context.CancelFunc
+	working sync.WaitGroup
+
+	mu      sync.Mutex
+	closing bool
+	active  map[string]*activeRun
+	parked  parkedCache
+}
+
+// New returns the manager of the runs of a home.
+func New(o Options) *Manager {
+	m := &Manager{o: o, active: map[string]*activeRun{}}
+	m.ctx, m.suspend = context.WithCancel(context.Background())
+	return m
+}
+
+// activeRun is a run that executes in this process, or is queued.
+type activeRun struct {
+	run    string
+	memory string // conversation; "" = none
+	slot   *Slot
+	feed   *feed.Feed
+	inbox  *inbox
+	done   chan struct{} // closed when its session has ended
+}
+
+// Queued is the status of a run that waits for its turn.
+const Queued stop.RunStatus = "queued"
+
+// register adds a run to the active ones. The error is a *RunningError if it is one, or
+// ErrClosing.
+func (m *Manager) register(run, memoryID string, slot *Slot) (*activeRun, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.closing:
+		return nil, ErrClosing
+	case m.active[run] != nil:
+		return nil, &RunningError{run}
+	}
+	a := &activeRun{run: run, memory: memoryID, slot: slot, feed: feed.New(), inbox: newInbox(m.o.ParkAfter), done: make(chan struct{})}
+	m.active[run] = a
+	m.working.Add(1)
+	return a, nil
+}
+
+// release ends an active run. Its watchers learn the status.
+func (m *Manager) release(a *activeRun, status stop.RunStatus) {
+	m.mu.Lock()
+	delete(m.active, a.run)
+	m.mu.Unlock()
+	a.feed.End(string(status))
+	close(a.done)
+	a.slot.Leave()
+	m.working.Done()
+}
+
+// find returns an active run, or nil.
+func (m *Manager) find(run string) *activeRun {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.active[run]
+}
+
+// Running reports whether a run executes in this process or is queued, and which of both.
+func (m *Manager) Running(run string) (active, queued bool) {
+	a := m.find(run)
+	return a != nil, a != nil && !a.slot.Granted()
+}
+
+// Close suspends the runs: calls in flight may end within the grace time of the service.
+// It returns once no run executes, or ctx ends.
+func (m *Manager) Close(ctx context.Context) error {
+	m.mu.Lock()
+	m.closing = true
+	m.mu.Unlock()
+	m.suspend()
+	done := make(chan struct{})
+	go func() {
+		m.working.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,183 @@
+package manager
+
+import (
+	"slices"
+	"sync"
+)
+
+// Slots limits how many runs execute at once, over all tenants and conversations. Waiting
+// runs get free slots in turns by tenant, and within a tenant by age. A conversation
+// executes one run at a time.
+type Slots struct {
+	total, perTenant, maxWaiting int
+
+	mu      sync.Mutex
+	running int
+	waiting int
+	tenants map[string]*tenant
+	order   []string // tenants with waiting runs; the first one is next
+	busy    map[conversation]int
+}
+
+// tenant is the use of the slots by one tenant.
+type tenant struct {
+	running int
+	waiting []*Slot
+}
+
+// conversation identifies a conversation of a tenant. Without id, it is none.
+type conversation struct{ tenant, id string }
+
+// NewSlots returns slots for total runs at once, and for perTenant runs of each tenant. At
+// most maxWaiting runs wait for one.
+func NewSlots(total, perTenant, maxWaiting int) *Slots {
+	return &Slots{
+		total: total, perTenant: perTenant, maxWaiting: maxWaiting,
+		tenants: map[string]*tenant{}, busy: map[conversation]int{},
+	}
+}
+
+// Slot is the permission to execute a run.
+type Slot struct {
+	slots   *Slots
+	of      conversation
+	ready   chan struct{} // closed when the run may execute
+	granted bool
+	left    bool
+}
+
+// Wait is Reserve without the limit of waiting runs.
+func (s *Slots) Wait(tenantName, memoryID string) *Slot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.enqueue(tenantName, memoryID)
+}
+
+func (s *Slots) enqueue(tenantName, memoryID string) *Slot {
+	slot := &Slot{slots: s, of: conversation{tenantName, memoryID}, ready: make(chan struct{})}
+	t := s.tenant(tenantName)
+	t.waiting = append(t.waiting, slot)
+	s.waiting++
+	if len(t.waiting) == 1 {
+		s.order = append(s.order, tenantName)
+	}
+	s.grant()
+	return slot
+}
+
+// Reserve returns a slot that is ready now or later. The error is ErrQueueFull if too many
+// runs wait. The caller must call Leave.
+func (s *Slots) Reserve(tenantName, memoryID string) (*Slot, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slot := s.enqueue(tenantName, memoryID)
+	if !slot.granted && s.waiting > s.maxWaiting {
+		s.remove(slot)
+		return nil, ErrQueueFull
+	}
+	return slot, nil
+}
+
+// Enter returns a slot that is ready at once, whatever the limits: a human decided that the
+// run continues. The caller must call Leave.
+func (s *Slots) Enter(tenantName, memoryID string) *Slot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slot := &Slot{slots: s, of: conversation{tenantName, memoryID}, ready: make(chan struct{})}
+	s.start(slot)
+	return slot
+}
+
+// Ready returns a channel that is closed when the run may execute.
+func (l *Slot) Ready() <-chan struct{} { return l.ready }
+
+// Granted reports whether the run may execute.
+func (l *Slot) Granted() bool {
+	l.slots.mu.Lock()
+	defer l.slots.mu.Unlock()
+	return l.granted
+}
+
+// Leave frees the slot, or stops waiting for it.
+func (l *Slot) Leave() {
+	s := l.slots
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.left {
+		return
+	}
+	l.left = true
+	if !l.granted {
+		s.remove(l)
+		return
+	}
+	s.running--
+	s.tenant(l.of.tenant).running--
+	if s.busy[l.of]--; s.busy[l.of] == 0 {
+		delete(s.busy, l.of)
+	}
+	s.grant()
+}
+
+// Load returns how many runs execute and wait.
+func (s *Slots) Load() (running, waiting int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running, s.waiting
+}
+
+func (s *Slots) tenant(name string) *tenant {
+	t := s.tenants[name]
+	if t == nil {
+		t = &tenant{}
+		s.tenants[name] = t
+	}
+	return t
+}
+
+// grant gives free slots to waiting runs.
+func (s *Slots) grant() {
+	for refused := 0; refused < len(s.order) && s.running < s.total; {
+		name := s.order[0]
+		s.order = append(s.order[1:], name) // the next one's turn
+		next := s.next(s.tenant(name))
+		if next == nil {
+			refused++
+			continue
+		}
+		refused = 0
+		s.remove(next)
+		s.start(next)
+	}
+}
+
+// next returns the oldest waiting run of a tenant that may execute, or nil.
+func (s *Slots) next(t *tenant) *Slot {
+	if t.running >= s.perTenant {
+		return nil
+	}
+	i := slices.IndexFunc(t.waiting, func(l *Slot) bool { return l.of.id == "" || s.busy[l.of] == 0 })
+	if i < 0 {
+		return nil
+	}
+	return t.waiting[i]
+}
+
+func (s *Slots) start(l *Slot) {
+	l.granted = true
+	close(l.ready)
+	s.running++
+	s.tenant(l.of.tenant).running++
+	s.busy[l.of]++
+}
+
+// remove removes a waiting run.
+func (s *Slots) remove(l *Slot) {
+	t := s.tenant(l.of.tenant)
+	i := slices.Index(t.waiting, l)
+	t.waiting = slices.Delete(t.waiting, i, i+1)
+	s.waiting--
+	if len(t.waiting) == 0 {
+		s.order = slices.DeleteFunc(s.order, func(name string) bool { return name == l.of.tenant })
+	}
+}

@@ -1,0 +1,171 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/stop"
+)
+
+// OnBusy is what happens to a new run of a conversation whose latest run has not ended.
+type OnBusy string
+
+// The choices.
+const (
+	WaitBusy   OnBusy = "queue"  // it waits; the default
+	RejectBusy OnBusy = "reject" // it is not started
+	CancelBusy OnBusy = "cancel" // the other runs of the conversation are cancelled
+)
+
+// Start starts a run, or queues it, once its start is durable. If the run exists already
+// and its Input.Request is the same, existed is true, otherwise the error is a
+// *MismatchError. Further errors are a *BusyError, ErrQueueFull and ErrClosing; nothing is
+// stored then.
+func (m *Manager) Start(ctx context.Context, n runs.NewRun, busy OnBusy) (existed bool, err error) {
+	if found, err := m.existing(n.Input); found || err != nil {
+		return found, errors.Join(err, n.Host.Close())
+	}
+	if err := m.clear(n.Input, busy); err != nil {
+		return false, errors.Join(err, n.Host.Close())
+	}
+	slot, err := m.o.Slots.Reserve(m.o.Tenant, n.Input.MemoryID)
+	if err != nil {
+		return false, errors.Join(err, n.Host.Close())
+	}
+	a, err := m.register(n.Input.RunID, n.Input.MemoryID, slot)
+	if err != nil {
+		slot.Leave()
+		if errors.As(err, new(*RunningError)) { // a request with the same id was faster
+			existed, err = m.existing(n.Input)
+		}
+		return existed, errors.Join(err, n.Host.Close())
+	}
+	session, err := m.create(n)
+	if err != nil {
+		m.release(a, stop.RunFailed)
+		if errors.As(err, new(*journal.ExistsError)) || errors.As(err, new(*journal.InUseError)) {
+			return m.existing(n.Input)
+		}
+		return false, err
+	}
+	if slot.Granted() {
+		go m.execute(a, session)
+		return false, nil
+	}
+	if err := session.Close(); err != nil {
+		m.log(a.run, "close a queued run", err)
+	}
+	go m.executeLater(a)
+	return false, nil
+}
+
+// create creates the journal of a run. The start is durable when it returns.
+func (m *Manager) create(n runs.NewRun) (*runs.Session, error) {
+	session, err := m.o.Runs.Start(n)
+	if err != nil {
+		return nil, errors.Join(err, n.Host.Close())
+	}
+	if err := session.Begin(); err != nil {
+		return nil, errors.Join(err, session.Discard())
+	}
+	return session, nil
+}
+
+// existing reports whether the run exists. The error is a *MismatchError if another request
+// started it.
+func (m *Manager) existing(in engine.Input) (bool, error) {
+	start, err := m.o.Runs.StartOf(in.RunID)
+	if errors.As(err, new(*runs.NotFoundError)) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if in.Request == "" || start.Input.Request != in.Request {
+		return false, &MismatchError{in.RunID}
+	}
+	return true, nil
+}
+
+// clear applies a choice for a conversation whose runs have not ended.
+func (m *Manager) clear(in engine.Input, busy OnBusy) error {
+	if in.MemoryID == "" || busy == "" || busy == WaitBusy {
+		return nil
+	}
+	var others []string
+	m.mu.Lock()
+	for _, a := range m.active {
+		if a.memory == in.MemoryID && a.run != in.RunID {
+			others = append(others, a.run)
+		}
+	}
+	m.mu.Unlock()
+	if len(others) > 0 && busy == RejectBusy {
+		return &BusyError{in.MemoryID, others[0]}
+	}
+	by := engine.Actor{}
+	if in.By != nil {
+		by = *in.By
+	}
+	for _, run := range others {
+		if err := m.Cancel(m.ctx, run, by); err != nil && !errors.As(err, new(*runs.EndedError)) {
+			return err
+		}
+	}
+	return nil
+}
+
+// executeLater continues a queued run when it is its turn.
+func (m *Manager) executeLater(a *activeRun) {
+	select {
+	case <-a.slot.Ready():
+	case <-m.ctx.Done():
+		m.release(a, stop.RunInterrupted)
+		return
+	}
+	session, err := m.reopen(a.run)
+	if ended, ok := errors.AsType[*runs.EndedError](err); ok { // it was cancelled
+		m.fill(m.ctx, a.run, a.feed)
+		m.release(a, ended.Result.Status)
+		return
+	}
+	if err != nil {
+		m.log(a.run, "resume a queued run", err)
+		m.release(a, stop.RunInterrupted)
+		return
+	}
+	m.execute(a, session)
+}
+
+// reopen resumes a run. It waits while a request to cancel the run, or a command that looks at
+// it, has it open.
+func (m *Manager) reopen(run string) (*runs.Session, error) {
+	for {
+		session, err := m.o.Runs.Resume(m.ctx, run, runs.ResumeOptions{KeepSpec: true})
+		if m.ctx.Err() != nil || !errors.As(err, new(*journal.InUseError)) {
+			return session, err
+		}
+		pause(m.ctx)
+	}
+}
+
+// execute executes a session to its end.
+func (m *Manager) execute(a *activeRun, session *runs.Session) {
+	res := session.Run(m.ctx, runs.Observer{
+		Sinks: []engine.Sink{a.feed}, Responder: a.inbox, Stream: true, Decided: a.inbox.decided,
+	})
+	if err := session.Close(); err != nil {
+		m.log(a.run, "close a run", err)
+	}
+	m.release(a, res.Status)
+}
+
+func (m *Manager) log(run, doing string, err error) {
+	if m.o.Log != nil {
+		m.o.Log.Error(doing, slog.String("run", run), slog.Any("error", err))
+	}
+}
