@@ -153,6 +153,9 @@ func (m *Manager) resumeWith(ctx context.Context, run string, answer Answer, by 
 		return &ChangedError{run, answer.Path}
 	}
 	a, p, err := m.resume(ctx, run, runs.ResumeOptions{KeepSpec: true, Answers: []runs.Answer{{Path: answer.Path, Value: answer.Value}}}, by)
+	if errors.As(err, new(*runs.QuestionError)) || errors.As(err, new(*runs.EndedError)) { // meanwhile
+		return m.decided(ctx, run, answer.Path)
+	}
 	if err != nil {
 		return err
 	}

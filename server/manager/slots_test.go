@@ -1,0 +1,93 @@
+package manager
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// Tenants take turns, and within a tenant the oldest run is first.
+func TestTenantsTakeTurns(t *testing.T) {
+	s := NewSlots(1, 9, 99)
+	first := s.Enter("a", "")
+	var order []string
+	slots := map[string]*Slot{}
+	for _, name := range []string{"a1", "a2", "a3", "b1", "b2", "c1"} {
+		slot, err := s.Reserve(name[:1], "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		slots[name] = slot
+	}
+	for running := first; ; {
+		running.Leave()
+		running = nil
+		for name, slot := range slots {
+			if slot.Granted() {
+				order, running = append(order, name), slot
+				delete(slots, name)
+			}
+		}
+		if running == nil {
+			break
+		}
+	}
+	if want := []string{"a1", "b1", "c1", "a2", "b2", "a3"}; !slices.Equal(order, want) {
+		t.Error(order)
+	}
+	if running, waiting := s.Load(); running != 0 || waiting != 0 || len(s.busy) != 0 || len(s.order) != 0 {
+		t.Error(running, waiting, s.busy, s.order)
+	}
+}
+
+func TestATenantDoesNotTakeTheSlotsOfOthers(t *testing.T) {
+	s := NewSlots(3, 2, 99)
+	granted := func(tenant string) bool {
+		slot, err := s.Reserve(tenant, "")
+		return err == nil && slot.Granted()
+	}
+	if got := []bool{granted("a"), granted("a"), granted("a"), granted("b"), granted("b")}; !slices.Equal(got, []bool{true, true, false, true, false}) {
+		t.Error(got)
+	}
+}
+
+func TestAConversationExecutesOneRunAtATime(t *testing.T) {
+	s := NewSlots(9, 9, 99)
+	var slots []*Slot
+	for i := range 4 {
+		slot, err := s.Reserve("a", []string{"x", "x", "y", ""}[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		slots = append(slots, slot)
+	}
+	state := func() string { return fmt.Sprint(slots[0].Granted(), slots[1].Granted(), slots[2].Granted(), slots[3].Granted()) }
+	if state() != "true false true true" {
+		t.Error(state())
+	}
+	slots[0].Leave()
+	slots[0].Leave() // has no effect
+	if !slots[1].Granted() {
+		t.Error("the second run of the conversation waits for nothing")
+	}
+}
+
+func TestAFullQueueTakesNothing(t *testing.T) {
+	s := NewSlots(1, 1, 1)
+	running, _ := s.Reserve("a", "")
+	waiting, err := s.Reserve("a", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Reserve("a", ""); err != ErrQueueFull {
+		t.Error(err)
+	}
+	waiting.Leave()
+	if _, err := s.Reserve("b", ""); err != nil {
+		t.Error(err)
+	}
+	running.Leave()
+	if n, waiting := s.Load(); n != 1 || waiting != 0 {
+		t.Error(n, waiting)
+	}
+}
