@@ -61,7 +61,9 @@ func TestAConversationExecutesOneRunAtATime(t *testing.T) {
 		}
 		slots = append(slots, slot)
 	}
-	state := func() string { return fmt.Sprint(slots[0].Granted(), slots[1].Granted(), slots[2].Granted(), slots[3].Granted()) }
+	state := func() string {
+		return fmt.Sprint(slots[0].Granted(), slots[1].Granted(), slots[2].Granted(), slots[3].Granted())
+	}
 	if state() != "true false true true" {
 		t.Error(state())
 	}
