@@ -191,6 +191,7 @@ func (m *Manager) resume(ctx context.Context, run string, o runs.ResumeOptions, 
 		slot.Leave()
 		return nil, nil, err
 	}
+	close(a.begun)
 	session, err := m.o.Runs.As(by).Resume(ctx, run, o)
 	if err != nil {
 		status := stop.RunInterrupted

@@ -48,6 +48,7 @@ type activeRun struct {
 	slot   *Slot
 	feed   *feed.Feed
 	inbox  *inbox
+	begun  chan struct{} // closed when its start is durable, or could not be stored
 	done   chan struct{} // closed when its session has ended
 }
 
@@ -65,7 +66,7 @@ func (m *Manager) register(run, memoryID string, slot *Slot) (*activeRun, error)
 	case m.active[run] != nil:
 		return nil, &RunningError{run}
 	}
-	a := &activeRun{run: run, memory: memoryID, slot: slot, feed: feed.New(), inbox: newInbox(m.o.ParkAfter), done: make(chan struct{})}
+	a := &activeRun{run: run, memory: memoryID, slot: slot, feed: feed.New(), inbox: newInbox(m.o.ParkAfter), begun: make(chan struct{}), done: make(chan struct{})}
 	m.active[run] = a
 	m.working.Add(1)
 	return a, nil

@@ -59,6 +59,7 @@ func (m *Manager) requeue(run string) error {
 		slot.Leave()
 		return err
 	}
+	close(a.begun)
 	go m.executeLater(a)
 	return nil
 }

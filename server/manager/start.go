@@ -26,33 +26,20 @@ const (
 // *MismatchError. Further errors are a *BusyError, ErrQueueFull and ErrClosing; nothing is
 // stored then.
 func (m *Manager) Start(ctx context.Context, n runs.NewRun, busy OnBusy) (existed bool, err error) {
-	if found, err := m.existing(n.Input); found || err != nil {
-		return found, errors.Join(err, n.Host.Close())
-	}
-	if err := m.clear(n.Input, busy); err != nil {
-		return false, errors.Join(err, n.Host.Close())
-	}
-	slot, err := m.o.Slots.Reserve(m.o.Tenant, n.Input.MemoryID)
-	if err != nil {
-		return false, errors.Join(err, n.Host.Close())
-	}
-	a, err := m.register(n.Input.RunID, n.Input.MemoryID, slot)
-	if err != nil {
-		slot.Leave()
-		if errors.As(err, new(*RunningError)) { // a request with the same id was faster
-			existed, err = m.existing(n.Input)
-		}
+	existed, a, err := m.admit(ctx, n.Input, busy)
+	if a == nil {
 		return existed, errors.Join(err, n.Host.Close())
 	}
 	session, err := m.create(n)
+	close(a.begun)
 	if err != nil {
 		m.release(a, stop.RunFailed)
-		if errors.As(err, new(*journal.ExistsError)) || errors.As(err, new(*journal.InUseError)) {
+		if errors.As(err, new(*journal.ExistsError)) || errors.As(err, new(*journal.InUseError)) { // of another process
 			return m.existing(n.Input)
 		}
 		return false, err
 	}
-	if slot.Granted() {
+	if a.slot.Granted() {
 		go m.execute(a, session)
 		return false, nil
 	}
@@ -61,6 +48,37 @@ func (m *Manager) Start(ctx context.Context, n runs.NewRun, busy OnBusy) (existe
 	}
 	go m.executeLater(a)
 	return false, nil
+}
+
+// admit registers a new run with a slot. It returns nil if the run is not to be started.
+func (m *Manager) admit(ctx context.Context, in engine.Input, busy OnBusy) (existed bool, a *activeRun, err error) {
+	for {
+		if found, err := m.existing(in); found || err != nil {
+			return found, nil, err
+		}
+		if err := m.clear(ctx, in, busy); err != nil {
+			return false, nil, err
+		}
+		slot, err := m.o.Slots.Reserve(m.o.Tenant, in.MemoryID)
+		if err != nil {
+			return false, nil, err
+		}
+		a, err := m.register(in.RunID, in.MemoryID, slot)
+		if err == nil {
+			return false, a, nil
+		}
+		slot.Leave()
+		if !errors.As(err, new(*RunningError)) {
+			return false, nil, err
+		}
+		if other := m.find(in.RunID); other != nil { // a request with the same id was faster
+			select {
+			case <-other.begun:
+			case <-ctx.Done():
+				return false, nil, ctx.Err()
+			}
+		}
+	}
 }
 
 // create creates the journal of a run. The start is durable when it returns.
@@ -92,7 +110,7 @@ func (m *Manager) existing(in engine.Input) (bool, error) {
 }
 
 // clear applies a choice for a conversation whose runs have not ended.
-func (m *Manager) clear(in engine.Input, busy OnBusy) error {
+func (m *Manager) clear(ctx context.Context, in engine.Input, busy OnBusy) error {
 	if in.MemoryID == "" || busy == "" || busy == WaitBusy {
 		return nil
 	}
@@ -112,7 +130,7 @@ func (m *Manager) clear(in engine.Input, busy OnBusy) error {
 		by = *in.By
 	}
 	for _, run := range others {
-		if err := m.Cancel(m.ctx, run, by); err != nil && !errors.As(err, new(*runs.EndedError)) {
+		if err := m.Cancel(ctx, run, by); err != nil && !errors.As(err, new(*runs.EndedError)) {
 			return err
 		}
 	}
