@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/server/feed"
@@ -67,6 +68,7 @@ func (m *Manager) register(run, memoryID string, slot *Slot) (*activeRun, error)
 		return nil, &RunningError{run}
 	}
 	a := &activeRun{run: run, memory: memoryID, slot: slot, feed: feed.New(), inbox: newInbox(m.o.ParkAfter), begun: make(chan struct{}), done: make(chan struct{})}
+	a.feed.Earlier = func(ctx context.Context, to engine.Sink) { m.replay(ctx, run, to) }
 	m.active[run] = a
 	m.working.Add(1)
 	return a, nil

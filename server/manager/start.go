@@ -147,7 +147,7 @@ func (m *Manager) executeLater(a *activeRun) {
 	}
 	session, err := m.reopen(a.run)
 	if ended, ok := errors.AsType[*runs.EndedError](err); ok { // it was cancelled
-		m.fill(m.ctx, a.run, a.feed)
+		m.replay(m.ctx, a.run, a.feed)
 		m.release(a, ended.Result.Status)
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/server/feed"
@@ -14,21 +15,32 @@ import (
 // run ends, waits, or is suspended, or ctx ends. With deltas it includes transient events.
 // The error is a *runs.NotFoundError, or one of feed for an invalid cursor.
 func (m *Manager) Watch(ctx context.Context, run string, after feed.Cursor, deltas bool) (iter.Seq[feed.Item], error) {
+	f, err := m.feedOf(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Check(ctx, after); err != nil {
+		return nil, err
+	}
+	return f.Watch(ctx, after, deltas), nil
+}
+
+// feedOf returns the feed of an active run, or one that is filled from the journal.
+func (m *Manager) feedOf(ctx context.Context, run string) (*feed.Feed, error) {
 	if a := m.find(run); a != nil {
-		return a.feed.Watch(ctx, after, deltas), nil
+		return a.feed, nil
 	}
 	f := feed.New()
 	r, err := m.o.Runs.Read(run)
 	if err != nil {
 		return nil, err
 	}
-	if !r.Running {
-		res := r.Watch(ctx, nil, f)
-		f.End(string(res.Status))
-		return f.Watch(ctx, after, deltas), nil
+	if r.Running {
+		go m.follow(ctx, run, f)
+		return f, nil
 	}
-	go m.follow(ctx, run, f)
-	return f.Watch(ctx, after, deltas), nil
+	f.End(string(r.Watch(ctx, nil, f).Status))
+	return f, nil
 }
 
 // follow sends the events of a run that another process executes to a feed.
@@ -47,14 +59,14 @@ func (m *Manager) follow(ctx context.Context, run string, f *feed.Feed) {
 	}
 }
 
-// fill sends the events of a run that nothing executes to its feed.
-func (m *Manager) fill(ctx context.Context, run string, f *feed.Feed) {
+// replay sends the events of a run that are in its journal to a sink.
+func (m *Manager) replay(ctx context.Context, run string, to engine.Sink) {
 	r, err := m.o.Runs.Read(run)
 	if err != nil {
 		m.log(run, "read a run", err)
 		return
 	}
-	r.Watch(ctx, nil, f)
+	r.Watch(ctx, nil, to)
 }
 
 // Await returns once a run neither executes in this process nor is queued, or ctx ends.
