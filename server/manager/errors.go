@@ -3,12 +3,21 @@ package manager
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/pexctl/pex/engine"
 )
 
 // ErrQueueFull reports that too many runs wait for their turn. Nothing was started.
 var ErrQueueFull = errors.New("too many runs are waiting")
+
+// RateError reports that a tenant started too many runs. Nothing was started.
+type RateError struct{ RetryAfter time.Duration }
+
+// Error returns the message with the time until the next run may start.
+func (e *RateError) Error() string {
+	return fmt.Sprintf("too many runs were started; try again in %s", e.RetryAfter.Round(time.Second))
+}
 
 // ErrClosing reports that the process is shutting down. Nothing was changed.
 var ErrClosing = errors.New("the server is shutting down")

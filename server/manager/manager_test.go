@@ -85,7 +85,7 @@ func TestRunsWaitForTheirTurn(t *testing.T) {
 	gate := make(chan struct{})
 	w := newWorld(t, greets)
 	w.model = gatedModel{gate}
-	m := w.open(manager.Options{Slots: manager.NewSlots(1, 1, 1)})
+	m := w.open(manager.Options{Slots: manager.NewSlots(manager.Limits{Running: 1, RunningPerTenant: 1, Waiting: 1})})
 	w.start(m, "r-1")
 	w.start(m, "r-2")
 	if _, queued := m.Running("r-2"); !queued {
@@ -107,7 +107,7 @@ func TestAQueuedRunIsCancelled(t *testing.T) {
 	gate := make(chan struct{})
 	w := newWorld(t, greets)
 	w.model = gatedModel{gate}
-	m := w.open(manager.Options{Slots: manager.NewSlots(1, 1, 1)})
+	m := w.open(manager.Options{Slots: manager.NewSlots(manager.Limits{Running: 1, RunningPerTenant: 1, Waiting: 1})})
 	w.start(m, "r-1")
 	w.start(m, "r-2")
 	if err := m.Cancel(t.Context(), "r-2", bea); err != nil {
@@ -161,7 +161,7 @@ func TestABusyConversation(t *testing.T) {
 func TestASuspendedRunContinuesAfterARestart(t *testing.T) {
 	w := newWorld(t, greets)
 	w.model = gatedModel{make(chan struct{})}
-	m := w.open(manager.Options{Slots: manager.NewSlots(1, 1, 9)})
+	m := w.open(manager.Options{Slots: manager.NewSlots(manager.Limits{Running: 1, RunningPerTenant: 1, Waiting: 9})})
 	w.start(m, "r-1")
 	w.start(m, "r-2") // queued
 	items, err := m.Watch(t.Context(), "r-1", feed.Cursor{}, false)

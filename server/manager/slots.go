@@ -3,13 +3,22 @@ package manager
 import (
 	"slices"
 	"sync"
+	"time"
 )
+
+// Limits bound the runs of a server. 0 means no limit, except for Waiting.
+type Limits struct {
+	Running            int // runs that execute at once
+	RunningPerTenant   int
+	Waiting            int // runs that wait for a slot
+	PerMinutePerTenant int // runs that may start per minute; up to as many at once
+}
 
 // Slots limits how many runs execute at once, over all tenants and conversations. Waiting
 // runs get free slots in turns by tenant, and within a tenant by age. A conversation
 // executes one run at a time.
 type Slots struct {
-	total, perTenant, maxWaiting int
+	limits Limits
 
 	mu      sync.Mutex
 	running int
@@ -23,18 +32,16 @@ type Slots struct {
 type tenant struct {
 	running int
 	waiting []*Slot
+	starts  float64   // runs that may start now, if they are limited
+	at      time.Time // of starts
 }
 
 // conversation identifies a conversation of a tenant. Without id, it is none.
 type conversation struct{ tenant, id string }
 
-// NewSlots returns slots for total runs at once, and for perTenant runs of each tenant. At
-// most maxWaiting runs wait for one.
-func NewSlots(total, perTenant, maxWaiting int) *Slots {
-	return &Slots{
-		total: total, perTenant: perTenant, maxWaiting: maxWaiting,
-		tenants: map[string]*tenant{}, busy: map[conversation]int{},
-	}
+// NewSlots returns slots with limits.
+func NewSlots(l Limits) *Slots {
+	return &Slots{limits: l, tenants: map[string]*tenant{}, busy: map[conversation]int{}}
 }
 
 // Slot is the permission to execute a run.
@@ -66,16 +73,39 @@ func (s *Slots) enqueue(tenantName, memoryID string) *Slot {
 }
 
 // Reserve returns a slot that is ready now or later. The error is ErrQueueFull if too many
-// runs wait. The caller must call Leave.
+// runs wait, or a *RateError if the tenant started too many. The caller must call Leave.
 func (s *Slots) Reserve(tenantName, memoryID string) (*Slot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	t := s.tenant(tenantName)
+	if err := s.limits.checkRate(t, time.Now()); err != nil {
+		return nil, err
+	}
 	slot := s.enqueue(tenantName, memoryID)
-	if !slot.granted && s.waiting > s.maxWaiting {
+	if !slot.granted && s.waiting > s.limits.Waiting {
 		s.remove(slot)
 		return nil, ErrQueueFull
 	}
+	t.starts--
 	return slot, nil
+}
+
+// checkRate returns a *RateError if a tenant may not start a run now.
+func (l Limits) checkRate(t *tenant, now time.Time) error {
+	if l.PerMinutePerTenant == 0 {
+		return nil
+	}
+	most := float64(l.PerMinutePerTenant)
+	perSecond := most / 60
+	if t.at.IsZero() {
+		t.starts = most
+	} else {
+		t.starts = min(most, t.starts+now.Sub(t.at).Seconds()*perSecond)
+	}
+	if t.at = now; t.starts < 1 {
+		return &RateError{RetryAfter: time.Duration((1 - t.starts) / perSecond * float64(time.Second))}
+	}
+	return nil
 }
 
 // Enter returns a slot that is ready at once, whatever the limits: a human decided that the
@@ -137,7 +167,7 @@ func (s *Slots) tenant(name string) *tenant {
 
 // grant gives free slots to waiting runs.
 func (s *Slots) grant() {
-	for refused := 0; refused < len(s.order) && s.running < s.total; {
+	for refused := 0; refused < len(s.order) && (s.limits.Running == 0 || s.running < s.limits.Running); {
 		name := s.order[0]
 		s.order = append(s.order[1:], name) // the next one's turn
 		next := s.next(s.tenant(name))
@@ -153,7 +183,7 @@ func (s *Slots) grant() {
 
 // next returns the oldest waiting run of a tenant that may execute, or nil.
 func (s *Slots) next(t *tenant) *Slot {
-	if t.running >= s.perTenant {
+	if limit := s.limits.RunningPerTenant; limit > 0 && t.running >= limit {
 		return nil
 	}
 	i := slices.IndexFunc(t.waiting, func(l *Slot) bool { return l.of.id == "" || s.busy[l.of] == 0 })

@@ -1,14 +1,17 @@
 package manager
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // Tenants take turns, and within a tenant the oldest run is first.
 func TestTenantsTakeTurns(t *testing.T) {
-	s := NewSlots(1, 9, 99)
+	s := NewSlots(Limits{Running: 1, RunningPerTenant: 9, Waiting: 99})
 	first := s.Enter("a", "")
 	var order []string
 	slots := map[string]*Slot{}
@@ -41,7 +44,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 }
 
 func TestATenantDoesNotTakeTheSlotsOfOthers(t *testing.T) {
-	s := NewSlots(3, 2, 99)
+	s := NewSlots(Limits{Running: 3, RunningPerTenant: 2, Waiting: 99})
 	granted := func(tenant string) bool {
 		slot, err := s.Reserve(tenant, "")
 		return err == nil && slot.Granted()
@@ -52,7 +55,7 @@ func TestATenantDoesNotTakeTheSlotsOfOthers(t *testing.T) {
 }
 
 func TestAConversationExecutesOneRunAtATime(t *testing.T) {
-	s := NewSlots(9, 9, 99)
+	s := NewSlots(Limits{Running: 9, RunningPerTenant: 9, Waiting: 99})
 	var slots []*Slot
 	for i := range 4 {
 		slot, err := s.Reserve("a", []string{"x", "x", "y", ""}[i])
@@ -75,7 +78,7 @@ func TestAConversationExecutesOneRunAtATime(t *testing.T) {
 }
 
 func TestAFullQueueTakesNothing(t *testing.T) {
-	s := NewSlots(1, 1, 1)
+	s := NewSlots(Limits{Running: 1, RunningPerTenant: 1, Waiting: 1})
 	running, _ := s.Reserve("a", "")
 	waiting, err := s.Reserve("a", "")
 	if err != nil {
@@ -92,4 +95,26 @@ func TestAFullQueueTakesNothing(t *testing.T) {
 	if n, waiting := s.Load(); n != 1 || waiting != 0 {
 		t.Error(n, waiting)
 	}
+}
+
+func TestATenantStartsSoManyRunsPerMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewSlots(Limits{Waiting: 99, PerMinutePerTenant: 2})
+		for range 2 {
+			if _, err := s.Reserve("a", ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := s.Reserve("a", "")
+		if rate, ok := errors.AsType[*RateError](err); !ok || rate.RetryAfter != 30*time.Second {
+			t.Fatal(err)
+		}
+		if _, err := s.Reserve("b", ""); err != nil {
+			t.Error("another tenant:", err)
+		}
+		time.Sleep(30 * time.Second)
+		if _, err := s.Reserve("a", ""); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -81,7 +81,7 @@ func (w *world) open(o manager.Options) *manager.Manager {
 	w.t.Helper()
 	o.Runs = w.service()
 	if o.Slots == nil {
-		o.Slots = manager.NewSlots(1000, 1000, 1000)
+		o.Slots = manager.NewSlots(manager.Limits{Running: 1000, RunningPerTenant: 1000, Waiting: 1000})
 	}
 	if o.ParkAfter == 0 {
 		o.ParkAfter = time.Minute
