@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,7 +58,7 @@ func (h *Home) CheckAll(yield func(Finding) bool) error {
 	if err != nil {
 		return fmt.Errorf("check runs: %w", err)
 	}
-	gone := slices.DeleteFunc(h.index.runs(), func(run string) bool {
+	gone := slices.DeleteFunc(slices.Collect(maps.Keys(h.index.marks())), func(run string) bool {
 		return checkID(run) != nil || exists(h.path(run)) || exists(h.Folder(run))
 	})
 	slices.Sort(gone)

@@ -48,6 +48,10 @@ func (h *Home) Head(run string) (Head, error) {
 	return *w.head, nil
 }
 
+// HeadMarks returns a number for the head of each run that has one. The number changes when
+// a session writes another head.
+func (h *Home) HeadMarks() map[string]int64 { return h.index.marks() }
+
 // SetHead sets the summary that Close writes to the run's head, as JSON. Without it, a
 // session that appended records writes a head without a summary.
 func (f *File) SetHead(summary []byte) { f.summary = bytes.Clone(summary) }

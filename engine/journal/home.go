@@ -169,16 +169,13 @@ func (h *Home) List() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}
-	heads := map[string]bool{} // runs with a head, whose files need not be opened
-	for _, id := range h.index.runs() {
-		heads[id] = true
-	}
+	heads := h.HeadMarks() // runs with a head, whose files need not be opened
 	var ids []string
 	for _, e := range entries {
 		id, isJournal := strings.CutSuffix(e.Name(), suffix)
 		switch {
 		case isJournal && !e.IsDir() && checkID(id) == nil:
-			if heads[id] || hasRecord(h.path(id)) {
+			if _, hasHead := heads[id]; hasHead || hasRecord(h.path(id)) {
 				ids = append(ids, id)
 			}
 			delete(heads, id)

@@ -96,9 +96,9 @@ func (x *index) head(run string) (*Head, []byte, error) {
 	return head, line, err
 }
 
-// runs returns the ids of the runs that have a head, in no order. It does not verify the
-// heads. An unreadable index has none.
-func (x *index) runs() []string {
+// marks returns the position of the last head of each run that has one. It does not verify
+// the heads. An unreadable index has none.
+func (x *index) marks() map[string]int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	file, err := x.refresh()
@@ -106,7 +106,11 @@ func (x *index) runs() []string {
 		return nil
 	}
 	defer file.Close()
-	return slices.Collect(maps.Keys(x.lines))
+	out := make(map[string]int64, len(x.lines))
+	for run, s := range x.lines {
+		out[run] = s.at
+	}
+	return out
 }
 
 // refresh opens the file and reads what was appended since the last time. The caller

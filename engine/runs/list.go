@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pexctl/pex/engine/runtime"
@@ -138,14 +139,34 @@ func joinSome(words []string, join func([]string) string) string {
 }
 
 // Unfinished returns the ids of the runs whose heads do not say that they have ended, or
-// that have none, sorted. It reads no journal.
+// that have none, sorted. It reads no journal, and each head only once.
 func (s *Service) Unfinished() ([]string, error) {
+	marks := s.home.HeadMarks()
 	ids, err := s.home.List()
 	if err != nil {
 		return nil, err
 	}
+	s.ended.mu.Lock()
+	defer s.ended.mu.Unlock()
 	return slices.DeleteFunc(ids, func(id string) bool {
+		mark, hasHead := marks[id]
+		if !hasHead {
+			return false
+		}
+		if was, ok := s.ended.marks[id]; ok && was == mark {
+			return true
+		}
 		sum, ok := s.headSummary(id)
-		return ok && sum.Status != stop.RunInterrupted
+		ended := ok && sum.Status != stop.RunInterrupted
+		if ended {
+			s.ended.marks[id] = mark
+		}
+		return ended
 	}), nil
+}
+
+// endedRuns are the runs that have ended, with the marks of their heads.
+type endedRuns struct {
+	mu    sync.Mutex
+	marks map[string]int64
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/pexctl/pex/engine"
@@ -242,4 +243,37 @@ func TestDecisionsHaveTheirAuthor(t *testing.T) {
 	if len(all) != 1 || all[0].By == nil || *all[0].By != ann || len(decided) != 1 || decided[0] != all[0].Path {
 		t.Errorf("%+v, decided %v", all, decided)
 	}
+}
+
+// A run that ended is unfinished again while it continues with higher limits.
+func TestUnfinishedRuns(t *testing.T) {
+	w := newWorld(t, counted)
+	s := w.open()
+	w.finish(w.start(s, "r-1"))
+	w.node = approved
+	w.finish(w.start(s, "r-2"))
+	want := func(ids ...string) {
+		t.Helper()
+		for range 2 {
+			if got, err := s.Unfinished(); err != nil || !slices.Equal(got, ids) {
+				t.Errorf("%v, %v; want %v", got, err, ids)
+			}
+		}
+	}
+	want("r-2")
+	w.node = approved
+	for range 2 {
+		w.resume(w.open(), "r-2", runs.ResumeOptions{Answers: []runs.Answer{{Value: "approve"}}})
+	}
+	want()
+	w.node = func(s engine.Scope) error {
+		if err := counted(s); err != nil {
+			return err
+		}
+		return approved(s)
+	}
+	if res := w.resume(w.open(), "r-1", runs.ResumeOptions{Set: []string{"limits.max_steps=9"}}); res.Status != stop.RunInterrupted {
+		t.Fatal(res.Status)
+	}
+	want("r-1")
 }

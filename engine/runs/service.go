@@ -55,6 +55,8 @@ type Service struct {
 	env  Env
 	dir  string
 	home *journal.Home
+
+	ended *endedRuns
 }
 
 // Open opens the home in a folder. It creates the folder if it does not exist.
@@ -63,7 +65,7 @@ func Open(dir string, env Env) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{env: env, dir: dir, home: home}, nil
+	return &Service{env: env, dir: dir, home: home, ended: &endedRuns{marks: map[string]int64{}}}, nil
 }
 
 // As returns the same service for decisions that by makes.
