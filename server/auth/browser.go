@@ -1,0 +1,78 @@
+package auth
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/pexctl/pex/server/problem"
+)
+
+// The methods and headers that web pages of other origins may use.
+const (
+	corsMethods = "GET, POST, DELETE"
+	corsHeaders = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, X-Request-Id"
+	corsExposed = "Location, Retry-After, X-Request-Id"
+)
+
+// rejectForeign returns why an anonymous request is rejected: a web page of another site
+// may have caused it. A page can make its host name resolve to a loopback address (DNS
+// rebinding), which the Host header shows, and can send requests without reading the
+// responses.
+func (g *Guard) rejectForeign(r *http.Request) *problem.Problem {
+	if !g.o.AnyHost && !g.isLocalHost(r.Host) {
+		return problem.New(problem.Forbidden, "host %.100q is not accepted without authentication: use localhost, 127.0.0.1 or [::1]", r.Host)
+	}
+	if err := g.crossSite.Check(r); err != nil {
+		return problem.New(problem.Forbidden, "requests from web pages of other origins are not accepted: add the origin to cors.origins")
+	}
+	return nil
+}
+
+// isLocalHost reports whether a Host header names a loopback address or an accepted host.
+func (g *Guard) isLocalHost(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(host)
+	if host == "localhost" || g.hosts[host] {
+		return true
+	}
+	if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
+		host = host[1 : len(host)-1]
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Zone() == "" && ip.Unmap().IsLoopback()
+}
+
+// setCORS permits accepted origins to read the response. It responds to preflight
+// requests and returns true for them.
+func (g *Guard) setCORS(w http.ResponseWriter, r *http.Request) (isPreflight bool) {
+	if len(g.origins) > 0 {
+		w.Header().Add("Vary", "Origin")
+	}
+	origin := r.Header.Get("Origin")
+	accepted := origin != "" && g.origins[origin]
+	h := w.Header()
+	if accepted {
+		h.Set("Access-Control-Allow-Origin", origin)
+		h.Set("Access-Control-Expose-Headers", corsExposed)
+	}
+	if r.Method != http.MethodOptions || origin == "" || r.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	if !accepted {
+		problem.Write(w, problem.New(problem.Forbidden, "origin %.100q is not accepted: add it to cors.origins", origin))
+		return true
+	}
+	headers := corsHeaders
+	if g.o.TenantHeader != "" {
+		headers += ", " + g.o.TenantHeader
+	}
+	h.Set("Access-Control-Allow-Methods", corsMethods)
+	h.Set("Access-Control-Allow-Headers", headers)
+	h.Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}
