@@ -113,9 +113,7 @@ func (c *compiler) kind() bool {
 	switch {
 	case e == nil || c.doc.Kind == specfs.KindAgent || c.doc.Kind == specfs.KindLibrary:
 		return true
-	case c.doc.Kind == specfs.KindTests || c.doc.Kind == specfs.KindSuite || c.doc.Kind == specfs.KindPrices:
-		hint := map[string]string{specfs.KindTests: "run it with pexctl test", specfs.KindSuite: "run it with pexctl eval", specfs.KindPrices: "pass it with --prices to commands that read a spec"}
-		c.Report.Error(diag.WrongKind, e.Value.Position, "a file of kind: %s is not an agent", c.doc.Kind).Hint = hint[c.doc.Kind]
+	case language.NotAnAgent(c.Report, e.Value):
 		return false
 	}
 	c.Report.Error(diag.WrongKind, e.Value.Position, "unknown kind %s", syntax.Quote(e.Value.Text)).

@@ -18,6 +18,7 @@ var beyondCodes = map[diag.Code]string{
 	diag.UnmentionedTool: "the text of prompts", diag.NoEffect: "one key against another", diag.HistoryNotShown: "what a template renders",
 	diag.BadIgnore: "comments", diag.UnusedIgnore: "comments", diag.TooMany: "a count of the others", diag.UntypedSchema: "a schema within the file",
 	diag.MisspeltModel: "names of models", diag.CutByComment: "comments", diag.NumberAsText: "how a value is written",
+	diag.Exposed: "one key against another", diag.UnknownRole: "names",
 }
 
 // beyondSchema are cases whose codes a schema checks elsewhere, but not here.
@@ -38,6 +39,8 @@ var beyondSchema = map[string]string{
 	"prices-as-a-spec":             "the kind is right, but not what is asked for",
 	"rounded-numbers-of-tests":     "the digits of a number, which editors round too",
 	"script-mistakes":              "a file of replies says not what it is",
+	"server-as-an-agent":           "needs other files",
+	"server-tokens-file":           "needs other files",
 	"suite-baseline":               "the text of references to git",
 	"suite-dataset-columns":        "needs other files",
 	"suite-dataset-format":         "the ending of a name",

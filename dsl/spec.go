@@ -58,6 +58,9 @@ type Options struct {
 	// texts: at most most files, and one more if there are more. With the error
 	// ErrOnDisk, or if List is nil, the disk is read.
 	List func(dir string, most int) ([]specfs.FileEntry, error)
+	// Insecure allows a Server to listen on an address that other machines can reach
+	// without auth.
+	Insecure bool
 	// Context cancels work whose result is no longer needed. The result is then
 	// incomplete and must be ignored; nil means no cancellation.
 	Context context.Context

@@ -1,6 +1,8 @@
 package dsl
 
 import (
+	"slices"
+
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
@@ -36,7 +38,9 @@ func LoadTests(path string, o Options) (*testspec.Tests, diag.List) {
 // mapping parses a file that must be a mapping. It returns nil after reporting an
 // error.
 func (l *loader) mapping(src *syntax.Source, what string) *syntax.Node {
-	l.ReadPaths = append(l.ReadPaths, src.Path)
+	if !slices.Contains(l.ReadPaths, src.Path) {
+		l.ReadPaths = append(l.ReadPaths, src.Path)
+	}
 	tree := syntax.Parse(src, l.Report)
 	if tree != nil && tree.Kind != syntax.Map {
 		d := l.Report.Error(diag.WrongType, tree.Position, "%s must be a mapping, got %s", what, tree.Describe())

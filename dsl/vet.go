@@ -13,15 +13,15 @@ import (
 )
 
 // Vet reports all mistakes in a file of any kind, and in the tests and suites
-// that a spec names (a folder means its spec.yaml, or else its case.yaml or
-// suite.yaml). It returns the file's values with their origins, sorted by path.
+// that a spec names (a folder means its spec.yaml, or else its case.yaml,
+// suite.yaml or server.yaml). It returns the file's values with their origins, sorted by path.
 //
 // Once Options.Context has ended, it returns as soon as possible without results.
 //
 // If Options.Analyzers is not nil, it also warns about unused ignore comments of
 // the file: only then did all analyzers run.
 func Vet(path string, o Options) ([]config.Origin, diag.List) {
-	path = specfs.InFolder(path, specfs.SpecFile, specfs.CaseFile, specfs.SuiteFile)
+	path = specfs.InFolder(path, specfs.SpecFile, specfs.CaseFile, specfs.SuiteFile, specfs.ServerFile)
 	if o.Programs == nil {
 		o.Programs = NewPrograms(o)
 	}
@@ -40,6 +40,18 @@ func Vet(path string, o Options) ([]config.Origin, diag.List) {
 	case specfs.KindPrices:
 		l := v.loader(o)
 		_, tree := l.loadPrices(path)
+		if values = config.Origins(tree, nil); tree != nil {
+			v.file = tree.Source.Path
+		}
+	case specfs.KindServer:
+		l := v.loader(o)
+		_, tree, defaults := l.loadServer(path)
+		if values = config.Origins(tree, defaults); tree != nil {
+			v.file = tree.Source.Path
+		}
+	case specfs.KindTokens:
+		l := v.loader(o)
+		_, tree := l.loadTokens(path)
 		if values = config.Origins(tree, nil); tree != nil {
 			v.file = tree.Source.Path
 		}

@@ -50,7 +50,7 @@ func addKeysBelow(keys []Key, path string, v reflect.Value) []Key {
 // IsReference reports whether the decoder handles a type by name.
 func IsReference(t reflect.Type) bool {
 	switch t {
-	case PromptRefType, SchemaRefType, GuardRefType, TemplateType, FilterRefType, AgentRefType, ModelRefType, DurationType, ValueType, RawType, AnyValueType:
+	case PromptRefType, SchemaRefType, GuardRefType, TemplateType, FilterRefType, AgentRefType, ModelRefType, DurationType, SizeType, ValueType, RawType, AnyValueType:
 		return true
 	}
 	return false
@@ -88,6 +88,8 @@ func typeWord(t reflect.Type) string {
 		return "name of an LLM"
 	case DurationType:
 		return "duration"
+	case SizeType:
+		return "size"
 	case AnyValueType:
 		return "any value; strings are templates"
 	}

@@ -95,6 +95,8 @@ func wholeDefault(v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case time.Duration:
 		return x.String()
+	case Size:
+		return x.String()
 	case component.PromptRef:
 		return x.Text
 	case component.Template:

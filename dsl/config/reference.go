@@ -26,6 +26,8 @@ func (c *Decoder) reference(v *syntax.Node, path string, tag reflect.StructTag, 
 		to.SetBytes(v.AppendJSON(nil))
 	case DurationType:
 		to.SetInt(int64(c.duration(v, path, tag)))
+	case SizeType:
+		to.SetInt(int64(c.size(v, path, tag)))
 	case PromptRefType:
 		c.promptRef(v, path, tag, to.Addr().Interface().(*component.PromptRef))
 	case TemplateType:

@@ -5,7 +5,7 @@ type Code string
 
 // Codes by subject: reading files, the shape of YAML, the language, names,
 // templates, expressions, schemas and paths, the graph, policy, YAML pitfalls,
-// likely mistakes.
+// servers, likely mistakes.
 const (
 	Unreadable    Code = "PEX001"
 	OutsideRoot   Code = "PEX002"
@@ -63,6 +63,10 @@ const (
 	UnusedIgnore    Code = "PEX083"
 	UnsetKey        Code = "PEX084"
 	MisspeltModel   Code = "PEX085"
+	Exposed         Code = "PEX086"
+	PlainToken      Code = "PEX087"
+	BadOrigin       Code = "PEX088"
+	UnknownRole     Code = "PEX089"
 	MissingGrant    Code = "PEX090"
 	ShadowedTool    Code = "PEX091"
 	NeverFires      Code = "PEX092"

@@ -55,6 +55,9 @@ func (s *writer) exemplify(v *syntax.Node, f config.Field) {
 	if f.Value.Type() == config.DurationType && len(examples.Items) == 0 {
 		examples = syntax.NewTexts("90s", "15m")
 	}
+	if f.Value.Type() == config.SizeType && len(examples.Items) == 0 {
+		examples = syntax.NewTexts("64KiB", "1MiB")
+	}
 	if len(examples.Items) > 0 {
 		v.Set("examples", syntax.Position{}, examples)
 	}
@@ -90,6 +93,7 @@ func kindDocs() []string {
 	docs := map[string]string{
 		specfs.KindAgent: "An agent, run with pexctl run.", specfs.KindLibrary: "Shared LLMs, tools and prompts, for include.",
 		specfs.KindTests: "Test cases for pexctl test.", specfs.KindSuite: "An evaluation suite for pexctl eval.", specfs.KindPrices: "Prices of models, for --prices.",
+		specfs.KindServer: "A server of agents, started with pexctl serve.", specfs.KindTokens: "The tokens of a server's clients.",
 	}
 	out := make([]string, len(specfs.Kinds))
 	for i, k := range specfs.Kinds {

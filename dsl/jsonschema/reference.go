@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/config"
@@ -31,7 +32,7 @@ func (p Page) Text() string {
 // Reference documents every key of the language and of the components, in the
 // order of the reference. It reads the same structs as New.
 func Reference(catalog engine.Catalog, checks component.Blueprints) []Page {
-	pages := append(specPages(), testPages()...)
+	pages := slices.Concat(specPages(), testPages(), serverPages())
 	for _, f := range catalog.Nodes {
 		pages = append(pages, componentPage("nodes", f.Type, f.Type, f.Doc, f.Config()))
 	}

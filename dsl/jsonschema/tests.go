@@ -3,6 +3,7 @@ package jsonschema
 import (
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/language"
@@ -23,14 +24,19 @@ func (s *writer) byKind(agent *syntax.Node) *syntax.Node {
 	s.defs.Set("tests", syntax.Position{}, s.testsFile())
 	s.defs.Set("suite", syntax.Position{}, s.suite())
 	s.defs.Set("prices", syntax.Position{}, s.structOf(&language.PricesKeys{}))
+	s.defs.Set("server", syntax.Position{}, s.server())
+	s.defs.Set("tokens", syntax.Position{}, s.tokens())
 	is := func(kind string) *syntax.Node {
 		return syntax.NewMap("properties", syntax.NewMap("kind", syntax.NewMap("const", syntax.NewText(kind))), "required", syntax.NewTexts("kind"))
 	}
 	oneCase := syntax.NewMap("anyOf", syntax.NewList(syntax.NewMap("required", syntax.NewTexts("render")), syntax.NewMap("required", syntax.NewTexts("run"))))
 	headless := syntax.NewMap("not", syntax.NewMap("required", syntax.NewTexts("kind")), "anyOf", oneCase.Get("anyOf"))
-	return choose(is(specfs.KindSuite), refTo("suite"), choose(is(specfs.KindPrices), refTo("prices"),
-		choose(is(specfs.KindTests), choose(oneCase, refTo("case_file"), refTo("tests")),
-			choose(headless, refTo("case_file"), refTo("agent")))))
+	out := choose(is(specfs.KindTests), choose(oneCase, refTo("case_file"), refTo("tests")),
+		choose(headless, refTo("case_file"), refTo("agent")))
+	for _, kind := range []string{specfs.KindTokens, specfs.KindServer, specfs.KindPrices, specfs.KindSuite} {
+		out = choose(is(kind), refTo(strings.ToLower(kind)), out)
+	}
+	return out
 }
 
 func choose(condition, then, otherwise *syntax.Node) *syntax.Node {

@@ -151,6 +151,8 @@ func (s *writer) ofType(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 		return typed("string")
 	case config.DurationType:
 		return syntax.NewMap("type", syntax.NewTexts("string", "integer"), "pattern", syntax.NewText(`^-?([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$|^0$`))
+	case config.SizeType:
+		return syntax.NewMap("type", syntax.NewText("string"), "pattern", syntax.NewText(config.SizePattern))
 	case config.ValueType, config.RawType, config.AnyValueType:
 		return syntax.NewMap()
 	}

@@ -1,7 +1,8 @@
-// Package language defines the language of specs, tests, suites and price lists
-// as Go structs: every key with its type, default and documentation.
+// Package language defines the language of specs, tests, suites, price lists,
+// servers and token files as Go structs: every key with its type, default and
+// documentation.
 //
-//	Spec, TestsKeys, SuiteKeys, PricesKeys --config.Decoder--> filled structs
+//	Spec, TestsKeys, SuiteKeys, PricesKeys, ServerKeys, TokensKeys --config.Decoder--> filled structs
 //	the same structs --> key order of fmt, JSON Schema, reference tables, advice
 //
 // A new key is a new field; no other place lists keys. The package also maps the

@@ -24,6 +24,10 @@ func KeyOrder(top map[string]string) format.Order {
 		return suiteOrder()
 	case specfs.KindPrices:
 		return pricesOrder()
+	case specfs.KindServer:
+		return serverOrder()
+	case specfs.KindTokens:
+		return tokensOrder()
 	}
 	return format.Order{First: []string{"apiVersion", "kind", "metadata"}}
 }

@@ -22,20 +22,23 @@ const (
 	KindTests   = "Tests"
 	KindSuite   = "Suite"
 	KindPrices  = "Prices"
+	KindServer  = "Server"
+	KindTokens  = "Tokens"
 )
 
 // Kinds are all kinds of files.
-var Kinds = []string{KindAgent, KindLibrary, KindTests, KindSuite, KindPrices}
+var Kinds = []string{KindAgent, KindLibrary, KindTests, KindSuite, KindPrices, KindServer, KindTokens}
 
 // The files that folders stand for.
 const (
-	CaseFile  = "case.yaml"
-	SuiteFile = "suite.yaml"
+	CaseFile   = "case.yaml"
+	SuiteFile  = "suite.yaml"
+	ServerFile = "server.yaml"
 )
 
-// Kind returns the kind of a file from its header: Agent, Library, Tests, Suite
-// or Prices, or "" for other files. A case.yaml is always Tests. A file with a
-// kind may still be invalid; loading it reports that.
+// Kind returns the kind of a file from its header, one of Kinds, or "" for other
+// files. A case.yaml is always Tests. A file with a kind may still be invalid;
+// loading it reports that.
 func Kind(path string) (string, error) {
 	h, err := readHeader(path)
 	return h.Kind, err
@@ -103,8 +106,8 @@ func headerOfTree(text []byte) header {
 	return header{Version: syntax.TextOf(tree, "apiVersion"), Kind: syntax.TextOf(tree, "kind"), Spec: syntax.TextOf(tree, "spec"), Tests: tree.Get("tests") != nil}
 }
 
-// Executable reports whether a file would be read as a spec, a library, tests, a
-// suite or prices: by Walk, by Files, or because another file names it. content
+// Executable reports whether a file would be read as a file of one of the Kinds: by
+// Walk, by Files, or because another file names it. content
 // is nil for the file on disk.
 func Executable(path string, content []byte) bool {
 	if !isYAML(strings.ToLower(filepath.Base(path))) {

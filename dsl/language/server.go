@@ -1,0 +1,166 @@
+package language
+
+import (
+	"sync"
+	"time"
+
+	"github.com/pexctl/pex/dsl/config"
+	"github.com/pexctl/pex/dsl/format"
+	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/engine/text"
+)
+
+// ServerKeys is a file of kind: Server.
+type ServerKeys struct {
+	APIVersion string        `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
+	Kind       string        `yaml:"kind" required:"true" enum:"Server" doc:"Server."`
+	Metadata   *Metadata     `yaml:"metadata" doc:"The name and description of the server."`
+	Listen     string        `yaml:"listen" doc:"The address to listen on: host:port. An empty host means all interfaces, port 0 any free port. An address that other machines can reach requires auth."`
+	Agents     *syntax.Node  `yaml:"agents" doc:"The agents to serve, by name. Default: the specs named on the command line."`
+	Auth       *AuthKeys     `yaml:"auth" doc:"How clients authenticate. Without it, every client has all roles, and the server accepts only connections to a loopback address."`
+	Tenants    TenantKeys    `yaml:"tenants" doc:"Tenants have separate runs and memory. A tenant cannot see the runs of another."`
+	Limits     ServerLimits  `yaml:"limits" doc:"The limits of the server."`
+	CORS       CORSKeys      `yaml:"cors" doc:"Which web pages may call the API from a browser."`
+	TLS        *TLSKeys      `yaml:"tls" doc:"Serves HTTPS. The files are read again when they change."`
+	ParkAfter  time.Duration `yaml:"park_after" min:"0s" doc:"How long a run that waits for an answer stays in memory. An answer that comes later resumes the run from disk."`
+	Grace      time.Duration `yaml:"grace" min:"0s" doc:"How long calls in flight may take to finish when the server shuts down. The next start resumes the suspended runs."`
+}
+
+// DefaultServer returns a server with the defaults.
+func DefaultServer() ServerKeys {
+	return ServerKeys{
+		Listen: "127.0.0.1:8484", Tenants: TenantKeys{Default: "shared"},
+		Limits:    ServerLimits{ConcurrentRuns: 64, QueuedRuns: 1000, Body: 1 << 20, Header: 32 << 10, Watchers: 2000},
+		ParkAfter: 30 * time.Second, Grace: 10 * time.Second,
+	}
+}
+
+// ServedAgentKeys is an entry of agents in a Server.
+type ServedAgentKeys struct {
+	Spec   string         `yaml:"spec" required:"true" doc:"The spec of the agent: a file, or a directory with a spec.yaml."`
+	Set    *syntax.Node   `yaml:"set" takes:"mapping, or list of strings" doc:"Overrides of the spec: a mapping of PATH: VALUE, or a list of PATH=VALUE."`
+	Roles  AgentRolesKeys `yaml:"roles" doc:"Which roles may do what with this agent. Requires auth."`
+	OnBusy string         `yaml:"on_busy" enum:"queue|reject|cancel" doc:"What to do with a new run of a conversation (memory_id) that already has an active run: queue it, reject it, or cancel the active run."`
+}
+
+// DefaultServedAgent returns an agent with the defaults.
+func DefaultServedAgent() ServedAgentKeys { return ServedAgentKeys{OnBusy: "queue"} }
+
+// AgentRolesKeys is the section roles of an agent in a Server.
+type AgentRolesKeys struct {
+	View    []string `yaml:"view" min:"1" doc:"The roles that may read runs of the agent. Default: view."`
+	Run     []string `yaml:"run" min:"1" doc:"The roles that may start, resume and cancel runs of the agent. Default: run."`
+	Approve []string `yaml:"approve" min:"1" doc:"The roles that may answer questions of runs of the agent. Default: approve."`
+	Admin   []string `yaml:"admin" min:"1" doc:"The roles that may delete runs of the agent. Default: admin."`
+}
+
+// Actions are the keys of roles, and the roles that every server has.
+var Actions = []string{"view", "run", "approve", "admin"}
+
+// AuthKeys is the section auth of a Server.
+type AuthKeys struct {
+	Tokens TokenFileKeys `yaml:"tokens" required:"true" missing:"write auth: {tokens: {file: tokens.yaml}}" doc:"Bearer tokens."`
+}
+
+// SetDefaults sets no defaults.
+func (*AuthKeys) SetDefaults() {}
+
+// TokenFileKeys is the section auth.tokens of a Server.
+type TokenFileKeys struct {
+	File string `yaml:"file" path:"file" required:"true" missing:"write file: tokens.yaml; pexctl serve token new NAME adds a token to it" doc:"A file of kind: Tokens."`
+}
+
+// TenantKeys is the section tenants of a Server.
+type TenantKeys struct {
+	Default string   `yaml:"default" doc:"The tenant of tokens without a tenant, and of all requests without auth. It uses the home directory itself."`
+	Known   []string `yaml:"known" min:"1" doc:"All tenants, the default one included. Tenants other than the default one require auth, and use tenants/NAME in the home directory. Default: only the default tenant."`
+	Header  string   `yaml:"header" doc:"The name of a request header that selects the tenant. It is used only for tokens with the role admin. Default: no header."`
+}
+
+// ServerLimits is the section limits of a Server.
+type ServerLimits struct {
+	ConcurrentRuns int             `yaml:"concurrent_runs" min:"1" doc:"The maximum number of runs that execute at once."`
+	QueuedRuns     int             `yaml:"queued_runs" min:"0" doc:"The maximum number of runs that wait for a free slot. Further runs are rejected with status 503."`
+	Body           config.Size     `yaml:"body" min:"1KiB" max:"64MiB" doc:"The maximum size of a request body."`
+	Header         config.Size     `yaml:"header" min:"1KiB" max:"1MiB" doc:"The maximum size of the headers of a request."`
+	Watchers       int             `yaml:"watchers" min:"1" doc:"The maximum number of open event streams."`
+	PerTenant      PerTenantLimits `yaml:"per_tenant" doc:"The limits of each tenant."`
+}
+
+// PerTenantLimits is the section limits.per_tenant of a Server.
+type PerTenantLimits struct {
+	ConcurrentRuns int `yaml:"concurrent_runs" min:"1" doc:"The maximum number of runs of one tenant that execute at once. Default: no limit of its own."`
+	RunsPerMinute  int `yaml:"runs_per_minute" min:"1" doc:"The maximum number of runs that one tenant may start per minute. Default: no limit."`
+}
+
+// CORSKeys is the section cors of a Server.
+type CORSKeys struct {
+	Origins []string `yaml:"origins" min:"1" doc:"The origins of these web pages: scheme://host or scheme://host:port. * allows every origin and is valid only without auth. Default: none."`
+}
+
+// IdentityName matches the name of a tenant or a role. A tenant is also the name of a
+// directory, and some file systems ignore case.
+var IdentityName = text.Regexp(`^[a-z0-9][a-z0-9_-]*$`)
+
+// OriginPattern matches an origin in the form that browsers send.
+const OriginPattern = `^https?://([a-z0-9_.-]+|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?$`
+
+// TLSKeys is the section tls of a Server.
+type TLSKeys struct {
+	Cert string `yaml:"cert" path:"file" required:"true" missing:"tls needs both files: {cert: cert.pem, key: key.pem}" doc:"A PEM file with the certificate, followed by those of its issuers."`
+	Key  string `yaml:"key" path:"file" required:"true" missing:"tls needs both files: {cert: cert.pem, key: key.pem}" doc:"A PEM file with the private key."`
+}
+
+// SetDefaults sets no defaults.
+func (*TLSKeys) SetDefaults() {}
+
+// TokensKeys is a file of kind: Tokens.
+type TokensKeys struct {
+	APIVersion string      `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
+	Kind       string      `yaml:"kind" required:"true" enum:"Tokens" doc:"Tokens."`
+	Tokens     []TokenKeys `yaml:"tokens" required:"true" min:"1" doc:"The tokens. pexctl serve token new NAME adds one."`
+}
+
+// HashDigits is the number of hex digits of a SHA-256 hash.
+const HashDigits = 64
+
+// TokenKeys is an entry of tokens.
+type TokenKeys struct {
+	Name   string   `yaml:"name" required:"true" doc:"The name of the client: the author of its decisions, and its name in the access log."`
+	SHA256 string   `yaml:"sha256" required:"true" missing:"to make a token, run pexctl serve token new NAME" doc:"The SHA-256 hash of the token, 64 hex digits. The token itself is not stored."`
+	Tenant string   `yaml:"tenant" doc:"The tenant of the client. Default: tenants.default of the server."`
+	Roles  []string `yaml:"roles" required:"true" min:"1" doc:"What the client may do: view, run, approve, admin, or roles that the agents of the server name. run includes view; admin includes all others."`
+}
+
+// ServerSections are the sections of a Server to search for misplaced keys.
+var ServerSections = sync.OnceValue(func() []Section {
+	return []Section{
+		{"limits", config.KeysOf(ServerLimits{})},
+		{"limits.per_tenant", config.KeysOf(PerTenantLimits{})},
+		{"an entry of agents", config.KeysOf(ServedAgentKeys{})},
+		{"auth", config.KeysOf(AuthKeys{})},
+		{"cors", config.KeysOf(CORSKeys{})},
+		{"tls", config.KeysOf(TLSKeys{})},
+		{"metadata", config.KeysOf(Metadata{})},
+		{"", config.KeysOf(ServerKeys{})},
+	}
+})
+
+func serverOrder() format.Order {
+	order := ofStruct(ServerKeys{})
+	agent, auth, limits := ofStruct(ServedAgentKeys{}), ofStruct(AuthKeys{}), ofStruct(ServerLimits{})
+	agent.Below = map[string]format.Order{"roles": ofStruct(AgentRolesKeys{})}
+	auth.Below = map[string]format.Order{"tokens": ofStruct(TokenFileKeys{})}
+	limits.Below = map[string]format.Order{"per_tenant": ofStruct(PerTenantLimits{})}
+	order.Below = map[string]format.Order{
+		"metadata": ofStruct(Metadata{}), "agents": {Below: map[string]format.Order{"*": agent}}, "auth": auth,
+		"tenants": ofStruct(TenantKeys{}), "limits": limits, "cors": ofStruct(CORSKeys{}), "tls": ofStruct(TLSKeys{}),
+	}
+	return order
+}
+
+func tokensOrder() format.Order {
+	order := ofStruct(TokensKeys{})
+	order.Below = map[string]format.Order{"tokens": {Below: map[string]format.Order{"*": ofStruct(TokenKeys{})}}}
+	return order
+}

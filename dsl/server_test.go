@@ -1,0 +1,177 @@
+package dsl_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/serverspec"
+	"github.com/pexctl/pex/dsl/testspec"
+)
+
+const (
+	serverHead = "apiVersion: pex/v1\nkind: Server\n"
+	someHash   = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+	tokenFile  = "apiVersion: pex/v1\nkind: Tokens\ntokens:\n  - {name: ci, sha256: " + someHash + ", roles: [run, view]}\n"
+)
+
+func TestServerHasItsDefaults(t *testing.T) {
+	inFolder(t, map[string]string{"server.yaml": serverHead})
+	got, found := dsl.LoadServer(".", options())
+	if got == nil {
+		t.Fatal(found)
+	}
+	want := &serverspec.Config{
+		Listen: "127.0.0.1:8484", Tenants: serverspec.Tenants{Default: "shared", Known: []string{"shared"}},
+		Limits:    serverspec.Limits{ConcurrentRuns: 64, QueuedRuns: 1000, Body: 1 << 20, Header: 32 << 10, Watchers: 2000},
+		ParkAfter: 30 * time.Second, Grace: 10 * time.Second,
+	}
+	places := cmpopts.IgnoreFields(serverspec.Config{}, "File", "Dir", "Root", "Files", "ListenAt", "Position")
+	if d := cmp.Diff(want, got, places); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestServerIsCompiled(t *testing.T) {
+	inFolder(t, map[string]string{
+		"deploy/server.yaml": serverHead + `metadata: {name: desk, description: All agents., labels: {team: ops}}
+listen: 0.0.0.0:443
+agents:
+  refund: {spec: ../specs/refund, set: {limits.max_steps: 3}, roles: {run: [support], approve: [finance, admin]}, on_busy: cancel}
+  again: {spec: ../specs/refund/spec.yaml}
+auth: {tokens: {file: tokens.yaml}}
+tenants: {default: main, known: [main, acme], header: X-Tenant-Id}
+limits: {concurrent_runs: 4, queued_runs: 0, body: 64KiB, header: 1KiB, watchers: 3, per_tenant: {concurrent_runs: 2, runs_per_minute: 60}}
+cors: {origins: [https://chat.example.com, "http://localhost:3000"]}
+tls: {cert: ../tls/cert.pem, key: ../tls/key.pem}
+park_after: 0s
+grace: 1m
+`,
+		"deploy/tokens.yaml":     tokenFile + "  - {name: boss, sha256: " + strings.ToUpper(strings.Replace(someHash, "9", "8", 1)) + ", tenant: acme, roles: [finance, support]}\n",
+		"specs/refund/spec.yaml": pricedSpec("{provider: scripted, options: {replies: [{text: x}]}}", ""),
+		"tls/cert.pem":           "c", "tls/key.pem": "k", "pex.lock": "",
+	})
+	got, found := dsl.LoadServer("deploy", options())
+	if got == nil || len(found) > 0 {
+		t.Fatal(found)
+	}
+	root, err := filepath.EvalSymlinks(filepath.Dir(filepath.Dir(got.File)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
+	want := &serverspec.Config{
+		File: in("deploy/server.yaml"), Dir: in("deploy"), Root: root,
+		Files: []string{in("deploy/server.yaml"), in("deploy/tokens.yaml"), in("tls/cert.pem"), in("tls/key.pem")},
+		Name:  "desk", Description: "All agents.", Labels: map[string]string{"team": "ops"}, Listen: "0.0.0.0:443",
+		Agents: []serverspec.Agent{
+			{Name: "refund", Spec: in("specs/refund/spec.yaml"), Set: []string{"limits.max_steps=3"}, Roles: map[string][]string{"run": {"support"}, "approve": {"finance", "admin"}}, OnBusy: "cancel"},
+			{Name: "again", Spec: in("specs/refund/spec.yaml"), Set: []string{}, Roles: map[string][]string{}, OnBusy: "queue"},
+		},
+		Auth: &serverspec.Auth{File: in("deploy/tokens.yaml"), Tokens: []serverspec.Token{
+			{Name: "ci", SHA256: someHash, Tenant: "main", Roles: []string{"run", "view"}},
+			{Name: "boss", SHA256: strings.Replace(someHash, "9", "8", 1), Tenant: "acme", Roles: []string{"finance", "support"}},
+		}},
+		Tenants:   serverspec.Tenants{Default: "main", Known: []string{"main", "acme"}, Header: "X-Tenant-Id"},
+		Limits:    serverspec.Limits{ConcurrentRuns: 4, Body: 64 << 10, Header: 1 << 10, Watchers: 3, PerTenant: serverspec.PerTenant{ConcurrentRuns: 2, RunsPerMinute: 60}},
+		Origins:   []string{"https://chat.example.com", "http://localhost:3000"},
+		TLS:       &serverspec.TLS{Cert: in("tls/cert.pem"), Key: in("tls/key.pem")},
+		ParkAfter: 0, Grace: time.Minute,
+	}
+	if d := cmp.Diff(want, got, cmpopts.IgnoreTypes(testspec.Position{})); d != "" {
+		t.Error(d)
+	}
+	if got.ListenAt.Line != 4 || got.Agents[1].Position.Line != 7 || got.Auth.Tokens[1].Position.Line != 5 {
+		t.Errorf("positions: %v %v %v", got.ListenAt, got.Agents[1].Position, got.Auth.Tokens[1].Position)
+	}
+}
+
+// TestAddressesOfServers: without auth, a server listens on a loopback address only.
+func TestAddressesOfServers(t *testing.T) {
+	const open = "accepts connections from other machines, and there is no auth"
+	tests := []struct{ listen, message, hint string }{
+		{"127.0.0.1:8484", "", ""},
+		{"127.8.9.10:0", "", ""},
+		{"localhost:65535", "", ""},
+		{`"[::1]:8484"`, "", ""},
+		{`"[::ffff:127.0.0.1]:8484"`, "", ""},
+		{"0.0.0.0:8484", open, "or listen on 127.0.0.1:8484"},
+		{`":80"`, open, "or listen on 127.0.0.1:80"},
+		{`"[::]:80"`, open, "127.0.0.1:80"},
+		{"192.168.1.2:80", open, ""},
+		{"localhost.example.com:80", open, ""},
+		{"0:80", open, ""},
+		{"8484", "invalid address", "write 127.0.0.1:8484"},
+		{"localhost", "invalid address", "add a port: localhost:8484"},
+		{"http://localhost:8484", "invalid address", "write only host and port: localhost:8484"},
+		{`"::1:8484"`, "invalid address", "in brackets: [::1]:8484"},
+		{`"fe80::1"`, "invalid address", `in brackets: "[::1]:8484"`},
+		{"localhost:65536", "invalid address", "write host:port: 127.0.0.1:8484"},
+		{"localhost:http", "invalid address", "write host:port"},
+		{"localhost:080", "invalid address", "write host:port"},
+		{`""`, "invalid address", ""},
+		{`"my host:80"`, "invalid address", ""},
+		{"unix:/run/pex.sock", "invalid address", "write host:port"},
+	}
+	for _, tt := range tests {
+		inFolder(t, map[string]string{"server.yaml": serverHead + "listen: " + tt.listen + "\n", "tokens.yaml": tokenFile})
+		got, found := dsl.LoadServer("server.yaml", options())
+		text := found.String()
+		if (got == nil) != (tt.message != "") || !strings.Contains(text, tt.message) || !strings.Contains(text, tt.hint) {
+			t.Errorf("%s: got %v\n%s", tt.listen, got != nil, text)
+		}
+		for name, o := range map[string]dsl.Options{"insecure": {Insecure: true}, "auth": {Set: []string{"auth.tokens.file=tokens.yaml"}}} {
+			o.Catalog = catalog
+			if s, found := dsl.LoadServer("server.yaml", o); (s == nil) != strings.HasPrefix(tt.message, "invalid") {
+				t.Errorf("%s with %s: %v", tt.listen, name, found)
+			}
+		}
+	}
+}
+
+// TestEveryOriginIsForServersWithoutAuth: a page that any origin may call has no token to steal.
+func TestEveryOriginIsForServersWithoutAuth(t *testing.T) {
+	inFolder(t, map[string]string{"server.yaml": serverHead + "cors: {origins: ['*']}\n", "tokens.yaml": tokenFile})
+	if s, found := dsl.LoadServer("server.yaml", options()); s == nil || !slices.Equal(s.Origins, []string{"*"}) {
+		t.Error(found)
+	}
+	if s, _ := dsl.LoadServer("server.yaml", dsl.Options{Catalog: catalog, Set: []string{"auth.tokens.file=tokens.yaml"}}); s != nil {
+		t.Error("accepted with auth")
+	}
+}
+
+func TestTokensAreLoadedAlone(t *testing.T) {
+	inFolder(t, map[string]string{"tokens.yaml": tokenFile, "server.yaml": serverHead, "broken.yaml": tokenFile + "  - {name: ci, token: pex_1234, roles: [run]}\n"})
+	got, found := dsl.LoadTokens("tokens.yaml", options())
+	want := []serverspec.Token{{Name: "ci", SHA256: someHash, Roles: []string{"run", "view"}}}
+	if d := cmp.Diff(want, got, cmpopts.IgnoreTypes(testspec.Position{})); d != "" {
+		t.Error(d, found)
+	}
+	for _, name := range []string{"broken.yaml", "server.yaml", "gone.yaml"} {
+		if got, found := dsl.LoadTokens(name, options()); got != nil || !found.Failed() {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestNoTokenIsShown: neither diagnostics nor vet --explain show a token.
+func TestNoTokenIsShown(t *testing.T) {
+	const token = "hunter2-hunter2"
+	for _, entry := range []string{"sha256: " + token, "token: " + token, "Secret: " + token, "name: a, sha256: " + someHash + ", key: " + token, "tokn: a, sha256: " + token} {
+		inFolder(t, map[string]string{"tokens.yaml": "apiVersion: pex/v1\nkind: Tokens\ntokens: [{" + entry + "}, " + token + "]\n"})
+		values, found := dsl.Vet("tokens.yaml", options())
+		if text := found.String(); strings.Contains(text, "hunter2") || !found.Failed() {
+			t.Errorf("%s:\n%s", entry, text)
+		}
+		for _, v := range values {
+			if strings.Contains(v.Value, "hunter2") {
+				t.Errorf("%s: explain shows %s", entry, v.Path)
+			}
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package serverspec
+
+import (
+	"path/filepath"
+
+	"github.com/pexctl/pex/dsl/config"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/dsl/testspec"
+)
+
+// maxAgents is the maximum number of agents of a server: each has its own
+// program.
+const maxAgents = 1000
+
+// Env is the environment for compiling a server.
+type Env struct {
+	*testspec.Env
+	// Insecure allows an address that other machines can reach without auth.
+	Insecure bool
+	// Tokens reads the tree of a file of kind: Tokens. It returns nil after reporting
+	// an error.
+	Tokens func(at *syntax.Node, path string) *syntax.Node
+}
+
+// Compile decodes a tree of kind: Server, with overrides applied, and returns the
+// origins of its defaults. The Config is complete only if no error was reported.
+func Compile(u *config.Unit, env *Env, src *syntax.Source, tree *syntax.Node) (*Config, []config.Origin) {
+	b := &compiler{
+		Compiler: testspec.NewCompiler(u, env.Env, tree, src.Dir(), language.ServerSections), env: env, tree: tree, keys: language.DefaultServer(),
+		config: &Config{File: src.Path, Dir: src.Dir(), Root: u.Files.Root, Position: testspec.PositionOf(tree.Position)},
+	}
+	b.Title, b.Quiet = "the server", false
+	b.compile()
+	b.config.Files = u.ReadPaths
+	return b.config, b.Defaults
+}
+
+// compiler decodes a server. Its phases run in the order of compile; each prepares
+// what later ones refer to.
+type compiler struct {
+	*testspec.Compiler
+	env    *Env
+	tree   *syntax.Node
+	keys   language.ServerKeys
+	config *Config
+	roles  map[string][]*syntax.Node // the roles that agents name, and where
+}
+
+func (b *compiler) compile() {
+	b.FindSecrets(b.tree)
+	b.Decode(b.tree, "", &b.keys)
+	if m := b.keys.Metadata; m != nil {
+		b.config.Name, b.config.Description, b.config.Labels = m.Name, m.Description, m.Labels
+	}
+	b.config.ParkAfter, b.config.Grace = b.keys.ParkAfter, b.keys.Grace
+	b.agents()
+	b.tenants()
+	b.auth()
+	b.listen()
+	b.limits()
+	b.origins()
+	b.tls()
+}
+
+// at returns the value at a path of keys, or the nearest one above it that is
+// written.
+func (b *compiler) at(path ...string) syntax.Position {
+	v := b.tree
+	for _, key := range path {
+		next := v.Get(key)
+		if next == nil {
+			break
+		}
+		v = next
+	}
+	return v.Position
+}
+
+// agents decodes the agents and compiles their specs.
+func (b *compiler) agents() {
+	section := b.Section("agents", b.keys.Agents)
+	if n := len(section.Entries); n > maxAgents {
+		b.Report.Error(diag.TooLarge, b.keys.Agents.Position, "the server has %d agents; the maximum is %d", n, maxAgents)
+	}
+	b.roles = map[string][]*syntax.Node{}
+	for _, e := range section.Entries[:min(len(section.Entries), maxAgents)] {
+		if b.env.Done() {
+			return
+		}
+		b.CheckName(e, "an agent")
+		b.agent(e)
+	}
+}
+
+func (b *compiler) agent(e *syntax.Entry) {
+	path := "agents." + e.Key
+	if e.Value.Kind == syntax.Text {
+		b.WrongType(e.Value, path, "a mapping").Hint = "write " + e.Key + ": {spec: " + e.Value.Text + "}"
+		return
+	}
+	k := language.DefaultServedAgent()
+	b.Decode(e.Value, path, &k)
+	set := b.Overrides(k.Set, path+".set")
+	a := Agent{Name: e.Key, Set: testspec.TextsOf(set), OnBusy: k.OnBusy, Roles: b.agentRoles(e.Value.Get("roles"), &k.Roles), Position: testspec.PositionOf(e.Position)}
+	if v := e.Value.Get("spec"); v != nil && k.Spec != "" {
+		if a.Spec = b.SpecFile(v, k.Spec); a.Spec != "" {
+			b.env.LoadSubject(b.Unit, v.Position, a.Spec, set)
+		}
+	}
+	b.config.Agents = append(b.config.Agents, a)
+}
+
+// agentRoles returns the roles of an agent by action.
+func (b *compiler) agentRoles(section *syntax.Node, k *language.AgentRolesKeys) map[string][]string {
+	out := map[string][]string{}
+	for i, names := range [][]string{k.View, k.Run, k.Approve, k.Admin} {
+		action := language.Actions[i]
+		if len(names) == 0 {
+			continue
+		}
+		out[action] = names
+		for j, v := range section.Get(action).Items {
+			if b.name(v, names[j], "a role") {
+				b.roles[names[j]] = append(b.roles[names[j]], v)
+			}
+		}
+	}
+	return out
+}
+
+// name checks the name of a tenant or a role.
+func (b *compiler) name(v *syntax.Node, name, what string) bool {
+	return checkName(b.Decoder, v, name, what)
+}
+
+// limits checks the limits against each other.
+func (b *compiler) limits() {
+	l := b.keys.Limits
+	b.config.Limits = Limits{
+		ConcurrentRuns: l.ConcurrentRuns, QueuedRuns: l.QueuedRuns, Body: int64(l.Body), Header: int64(l.Header), Watchers: l.Watchers,
+		PerTenant: PerTenant(l.PerTenant),
+	}
+	if n := l.PerTenant.ConcurrentRuns; n > l.ConcurrentRuns {
+		b.Report.Error(diag.OutOfRange, b.at("limits", "per_tenant", "concurrent_runs"), "limits.per_tenant.concurrent_runs is %d, more than the %d of limits.concurrent_runs", n, l.ConcurrentRuns).
+			Hint = "lower it, or raise limits.concurrent_runs"
+	}
+}
+
+// tls resolves the files of the certificate.
+func (b *compiler) tls() {
+	if t := b.keys.TLS; t != nil {
+		b.config.TLS = &TLS{Cert: b.resolve(t.Cert), Key: b.resolve(t.Key)}
+	}
+}
+
+// resolve returns the absolute path of a file that the decoder checked.
+func (b *compiler) resolve(name string) string {
+	if name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(b.Dir, filepath.FromSlash(name))
+}

@@ -1,0 +1,78 @@
+package serverspec
+
+import (
+	"time"
+
+	"github.com/pexctl/pex/dsl/testspec"
+)
+
+// Config is the configuration of a server, with all defaults.
+type Config struct {
+	File, Dir, Root string   // absolute
+	Files           []string // absolute paths of the files read, for watching, without those of specs
+	Name            string   // "" if the file has none
+	Description     string
+	Labels          map[string]string
+	Listen          string // host:port
+	ListenAt        testspec.Position
+	Agents          []Agent // in the order of the file; none means the specs named on the command line
+	Auth            *Auth   // nil without authentication
+	Tenants         Tenants
+	Limits          Limits
+	Origins         []string // of CORS; "*" allows every origin
+	TLS             *TLS     // nil for plain HTTP
+	ParkAfter       time.Duration
+	Grace           time.Duration
+	Position        testspec.Position
+}
+
+// Agent is an agent that the server offers.
+type Agent struct {
+	Name     string
+	Spec     string // absolute path, with its agent
+	Set      []string
+	Roles    map[string][]string // by action (view, run, approve, admin); an action without an entry requires the role of its name
+	OnBusy   string              // queue, reject or cancel
+	Position testspec.Position
+}
+
+// Auth is how clients authenticate.
+type Auth struct {
+	File   string // absolute path of the tokens
+	Tokens []Token
+}
+
+// Token is a bearer token of a client.
+type Token struct {
+	Name     string
+	SHA256   string // lower-case hex
+	Tenant   string // in Auth never ""; from CompileTokens "" for the default tenant
+	Roles    []string
+	Position testspec.Position
+}
+
+// Tenants are the tenants of a server.
+type Tenants struct {
+	Default string
+	Known   []string // with Default
+	Header  string   // selects the tenant of a request; "" for no header
+}
+
+// Limits are the limits of a server. Sizes are in bytes.
+type Limits struct {
+	ConcurrentRuns int
+	QueuedRuns     int
+	Body           int64
+	Header         int64
+	Watchers       int
+	PerTenant      PerTenant
+}
+
+// PerTenant limits each tenant; 0 means no limit.
+type PerTenant struct {
+	ConcurrentRuns int
+	RunsPerMinute  int
+}
+
+// TLS names the files of the certificate and its key, as absolute paths.
+type TLS struct{ Cert, Key string }
