@@ -52,7 +52,11 @@ func valueText(v json.RawMessage, among bool) string {
 
 // tally formats the usage of a run on one line.
 func tally(u engine.Usage) string {
-	s := fmt.Sprintf("%s, %s, %s tokens", text.Count(u.ModelCalls, "model call"), text.Count(u.ToolCalls, "tool call"), tty.Amount(u.Total()))
+	calls := "model call"
+	if u.ModelCalls == 0 {
+		calls = "completed model call" // one may have failed
+	}
+	s := fmt.Sprintf("%s, %s, %s tokens", text.Count(u.ModelCalls, calls), text.Count(u.ToolCalls, "tool call"), tty.Amount(u.Total()))
 	if u.CostUSD > 0 {
 		s += ", " + money(u.CostUSD)
 	}

@@ -141,7 +141,7 @@ func (l *Lines) tool(ev engine.Event) {
 func Remark(ev engine.Event) string {
 	switch ev.Type {
 	case engine.GuardFired:
-		return strings.TrimSuffix(fmt.Sprintf("guard %s: %s: %s", ev.Guard.Name, ev.Guard.Do, ev.Guard.Message), ": ")
+		return strings.TrimSuffix(fmt.Sprintf("guard %q (%s): %s", ev.Guard.Name, ev.Guard.Do, ev.Guard.Message), ": ")
 	case engine.LimitReached:
 		return fmt.Sprintf("limit reached: %s (%s)", ev.Stop.Message, ev.Stop.Path)
 	case engine.InterruptRaised:

@@ -28,7 +28,7 @@ s1 ok (1.5s, 300 tokens)
   s2 pencil n=2 page=top text="a b" error (12ms): unknown tool "pencil"
 warning: a reply was mended
 s2 failed (1.5s, 0 tokens): nothing to write with
-guard enough: stop: that will do
+guard "enough" (stop): that will do
 limit reached: 2 of 2 steps are done (limits.max_steps)
 2.5s, 4 model calls, 1 tool call, 1.2k tokens, $0.0012
 `

@@ -94,7 +94,7 @@ func TestTreeLeavesTheWholePictureOnScreen(t *testing.T) {
 	tree.Close()
 	wantScreen(t, s, `
 warning: a reply was mended
-guard enough: stop: that will do
+guard "enough" (stop): that will do
 limit reached: 2 of 2 steps are done (limits.max_steps)
 demo  plan v1 · 2/2 steps · 1.2k tok · $0.0012 · 0ms
   ✓ s1 Multiply  1 tool · 300 tok · 1.5s
