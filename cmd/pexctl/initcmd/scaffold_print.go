@@ -47,7 +47,11 @@ func writeProject(c *call, p createdProject, files []scaffold.File, wantJSON boo
 // printProject lists the files of a new project, and the next commands.
 func printProject(c *call, p createdProject) {
 	w, pen := ui.Styled(c.Stdout), tty.Pen{Color: ui.UsesColor(c.Stdout)}
-	fmt.Fprintf(w, "%s Created %s in %s: %s\n", pen.Ink(tty.Green, "✓"), pen.Ink(tty.Bold, p.Name), ui.Safe(w, p.Dir), ui.Count(len(p.Files), "file"))
+	in := ""
+	if p.Dir != p.Name {
+		in = " in " + ui.Safe(w, p.Dir)
+	}
+	fmt.Fprintf(w, "%s Created %s%s: %s\n", pen.Ink(tty.Green, "✓"), pen.Ink(tty.Bold, p.Name), in, ui.Count(len(p.Files), "file"))
 	for _, line := range topLevel(p.Files) {
 		fmt.Fprintln(w, "  "+line)
 	}
