@@ -44,9 +44,9 @@ func TestEncodingsHaveOneDiagnostic(t *testing.T) {
 		{"UTF-16LE", wide(binary.LittleEndian, false, spec), "spec.yaml:1:1: error PEX004: the file is encoded as UTF-16LE; a spec must be UTF-8"},
 		{"UTF-16BE", wide(binary.BigEndian, false, spec), "spec.yaml:1:1: error PEX004: the file is encoded as UTF-16BE; a spec must be UTF-8"},
 		{"Latin-1", strings.ReplaceAll(spec, "\u00e9", "\xe9"), "spec.yaml:3:21: error PEX004: invalid UTF-8: byte 0xE9"},
-		{"no-break spaces", strings.ReplaceAll(spec, "  main", "\u00a0\u00a0main"), "spec.yaml:5:1: error PEX004: the line is indented with a no-break space (U+00A0); YAML allows only spaces"},
-		{"a space and a no-break space", strings.ReplaceAll(spec, "  main", " \u00a0main"), "spec.yaml:5:2: error PEX004: the line is indented with a no-break space (U+00A0); YAML allows only spaces"},
-		{"ideographic spaces", strings.ReplaceAll(spec, "  main", "\u3000main"), "spec.yaml:5:1: error PEX004: the line is indented with the space character U+3000; YAML allows only spaces"},
+		{"no-break spaces", strings.ReplaceAll(spec, "  main", "\u00a0\u00a0main"), "spec.yaml:5:1: error PEX004: the line is indented with a no-break space (U+00A0); YAML allows only ordinary spaces"},
+		{"a space and a no-break space", strings.ReplaceAll(spec, "  main", " \u00a0main"), "spec.yaml:5:2: error PEX004: the line is indented with a no-break space (U+00A0); YAML allows only ordinary spaces"},
+		{"ideographic spaces", strings.ReplaceAll(spec, "  main", "\u3000main"), "spec.yaml:5:1: error PEX004: the line is indented with the space character U+3000; YAML allows only ordinary spaces"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -25,7 +25,7 @@ func readable(src *Source, r *Report) bool {
 		return false
 	}
 	if at, blank := oddIndent(src.Text); at >= 0 {
-		r.Error(diag.Syntax, src.PositionAt(at), "the line is indented with %s; YAML allows only spaces", blankName(blank)).
+		r.Error(diag.Syntax, src.PositionAt(at), "the line is indented with %s; YAML allows only ordinary spaces", blankName(blank)).
 			Hint = "replace it with spaces; text copied from a web page or a document often contains such characters"
 		return false
 	}

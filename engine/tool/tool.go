@@ -115,7 +115,7 @@ type Settings struct {
 	Description string   // the author's description, or ""
 	Dir         string   // the spec's folder: base of relative roots and commands
 	Root        string   // project root: file roots must be below it
-	Allow       []string // further folders, opened by --allow-path
+	Allow       []string // further folders, allowed by --allow-path
 	// Private lists absolute folders and files that no file tool may access, whatever its root:
 	// where runs, memory, tokens and environment variables are stored.
 	Private []string

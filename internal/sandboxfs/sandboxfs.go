@@ -70,7 +70,7 @@ func (f *Folder) settle(s tool.Settings, start, root string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("root %q lies outside the project; move it below %s or open it with --allow-path %s", root, project, f.dir)
+	return fmt.Errorf("root %q lies outside the project; move it below %s or allow it with --allow-path %s", root, project, f.dir)
 }
 
 // Dir returns the absolute path of the root.

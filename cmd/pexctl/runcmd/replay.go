@@ -37,7 +37,7 @@ func newReplayFlags() []cli.Flag {
 type replayFlags struct{ what, from, onDrift string }
 
 func driftFlag() cli.Flag {
-	return &cli.StringFlag{Name: "on-drift", Category: ui.GroupReplay, Usage: "`HOW`: On a request that differs from the recording, stop the run (fail) or continue with real calls (live) (default: fail)"}
+	return &cli.StringFlag{Name: "on-drift", Category: ui.GroupReplay, Usage: "`HOW`: If a request differs from the recording, stop the run (fail) or make this call for real (live) (default: fail)"}
 }
 
 // checkDrift converts a value of --on-drift to the form in engine.Source.

@@ -41,7 +41,7 @@ func toolsCallCommand(env *ui.Env) *cli.Command {
 			append(project.SpecFlags(), ui.LiveFlags()...),
 			&cli.StringFlag{Name: "args", Value: "{}", Usage: "Arguments as `JSON`, @FILE, or - for stdin (default: {})"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "`NAME=VALUE`: Set a parameter that the tool uses"},
-			&cli.StringFlag{Name: "memory-id", Usage: "Give the tool the notes and variables of the conversation `ID`"},
+			&cli.StringFlag{Name: "memory-id", Usage: "Give the tool the notes and variables of conversation `ID`"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "Approve the call without asking"},
 			project.TenantFlag(), project.TrustFlag(), project.HomeFlag(), ui.OutputFlag(),
 		),

@@ -174,7 +174,7 @@ func memoryDir(p *engine.Program, s Settings) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("memory.path: %s leads out of the project %s; --allow-path opens a folder outside it", p.Memory.Path, s.Root)
+	return "", fmt.Errorf("memory.path: %s leads out of the project %s; --allow-path allows a folder outside it", p.Memory.Path, s.Root)
 }
 
 func newTool(spec *tool.Spec, s Settings) (tool.Binding, error) {

@@ -55,24 +55,21 @@ func OpenRuns(c *ui.Call, spec string) (*runs.Service, error) {
 	if _, err := os.Stat(filepath.Join(dir, "runs")); err != nil {
 		hint := OtherHomes(c, "runs")
 		if hint == "" {
-			hint = "use --home or PEX_HOME for another home; a run prints its home when it ends"
+			hint = "to look elsewhere, use --home or PEX_HOME; a run prints where it is stored"
 		}
 		return nil, failure.NotFoundf(hint, "no runs in %s", fspath.Relative(dir))
 	}
 	return OpenHome(c, dir)
 }
 
-// homeHint is the way out of a home that cannot be opened.
-const homeHint = "to use another directory, set --home or PEX_HOME"
-
 // OpenHome opens a home, and creates it if it does not exist.
 func OpenHome(c *ui.Call, dir string) (*runs.Service, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, failure.WithHintf(failure.Infra(fmt.Errorf("the home must be a directory, but %s is a file", fspath.Shown(dir))), homeHint)
+		return nil, failure.WithHintf(failure.Infra(fmt.Errorf("the home must be a directory, but %s is a file", fspath.Shown(dir))), "set --home or PEX_HOME to a directory")
 	}
 	s, err := runs.Open(dir, RunsEnv(c, dir))
 	if err != nil {
-		return nil, failure.WithHintf(failure.Infra(err), homeHint)
+		return nil, failure.WithHintf(failure.Infra(err), "set --home or PEX_HOME to another directory")
 	}
 	return s, nil
 }

@@ -25,7 +25,7 @@ const trustAll = "all"
 // TrustFlag returns --trust, for commands that start programs or connect to
 // servers.
 func TrustFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "trust", Category: ui.GroupSpec, Usage: "Start programs and contact servers that files from outside the project define, if the digest of these files is `DIGEST`; \"all\" accepts any digest. Without --trust, the command shows the digest and asks you; without a terminal, it fails"}
+	return &cli.StringSliceFlag{Name: "trust", Category: ui.GroupSpec, Usage: "Allow programs and servers defined in files outside the project if the files' digest is `DIGEST`; \"all\" accepts any digest. Without --trust, the command shows the digest and asks you; without a terminal, it fails"}
 }
 
 // CheckTrust asks whether to trust what a spec uses from outside its project. It
