@@ -120,16 +120,17 @@ func (f *File) mayCreate(create bool) error {
 		}
 		return errMoved
 	}
-	w := f.home.witness(f.run)
+	head, _, err := f.home.index.head(f.run)
+	known := head.extent()
 	switch {
-	case errors.Is(w.err, ErrNewer):
-		return w.err
+	case create && known.seq == 0 && !errors.Is(err, ErrNewer):
+		return nil
 	case exists(f.path):
 		return errMoved // created meanwhile
-	case w.extent.seq > 0 || !create:
-		return missingJournal(f.run, f.path, w.extent)
+	case errors.Is(err, ErrNewer):
+		return err
 	}
-	return nil
+	return missingJournal(f.run, f.path, known)
 }
 
 // lockExisting locks the journal of a run, after moving it from the folder of a run of an
