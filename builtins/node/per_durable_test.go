@@ -246,3 +246,16 @@ func peak() float64 {
 	_, _ = fmt.Sscan(rest, &kb)
 	return kb * 1024 / 1e6
 }
+
+// cpuTime returns the CPU time of the process, 0 if unknown. Its unit is 10 ms.
+func cpuTime() time.Duration {
+	stat, _ := os.ReadFile("/proc/self/stat")
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}

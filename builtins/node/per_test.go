@@ -230,13 +230,13 @@ func BenchmarkPER(b *testing.B) {
 // concurrentRuns is the number of runs that benchmarks make at once.
 const concurrentRuns = 1000
 
-// concurrently makes runs of different ids at once and reports their rate, the collections
-// per 1,000 runs and the peak memory of the process.
+// concurrently makes runs of different ids at once and reports their rate and CPU time, the
+// collections per 1,000 runs and the peak memory of the process.
 func concurrently(b *testing.B, run func(id string) error) {
 	var before, after goruntime.MemStats
 	resetPeak()
 	goruntime.ReadMemStats(&before)
-	batch := 0
+	cpu, batch := cpuTime(), 0
 	for b.Loop() {
 		batch++
 		var wg sync.WaitGroup
@@ -250,6 +250,7 @@ func concurrently(b *testing.B, run func(id string) error) {
 		wg.Wait()
 	}
 	b.ReportMetric(float64(b.N*concurrentRuns)/b.Elapsed().Seconds(), "runs/s")
+	b.ReportMetric(float64((cpuTime()-cpu).Microseconds())/float64(b.N*concurrentRuns), "cpu-µs/run")
 	goruntime.ReadMemStats(&after)
 	b.ReportMetric(float64(after.NumGC-before.NumGC)/float64(b.N), "GC/op")
 	b.ReportMetric(peak(), "MB-peak")
