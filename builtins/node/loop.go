@@ -99,8 +99,18 @@ func (a *attempt) checkFinalReport(s engine.Scope, got parsedReply, r *model.Rep
 	return got
 }
 
-// turnName returns the path of a turn, such as "turn.3".
-func turnName(turn int) string { return "turn." + strconv.Itoa(turn) }
+// turnName returns the path of a turn, such as "turn.3". Most steps have few turns.
+func turnName(turn int) string {
+	switch turn {
+	case 1:
+		return "turn.1"
+	case 2:
+		return "turn.2"
+	case 3:
+		return "turn.3"
+	}
+	return "turn." + strconv.Itoa(turn)
+}
 
 // turn compacts the conversation and requests the next reply.
 func (a *attempt) turn(s engine.Scope, d *transcript, tools []model.ToolDef) (*model.Reply, error) {
@@ -176,12 +186,20 @@ func (t *toolTurn) run(s engine.Scope, todo []int) error {
 	return t.urged
 }
 
+// toolName returns the path of a call of a turn, such as "tool.0".
+func toolName(call int) string {
+	if call == 0 {
+		return "tool.0"
+	}
+	return "tool." + strconv.Itoa(call)
+}
+
 func (t *toolTurn) call(s engine.Scope, i int) (err error) {
 	if t.urged != nil {
 		return nil
 	}
 	c := &t.calls[i]
-	t.results[i], err = t.a.call(s, "tool."+strconv.Itoa(i), engine.Invocation{
+	t.results[i], err = t.a.call(s, toolName(i), engine.Invocation{
 		Tool: c.Name, Args: c.Args, CallID: c.ID, Truncated: t.cut, Obsolete: func() error { return t.urged },
 	})
 	if errors.Is(err, engine.ErrReplan) {

@@ -86,6 +86,7 @@ type effectContext struct {
 	done  chan struct{} // made when first asked for
 	err   error
 	after *afterFunc // the latest, linked to those before it
+	first afterFunc  // the earliest, for one allocation instead of two
 }
 
 // afterFunc is a function to call when a context ends.
@@ -132,8 +133,13 @@ func (c *effectContext) AfterFunc(f func()) (stop func() bool) {
 		go f()
 		return func() bool { return false }
 	}
-	c.after = &afterFunc{c, f, c.after}
-	return c.after.stop
+	a := &c.first
+	if a.c != nil {
+		a = &afterFunc{}
+	}
+	*a = afterFunc{c, f, c.after}
+	c.after = a
+	return a.stop
 }
 
 func (a *afterFunc) stop() bool {

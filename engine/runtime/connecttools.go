@@ -60,6 +60,7 @@ func (r *run) connectTools(s *scope) error {
 func (r *run) register(t BoundTool) {
 	info := t.Info()
 	t.cachedEffect, t.mask, t.vectorLLM = info.Effect, redact.New(r.host.Secrets), vectorLLM(t.Spec)
+	t.redactVisible = func(d tool.Definition) tool.Definition { return t.mask.Definition(d.Visible()) }
 	if t.sem == nil {
 		t.sem = newSemaphore(t.Spec)
 	}
@@ -204,13 +205,14 @@ func (t *BoundTool) compileSchema(def tool.Definition) (err error) {
 type BoundTool struct {
 	tool.Binding
 
-	cachedEffect tool.Effect      // effect, computed once per run
-	mask         redact.Mask      // redacts the secrets of the run's host
-	sem          *semaphore       // limits concurrent calls; nil = no limit
-	server       string           // tools entry of the server that provides it, or ""
-	def          *tool.Definition // the server's definition of it, or nil
-	sampling     tool.Sampling    // its server's sampling settings
-	vectorLLM    string           // LLM that embeds texts for it, or ""
+	cachedEffect  tool.Effect                           // effect, computed once per run
+	mask          redact.Mask                           // redacts the secrets of the run's host
+	redactVisible func(tool.Definition) tool.Definition // for tool.Call.Redacted
+	sem           *semaphore                            // limits concurrent calls; nil = no limit
+	server        string                                // tools entry of the server that provides it, or ""
+	def           *tool.Definition                      // the server's definition of it, or nil
+	sampling      tool.Sampling                         // its server's sampling settings
+	vectorLLM     string                                // LLM that embeds texts for it, or ""
 }
 
 // Member returns the tools entry of the server that provides the tool and the server's

@@ -20,7 +20,7 @@ func (w withBudget) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	q.reserved = reservation{}
 	if q.request.Metered = r.budgeted(); q.request.Metered {
 		var err error
-		if q.reserved, err = s.reserveRequest(q.request, spec.Cost); err != nil {
+		if q.reserved, err = s.reserveRequest(&q.request.Request, spec.Cost); err != nil {
 			return nil, err
 		}
 		s.charge(name, q.reserved)

@@ -28,10 +28,16 @@ type modelQuery struct {
 	nth      int // number of the call within its role and step, from 1
 	attempt  attempt
 	llm      boundModel
-	request  *model.Request // of the current attempt
-	first    model.Request  // of the first attempt, for one allocation instead of two
+	request  *request // of the current attempt
+	first    request  // of the first attempt, for one allocation instead of two
 	reserved reservation
 	started  time.Duration // active time of the run at the start of the call
+}
+
+// request is a request as the run sees it, and the copy that its model gets.
+type request struct {
+	model.Request
+	sent model.Request
 }
 
 // Model implements Scope.
@@ -89,14 +95,14 @@ func (w withRecord) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	if q.request == nil {
 		q.request = &q.first
 	} else { // earlier requests may be in use
-		q.request = new(model.Request)
+		q.request = &request{}
 	}
-	*q.request = model.Request{
+	q.request.Request = model.Request{
 		Role: c.Role, Call: q.nth, Step: c.Step, Messages: c.Messages, Tools: c.Tools,
 		ParallelTools: c.Parallel, Schema: c.Schema, Params: spec.Params, Fallback: q.llm.hasFallback, PriorAttempts: q.attempt.requests,
 	}
 	if r.traced() && q.attempt.n == 0 {
-		r.trace(Requested{q.request})
+		r.trace(Requested{&q.request.Request})
 	}
 	reply, err := w.next.ask(s, q)
 	if err != nil {

@@ -25,12 +25,12 @@ func (journaledModel) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	return kernel.Do(s.k, s.modelEffect(q.attempt, &q.llm, q.request))
 }
 
-func (s *scope) modelEffect(at attempt, m *boundModel, req *model.Request) kernel.Effect[*model.Reply] {
-	llm, spec := m.choose(req), m.spec
+func (s *scope) modelEffect(at attempt, m *boundModel, req *request) kernel.Effect[*model.Reply] {
+	llm, spec := m.choose(&req.Request), m.spec
 	name := at.path()
-	e := kernel.Effect[*model.Reply]{Name: name, Class: journal.Read, Layer: replay.LayerLLM, Detail: req, AcceptDrift: s.driftRule(), AtMostOnce: req.Metered}
+	e := kernel.Effect[*model.Reply]{Name: name, Class: journal.Read, Layer: replay.LayerLLM, Detail: &req.Request, AcceptDrift: s.driftRule(), AtMostOnce: req.Metered}
 	if s.r.journaled() {
-		segments, w := s.r.segments, modelrecord.NewRequest(req)
+		segments, w := s.r.segments, modelrecord.NewRequest(&req.Request)
 		e.Digest = w.Digest()
 		e.OnReplay = segments.AddRecorded
 		e.Request = func() []byte {
@@ -52,15 +52,15 @@ func (s *scope) modelEffect(at attempt, m *boundModel, req *model.Request) kerne
 		if me := at.begin(s.r.retries); me != nil {
 			return nil, modelFailure(me, false)
 		}
-		call := *req
-		call.Key = at.key(key)
+		req.sent = req.Request
+		req.sent.Key = at.key(key)
 		mask := redact.New(s.r.host.Secrets)
 		if s.r.emit.enabled() {
 			ctx = model.WithRetryNotice(ctx, func(e model.RetryEvent) {
 				send(retryEvent(engine.Event{Type: engine.ModelRetrying, Model: spec.Name, Role: req.Role}, e, mask))
 			})
 		}
-		reply, err := redact.Model{Model: llm, Mask: mask}.Generate(ctx, &call, stream)
+		reply, err := redact.Model{Model: llm, Mask: mask}.Generate(ctx, &req.sent, stream)
 		if err != nil {
 			return nil, modelFailure(model.AsError(err), req.Metered)
 		}

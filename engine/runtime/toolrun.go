@@ -114,19 +114,17 @@ func (c *toolRun) effect(name string, answers []qa, allowed int) kernel.Effect[s
 		e.Request = func() []byte { return toolRequest(c.rec.Tool, c.rec.Args, c.reusedKey) }
 	}
 	send := c.sender()
-	call := tool.Call{
-		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), name), Context: c.inv.Context,
-		Session: s.r.session(), Files: s.r.root().input.FilePaths(),
-		Lookup: s.r.lookup(c.rec.Args), Progress: c.progress(send),
-		Redacted: func(d tool.Definition) tool.Definition { return t.mask.Definition(d.Visible()) },
-	}
 	var shown <-chan struct{}
 	if t.effect() == tool.WriteEffect && s.r.root().host.Responder != nil {
 		shown = s.eventsDelivered()
 	}
-	metered := e.AtMostOnce
+	p := &callSegment{r: s.r, tool: t, emit: send, announced: shown, answers: answers, metered: e.AtMostOnce, grantedTokens: allowed}
+	p.call = tool.Call{
+		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), name), Context: c.inv.Context,
+		Session: s.r.session(), Files: s.r.root().input.FilePaths(),
+		Lookup: s.r.lookup(c.rec.Args), Progress: c.progress(send), Redacted: t.redactVisible,
+	}
 	e.Perform = func(ctx context.Context, key string) (segmentResult, error) {
-		p := &callSegment{r: s.r, tool: t, call: call, emit: send, announced: shown, answers: answers, metered: metered, grantedTokens: allowed}
 		p.call.Key = key
 		return t.callWithRetry(ctx, p)
 	}
