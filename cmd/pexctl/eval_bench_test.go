@@ -49,10 +49,11 @@ func benchEval(b *testing.B, n int) {
 		}
 	}
 	var cpu, wall time.Duration
-	var peak int64
+	var peak, stored int64
 	for b.Loop() {
+		home := b.TempDir()
 		cmd := exec.Command(bin, "eval", "suite.yaml", "-q", "-o", "json")
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "PEX_HOME="+b.TempDir(), "OPENAI_API_KEY=sk-of-nobody-at-all")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "PEX_HOME="+home, "OPENAI_API_KEY=sk-of-nobody-at-all")
 		began := time.Now()
 		out, high, err := peakOf(cmd)
 		wall, peak = wall+time.Since(began), max(peak, high)
@@ -62,13 +63,29 @@ func benchEval(b *testing.B, n int) {
 		if err != nil || json.Unmarshal(out, &r) != nil || r.Stats.Passed != n {
 			b.Fatalf("%v\n%s", err, out)
 		}
+		stored = sizeOf(b, filepath.Join(home, "evals", "*", "trials.jsonl"))
 		cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	}
 	ideal := time.Duration(n) * delay / flight
 	b.ReportMetric(float64(cpu.Microseconds())/1000/float64(b.N*n), "cpu-ms/case")
 	b.ReportMetric(float64(wall)/float64(b.N)/float64(ideal), "x-ideal-wall")
 	b.ReportMetric(float64(peak)/1024, "MiB-peak")
+	b.ReportMetric(float64(stored)/float64(n), "B/case")
 	b.ReportMetric(float64(server.Most()), "in-flight")
+}
+
+// sizeOf returns the size of the one file that matches pattern.
+func sizeOf(b *testing.B, pattern string) int64 {
+	b.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) != 1 {
+		b.Fatalf("%s: %d files, %v", pattern, len(files), err)
+	}
+	info, err := os.Stat(files[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	return info.Size()
 }
 
 // peakOf runs a command and returns its peak memory in kB. Its Rusage would start

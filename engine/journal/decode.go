@@ -22,7 +22,7 @@ func Decode(b []byte) (c Contents, err error) {
 	c.Records = make([]Record, 0, bytes.Count(b, []byte{'\n'})+1)
 	for seq := uint64(1); c.Good < len(b); seq++ {
 		line, _, ended := bytes.Cut(b[c.Good:], []byte{'\n'})
-		r, next, err := readRecord(line, seq, c.Tail)
+		r, next, err := readRecord(line, seq, c.Tail, version)
 		if err != nil && !ended && torn(line, c.Tail) {
 			break
 		}
@@ -38,19 +38,25 @@ func Decode(b []byte) (c Contents, err error) {
 }
 
 // readRecord verifies and parses the line that must have sequence number seq and follow
-// tail. The record's body aliases the line.
-func readRecord(line []byte, seq uint64, tail Chain) (Record, Chain, error) {
+// tail, in a format up to newest. The record's body aliases the line.
+func readRecord(line []byte, seq uint64, tail Chain, newest uint64) (Record, Chain, error) {
 	next, ok := verify(line, tail)
-	rec, err := parse(line)
+	rec, err := parse(line, newest)
+	return rec, next, judge(ok, err, seq, rec.Seq)
+}
+
+// judge returns what is wrong with a line that must have sequence number want: whether
+// its chain is intact, the error of parsing it, and the sequence number in it.
+func judge(intact bool, err error, want, got uint64) error {
 	switch {
-	case !ok:
-		err = damage(seq, rec.Seq)
-	case err == nil && rec.Seq != seq:
-		err = fmt.Errorf("%w: the line says seq %d", ErrCorrupt, rec.Seq)
+	case !intact:
+		return damage(want, got)
+	case err == nil && got != want:
+		return fmt.Errorf("%w: the line says seq %d", ErrCorrupt, got)
 	case err != nil && !errors.Is(err, ErrNewer):
-		err = fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	return rec, next, err
+	return err
 }
 
 func damage(want, got uint64) error {

@@ -51,6 +51,9 @@ func (l *lineReader) readLong(line []byte) (_ []byte, err error) {
 	return l.long, err
 }
 
+// span returns where the last line is.
+func (l *lineReader) span() span { return span{l.at, int(l.next - l.at)} }
+
 // corrupt returns an ErrCorrupt for the last line.
 func (l *lineReader) corrupt(what string) error {
 	return l.atLine(fmt.Errorf("%w: %s", ErrCorrupt, what))

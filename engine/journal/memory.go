@@ -1,6 +1,9 @@
 package journal
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 // Memory is an in-memory journal. The zero value is empty.
 type Memory struct {
@@ -34,7 +37,7 @@ func (m *Memory) Append(rs []Record) (*Ticket, error) {
 		if err != nil {
 			return nil, err
 		}
-		r, err := parse(line[:len(line)-1])
+		r, err := parse(line[:len(line)-1], version)
 		if err != nil {
 			return nil, err
 		}
@@ -59,3 +62,14 @@ func (Discard) KeepsValues() bool { return true }
 
 // Append does nothing.
 func (Discard) Append([]Record) (*Ticket, error) { return nil, nil }
+
+// Frozen is a read-only journal.
+type Frozen []Record
+
+var _ Journal = Frozen(nil)
+
+// Load returns the records.
+func (f Frozen) Load() ([]Record, error) { return f, nil }
+
+// Append always fails.
+func (Frozen) Append([]Record) (*Ticket, error) { return nil, errors.New("the journal is only read") }

@@ -3,17 +3,17 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/pexctl/pex/engine/regular"
 )
 
 // Pool is one append-only, locked file that holds the journals of many runs. A line is
 // that of a run's own journal with the run id before it, and each run has its own chain.
-// All runs share writes and syncs.
+// All runs share writes and syncs, and texts that several of them send are stored once.
 //
 // Its durability is that of a Home: Sync or Async.
 type Pool struct {
@@ -23,6 +23,7 @@ type Pool struct {
 	lock    *os.File
 	file    *os.File // for reading; the appender's disk is the same file
 	runs    map[string]*pooledRun
+	texts   sharedTexts
 	size    int64 // length including what waits to be written
 	dropped int
 }
@@ -110,6 +111,9 @@ func (p *Pool) Run(run string) (Journal, error) {
 	if !pooledID([]byte(run)) {
 		return nil, fmt.Errorf("run id %q: use 1 to %d letters, digits, '_', '.', '-' and '~'", run, maxPooledID)
 	}
+	if strings.HasPrefix(run, reservedRun) {
+		return nil, fmt.Errorf("run id %q: ids that begin with %q are reserved", run, reservedRun)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err != nil {
@@ -165,36 +169,49 @@ func ReadPool(path, run string) ([]Record, error) {
 		return nil, err
 	}
 	defer file.Close()
-	var recs []Record
-	tail := Chain{}
-	for l := newLinewise(file); ; {
-		line, ended, err := l.read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return recs, fmt.Errorf("%s: %w", path, err)
-		}
-		id, line, ok := cutRun(line)
-		if !ok || string(id) != run {
-			continue
-		}
-		if n := len(recs); n > 0 && recs[n-1].Kind == End { // the run was started again
-			recs, tail = nil, Chain{}
-		}
-		rec, next, err := l.record(line, uint64(len(recs)+1), tail)
-		if err != nil && !ended {
-			break // torn, or being written
-		}
-		if err != nil {
-			return recs, fmt.Errorf("%s: run %s: %w", path, run, err)
-		}
-		rec.Body = append([]byte(nil), rec.Body...)
-		rec.By = append([]byte(nil), rec.By...)
-		recs, tail = append(recs, rec), next
-	}
-	if len(recs) == 0 {
+	r := poolReader{lineReader: newLinewise(file), file: file, run: run}
+	err = r.all()
+	switch {
+	case err != nil:
+		return r.recs, fmt.Errorf("%s: %w", path, err)
+	case len(r.recs) == 0:
 		return nil, missing(run, fs.ErrNotExist)
 	}
-	return recs, nil
+	return r.recs, nil
 }
+
+// RemovePool deletes the folder that contains the pool at path. The folder is renamed
+// first, so that it disappears as a whole even if the deletion is interrupted; the rest
+// then remains under a name that starts with ".removed-". The error wraps fs.ErrNotExist
+// if there is no such folder, and is an *InUseError if the pool is open.
+func RemovePool(path string) error {
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(dir); err != nil {
+		return err
+	}
+	lock, err := acquire(path+".lock", filepath.Base(dir))
+	if held, ok := errors.AsType[*InUseError](err); ok {
+		return &InUseError{File: dir, PID: held.PID}
+	}
+	if err != nil {
+		return err
+	}
+	beside := filepath.Dir(dir)
+	trash, err := os.MkdirTemp(beside, removedPrefix)
+	if err != nil {
+		release(lock)
+		return fmt.Errorf("remove %s: %w", dir, err)
+	}
+	if err := retire(lock, dir, filepath.Join(trash, filepath.Base(dir))); err != nil {
+		_ = os.Remove(trash)
+		return fmt.Errorf("remove %s: %w", dir, err)
+	}
+	if err := errors.Join(regular.SyncDir(beside), os.RemoveAll(trash)); err != nil {
+		return fmt.Errorf("remove %s: %w", dir, err)
+	}
+	return nil
+}
+
+// PoolHolder reports whether the pool at path is open, without locking it, and in which
+// process; pid is 0 if unknown.
+func PoolHolder(path string) (pid int, yes bool) { return lockHolder(path + ".lock") }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"fmt"
 )
 
@@ -29,6 +30,9 @@ func newPooled(p *Pool, run string) *pooledRun {
 
 // A line of a pool is {"run":"id","v":1,... with the chain of the line without its run.
 const runMark = `{"run":"`
+
+// reservedRun is the start of the ids of lines that are not those of a run.
+const reservedRun = "~"
 
 // maxPooledID is the maximum length of a run id in a pool.
 const maxPooledID = 200
@@ -72,19 +76,15 @@ func cutRun(line []byte) (run, rest []byte, ok bool) {
 func (r *pooledRun) Append(recs []Record) (*Ticket, error) {
 	l := newLines()
 	defer l.release()
-	b, tail, durable := l.b, r.tail, false
+	tail, durable := r.tail, false
 	for i := range recs {
-		b = append(b, r.head...)
-		at := len(b)
 		var err error
-		if b, tail, err = AppendLine(b, &recs[i], tail); err != nil {
+		if tail, err = r.encode(l, &recs[i], tail); err != nil {
 			return nil, err
 		}
-		b[at] = ',' // the run is before it
 		durable = durable || recs[i].syncs()
 	}
-	l.b = b
-	t, err := r.pool.append(r, b, durable && r.pool.o.Durability != Async)
+	t, err := r.pool.append(r, l.b, durable && r.pool.o.Durability != Async)
 	if err != nil {
 		return nil, err
 	}
@@ -93,24 +93,69 @@ func (r *pooledRun) Append(recs []Record) (*Ticket, error) {
 	return t, nil
 }
 
+// encode appends the line of a record to l. A request refers to texts that the pool
+// already has.
+func (r *pooledRun) encode(l *lineBuffer, rec *Record, tail Chain) (Chain, error) {
+	v := uint64(version)
+	if rec.Kind == Intent && rec.Encoded {
+		body := newLines()
+		defer body.release()
+		b, ok, err := r.pool.texts.compact(body.b, rec.Body, r.pool)
+		if err != nil {
+			return tail, err
+		}
+		if ok {
+			compact := *rec
+			compact.Body, body.b = b, b
+			rec, v = &compact, sharedVersion
+		}
+	}
+	b := append(l.b, r.head...)
+	at := len(b)
+	b, tail, err := appendLine(b, v, rec, tail)
+	if err != nil {
+		return tail, err
+	}
+	b[at] = ',' // the run is before it
+	l.b = b
+	return tail, nil
+}
+
 func (p *Pool) append(r *pooledRun, b []byte, durable bool) (*Ticket, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.err != nil {
-		return nil, p.err
+	at, t, err := p.appendLines(b, durable)
+	if err == nil {
+		r.addSpan(at, len(b))
 	}
-	r.addSpan(p.size, len(b))
+	return t, err
+}
+
+// appendText appends the line of a text, which is durable no later than any line
+// appended after it, and returns where it is.
+func (p *Pool) appendText(b []byte) (at int64, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, _, err = p.appendLines(b, false)
+	return at, err
+}
+
+// appendLines appends lines and returns where they are. The caller holds mu.
+func (p *Pool) appendLines(b []byte, durable bool) (at int64, _ *Ticket, err error) {
+	if p.err != nil {
+		return 0, nil, p.err
+	}
+	at = p.size
 	p.size += int64(len(b))
 	if !durable && p.idle() {
-		err := p.writeNow(b)
-		if err == nil {
+		if err = p.writeNow(b); err == nil {
 			p.scheduleSync()
 		}
-		return nil, err
+		return at, nil, err
 	}
 	g := p.pendingGroup()
 	g.lines.b = append(g.lines.b, b...)
-	return p.commitSoon(durable), nil
+	return at, p.commitSoon(durable), nil
 }
 
 // addSpan records where lines of the run are.
@@ -125,6 +170,12 @@ func (r *pooledRun) addSpan(at int64, size int) {
 // Load returns the records so far.
 func (r *pooledRun) Load() ([]Record, error) {
 	p := r.pool
+	p.mu.Lock()
+	isNew, err := len(r.spans) == 0, p.err
+	p.mu.Unlock()
+	if isNew || err != nil {
+		return nil, err
+	}
 	p.settle()
 	p.mu.Lock()
 	pieces, err := r.spans, p.err
@@ -140,12 +191,27 @@ func (r *pooledRun) Load() ([]Record, error) {
 			return nil, fmt.Errorf("read journal %s: %w", p.path, err)
 		}
 		for len(b) > 0 {
-			var rec Record
-			if rec, b, tail, err = firstRecord(b, uint64(len(recs)+1), tail); err != nil {
+			var line []byte
+			line, b, _ = bytes.Cut(b, []byte{'\n'})
+			rec, next, err := r.record(line, uint64(len(recs)+1), tail)
+			if err != nil {
 				return nil, fmt.Errorf("%s: run %s: %w", p.path, r.id, err)
 			}
-			recs = append(recs, rec)
+			recs, tail = append(recs, rec), next
 		}
 	}
 	return recs, nil
+}
+
+// record reads a record of the run from its line.
+func (r *pooledRun) record(line []byte, seq uint64, tail Chain) (Record, Chain, error) {
+	_, line, ok := cutRun(line)
+	if !ok {
+		return Record{}, tail, ErrCorrupt
+	}
+	rec, next, err := readRecord(line, seq, tail, sharedVersion)
+	if err == nil && hasReferences(line) {
+		rec.Body, err = r.pool.texts.expand(rec.Body, r.pool.file)
+	}
+	return rec, next, err
 }

@@ -2,9 +2,11 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/pexctl/pex/engine/regular"
 )
@@ -61,6 +63,9 @@ func (s *poolScan) line(line []byte, ended bool) error {
 	if !ok {
 		return s.corrupt("the line is damaged")
 	}
+	if string(run) == textsRun {
+		return s.text(rest, ended)
+	}
 	r := s.pool.runs[string(run)]
 	if r == nil || r.ended && isFirstLine(rest) {
 		r = newPooled(s.pool, string(run))
@@ -72,11 +77,29 @@ func (s *poolScan) line(line []byte, ended bool) error {
 	if err == nil && r.seq == 0 && (rec.Kind != Start || rec.Path != r.id) {
 		err = s.corrupt("the run has no start")
 	}
+	if err == nil && hasReferences(rest) {
+		err = s.pool.texts.index.check(rec.Body)
+	}
 	if err != nil {
 		return fmt.Errorf("run %s: %w", run, err)
 	}
 	s.noNewline = !ended
 	s.addRecord(r, &rec, next)
+	return nil
+}
+
+// text processes the line of a shared text.
+func (s *poolScan) text(line []byte, ended bool) error {
+	texts := &s.pool.texts
+	text, next, err := parseText(line, texts.index.next(), texts.index.tail)
+	if err != nil && !ended && torn(line, texts.index.tail) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("shared text: %w", s.atLine(err))
+	}
+	s.noNewline = !ended
+	texts.add(DigestOf(text), s.span(), next)
 	return nil
 }
 
@@ -101,20 +124,78 @@ func isFirstLine(line []byte) bool {
 
 // record verifies and parses a line of a run; the body aliases the line.
 func (l *lineReader) record(line []byte, seq uint64, tail Chain) (Record, Chain, error) {
-	rec, next, err := readRecord(line, seq, tail)
+	rec, next, err := readRecord(line, seq, tail, sharedVersion)
 	if err != nil {
 		err = l.atLine(err)
 	}
 	return rec, next, err
 }
 
-// firstRecord reads the first line of b, a span of a pool.
-func firstRecord(b []byte, seq uint64, tail Chain) (Record, []byte, Chain, error) {
-	line, rest, _ := bytes.Cut(b, []byte{'\n'})
-	_, line, ok := cutRun(line)
-	if !ok {
-		return Record{}, nil, tail, ErrCorrupt
+// poolReader reads the records of one run of a pool. Damage of other runs does not
+// matter, and that of texts only if the run refers to them.
+type poolReader struct {
+	*lineReader
+	file  *os.File
+	run   string
+	recs  []Record
+	tail  Chain
+	texts textIndex
+	lost  error // why there are no further texts
+}
+
+func (r *poolReader) all() error {
+	for {
+		line, ended, err := r.read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		id, line, ok := cutRun(line)
+		switch {
+		case !ok:
+		case string(id) == textsRun:
+			r.text(line)
+		case string(id) == r.run:
+			if err = r.record(line); err != nil && !ended {
+				return nil // torn, or being written
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("run %s: %w", r.run, r.atLine(err))
+		}
 	}
-	rec, next, err := readRecord(line, seq, tail)
-	return rec, rest, next, err
+}
+
+// text adds a text.
+func (r *poolReader) text(line []byte) {
+	if r.lost != nil {
+		return
+	}
+	_, next, err := parseText(line, r.texts.next(), r.texts.tail)
+	if err != nil {
+		r.lost = fmt.Errorf("shared text: %w", r.atLine(err))
+		return
+	}
+	r.texts.add(r.span(), next)
+}
+
+// record adds a record of the run.
+func (r *poolReader) record(line []byte) error {
+	if n := len(r.recs); n > 0 && r.recs[n-1].Kind == End { // the run was started again
+		r.recs, r.tail = nil, Chain{}
+	}
+	rec, next, err := readRecord(line, uint64(len(r.recs)+1), r.tail, sharedVersion)
+	if err != nil {
+		return err
+	}
+	rec.By = bytes.Clone(rec.By)
+	if !hasReferences(line) {
+		rec.Body = bytes.Clone(rec.Body)
+	} else if rec.Body, err = r.texts.expand(rec.Body, r.file); err != nil {
+		return cmp.Or(r.lost, err)
+	}
+	r.recs, r.tail = append(r.recs, rec), next
+	return nil
 }

@@ -18,28 +18,12 @@ var ErrNewer = errors.New("journal is newer than this program")
 
 var errForm = errors.New("not a journal line")
 
-// parse parses a line without its newline. It skips unknown fields and rejects unknown
-// values. The chain was checked before, so parse must be safe for any input but need not
+// parse parses a line without its newline, of a format up to newest. It skips unknown
+// fields and rejects unknown values. The chain was checked before, so parse must be safe for any input but need not
 // validate strictly; encoding/json takes five times as long. The body aliases the line.
-func parse(line []byte) (r Record, err error) {
-	if len(line) < chainMarkLen {
-		return r, errForm
-	}
-	rest, sep := line[:len(line)-chainMarkLen], byte('{')
-	for len(rest) > 0 {
-		k := bytes.Index(rest, []byte(`":`))
-		if k < 2 || rest[0] != sep || rest[1] != '"' {
-			return r, errForm
-		}
-		key := rest[2:k]
-		value, after, ok := splitValue(rest[k+2:])
-		if !ok {
-			return r, errForm
-		}
-		if err := r.field(key, value); err != nil {
-			return r, err
-		}
-		rest, sep = after, ','
+func parse(line []byte, newest uint64) (r Record, err error) {
+	if err = eachField(line, newest, r.field); err != nil {
+		return r, err
 	}
 	switch {
 	case r.Kind == 0:
@@ -48,6 +32,44 @@ func parse(line []byte) (r Record, err error) {
 		r.Attempt = 1
 	}
 	return r, nil
+}
+
+// eachField calls f with each field of a line, except its version and chain.
+func eachField(line []byte, newest uint64, f func(key, value []byte) error) error {
+	if len(line) < chainMarkLen {
+		return errForm
+	}
+	rest, sep := line[:len(line)-chainMarkLen], byte('{')
+	for len(rest) > 0 {
+		k := bytes.Index(rest, []byte(`":`))
+		if k < 2 || rest[0] != sep || rest[1] != '"' {
+			return errForm
+		}
+		key := rest[2:k]
+		value, after, ok := splitValue(rest[k+2:])
+		if !ok {
+			return errForm
+		}
+		err := error(nil)
+		if string(key) == "v" {
+			err = checkVersion(value, newest)
+		} else {
+			err = f(key, value)
+		}
+		if err != nil {
+			return fmt.Errorf("field %s: %w", key, err)
+		}
+		rest, sep = after, ','
+	}
+	return nil
+}
+
+func checkVersion(v []byte, newest uint64) error {
+	n, err := strconv.ParseUint(string(v), 10, 64)
+	if err == nil && n > newest {
+		err = fmt.Errorf("%w: format %d, this program reads up to %d; use a later pexctl", ErrNewer, n, newest)
+	}
+	return err
 }
 
 // splitValue splits b after its first JSON value.
@@ -95,10 +117,6 @@ func closingQuote(b []byte) int {
 func (r *Record) field(key, v []byte) (err error) {
 	var n uint64
 	switch string(key) {
-	case "v":
-		if n, err = strconv.ParseUint(string(v), 10, 64); err == nil && n > version {
-			err = fmt.Errorf("%w: format %d, this program reads up to %d; use a later pexctl", ErrNewer, n, version)
-		}
 	case "seq":
 		r.Seq, err = strconv.ParseUint(string(v), 10, 64)
 	case "attempt":
@@ -133,10 +151,7 @@ func (r *Record) field(key, v []byte) (err error) {
 		s, err = unquote(v)
 		r.Body = []byte(s)
 	}
-	if err != nil {
-		return fmt.Errorf("field %s: %w", key, err)
-	}
-	return nil
+	return err
 }
 
 func parseName[T ~uint8](names []string, v []byte) (T, error) {

@@ -12,8 +12,11 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 )
 
-// version of the line format; new fields do not need a new version.
-const version = 1
+// Versions of the line format; new fields do not need a new version.
+const (
+	version       = 1
+	sharedVersion = 2 // only in pools: a shared text, or a record that refers to some
+)
 
 var (
 	kinds    = []string{"", "start", "intent", "result", "redo", "cut", "marker", "end", "change", "doubt", "answer"}
@@ -23,6 +26,10 @@ var (
 
 // AppendLine appends the line of r to b. A JSON body is written as is, any other as text.
 func AppendLine(b []byte, r *Record, c Chain) ([]byte, Chain, error) {
+	return appendLine(b, version, r, c)
+}
+
+func appendLine(b []byte, v uint64, r *Record, c Chain) ([]byte, Chain, error) {
 	at := len(b)
 	if err := r.EnsureBody(); err != nil {
 		return b, c, fmt.Errorf("record %d (%q) has no JSON form: %w", r.Seq, r.Path, err)
@@ -30,7 +37,7 @@ func AppendLine(b []byte, r *Record, c Chain) ([]byte, Chain, error) {
 	if !writable(r) {
 		return b, c, fmt.Errorf("record %d (%q) has no JSON form", r.Seq, r.Path)
 	}
-	b = appendNumber(append(b, `{"v":1`...), `,"seq":`, r.Seq)
+	b = appendNumber(appendNumber(b, lineStart, v), `,"seq":`, r.Seq)
 	b = appendWord(b, `,"kind":"`, kinds[r.Kind])
 	b = appendWord(b, `,"class":"`, classes[r.Class])
 	b = appendWord(b, `,"status":"`, statuses[r.Status])
