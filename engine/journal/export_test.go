@@ -34,3 +34,24 @@ func (f *File) WithoutWitness() { f.saveExtent = nil }
 
 // SealHead adds to a head the sum over all before it.
 var SealHead = sealHead
+
+// MaxTexts is the maximum number of texts that the runs of a pool share.
+const MaxTexts = maxTexts
+
+// Compact replaces all long texts of a body by references, as if they had been used
+// before. It returns nil if there are none.
+func Compact(body []byte) (_ []byte, texts [][]byte) {
+	b, ok, err := compact(nil, body, func(text []byte) (int, error) {
+		texts = append(texts, text)
+		return len(texts), nil
+	})
+	if err != nil || !ok {
+		return nil, nil
+	}
+	return b, texts
+}
+
+// Expand expands a body of Compact.
+func Expand(compact []byte, texts [][]byte) ([]byte, error) {
+	return expand(compact, func(n int) ([]byte, error) { return texts[n-1], nil })
+}

@@ -105,9 +105,9 @@ func (r *pooledRun) encode(l *lineBuffer, rec *Record, tail Chain) (Chain, error
 			return tail, err
 		}
 		if ok {
-			compact := *rec
-			compact.Body, body.b = b, b
-			rec, v = &compact, sharedVersion
+			short := *rec
+			short.Body, body.b = b, b
+			rec, v = &short, sharedVersion
 		}
 	}
 	b := append(l.b, r.head...)

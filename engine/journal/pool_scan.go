@@ -74,11 +74,13 @@ func (s *poolScan) line(line []byte, ended bool) error {
 	if err != nil && !ended && torn(rest, r.tail) {
 		return nil
 	}
-	if err == nil && r.seq == 0 && (rec.Kind != Start || rec.Path != r.id) {
+	if err == nil && r.seq == 0 && !starts(&rec, r.id) {
 		err = s.corrupt("the run has no start")
 	}
 	if err == nil && hasReferences(rest) {
-		err = s.pool.texts.index.check(rec.Body)
+		if err = s.pool.texts.index.check(rec.Body); err != nil {
+			err = s.atLine(err)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("run %s: %w", run, err)
@@ -87,6 +89,10 @@ func (s *poolScan) line(line []byte, ended bool) error {
 	s.addRecord(r, &rec, next)
 	return nil
 }
+
+// starts reports whether a record is the first one of a run. The chain does not cover the
+// run id of a line.
+func starts(rec *Record, run string) bool { return rec.Kind == Start && rec.Path == run }
 
 // text processes the line of a shared text.
 func (s *poolScan) text(line []byte, ended bool) error {
@@ -187,6 +193,9 @@ func (r *poolReader) record(line []byte) error {
 		r.recs, r.tail = nil, Chain{}
 	}
 	rec, next, err := readRecord(line, uint64(len(r.recs)+1), r.tail, sharedVersion)
+	if err == nil && rec.Seq == 1 && !starts(&rec, r.run) {
+		err = fmt.Errorf("%w: the run has no start", ErrCorrupt)
+	}
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,9 @@ import (
 )
 
 const (
-	textsRun  = reservedRun + "texts" // the run id of the lines with shared texts
-	minShared = 48                    // minimum length of a shared text as JSON
-	maxTexts  = 1 << 14               // maximum number of texts of a pool
-	maxSeen   = 1 << 12               // texts remembered because they were used once
+	textsRun = reservedRun + "texts" // the run id of the lines with shared texts
+	maxTexts = 1 << 14               // maximum number of texts of a pool
+	maxSeen  = 1 << 12               // texts remembered because they were used once
 )
 
 // sharedTexts stores once what the requests of many runs repeat: prompts, schemas, lists
@@ -26,37 +25,14 @@ type sharedTexts struct {
 	seen  []uint64       // digests of texts used once, each at the place that it determines
 }
 
-// compact appends to b the body with references to shared texts, which it writes to the
-// pool if they are new. ok is false if the body does not refer to any.
+// compact appends to b the body with references to the texts of the pool; ok is false if
+// there are none.
 func (t *sharedTexts) compact(b, body []byte, p *Pool) (_ []byte, ok bool, err error) {
-	var room [32]slot
-	slots, isObject := appendSlots(room[:0], body)
-	if !isObject {
-		return b, false, nil
-	}
-	for _, s := range slots {
-		if s.isNumber(body) { // a reader would take it for a reference
-			return b, false, nil
-		}
-	}
-	copied := 0
-	for _, s := range slots {
-		if s.size() < minShared {
-			continue
-		}
-		n, err := t.number(body[s.from:s.to], p)
-		if err != nil {
-			return b, false, err
-		}
-		if n > 0 {
-			b = strconv.AppendInt(append(b, body[copied:s.from]...), int64(n), 10)
-			copied = s.to
-		}
-	}
-	return append(b, body[copied:]...), copied > 0, nil
+	return compact(b, body, func(text []byte) (int, error) { return t.number(text, p) })
 }
 
-// number returns the number of a text, 0 if it is not shared.
+// number returns the number of a text, 0 if it is not shared. A text that becomes shared
+// is written to the pool.
 func (t *sharedTexts) number(text []byte, p *Pool) (int, error) {
 	d := DigestOf(text)
 	t.mu.Lock()
@@ -127,16 +103,12 @@ func (x *textIndex) expand(body []byte, file io.ReaderAt) ([]byte, error) {
 
 // check returns an error if a body refers to a text that is not in the index.
 func (x *textIndex) check(body []byte) error {
-	slots, ok := appendSlots(nil, body)
-	if !ok {
-		return fmt.Errorf("%w: the body is not a JSON object", ErrCorrupt)
-	}
-	for _, s := range slots {
-		if n, _ := s.reference(body); s.isNumber(body) && !x.has(n) {
+	return eachReference(body, func(n int, _ slot) error {
+		if !x.has(n) {
 			return missingText(n)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func (x *textIndex) has(n int) bool { return 0 < n && n <= len(x.lines) }

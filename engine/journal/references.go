@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -12,18 +13,7 @@ import (
 // slot is the range of such a value in a body.
 type slot struct{ from, to int }
 
-func (s slot) size() int { return s.to - s.from }
-
-// reference returns the number that the slot of a body contains; ok is false if it
-// contains another value.
-func (s slot) reference(body []byte) (n int, ok bool) {
-	if !s.isNumber(body) {
-		return 0, false
-	}
-	n, err := strconv.Atoi(string(body[s.from:s.to]))
-	return n, err == nil
-}
-
+// isNumber reports whether the slot of a body contains a number.
 func (s slot) isNumber(body []byte) bool {
 	c := body[s.from]
 	return '0' <= c && c <= '9' || c == '-'
@@ -66,24 +56,64 @@ func appendMembers(all []slot, object []byte, at int, inner string) (_ []slot, o
 	return all, true
 }
 
+// minShared is the minimum length of a shared text as JSON.
+const minShared = 48
+
+// compact appends to b the body with references in place of long values to which number
+// assigns a number other than 0; ok is false if there are none. A body with numbers in
+// such places does not get any: they would be mistaken for references.
+func compact(b, body []byte, number func(text []byte) (int, error)) (_ []byte, ok bool, err error) {
+	var room [32]slot
+	slots, isObject := appendSlots(room[:0], body)
+	if !isObject || slices.ContainsFunc(slots, func(s slot) bool { return s.isNumber(body) }) {
+		return b, false, nil
+	}
+	copied := 0
+	for _, s := range slots {
+		if s.to-s.from < minShared {
+			continue
+		}
+		n, err := number(body[s.from:s.to])
+		if err != nil {
+			return b, false, err
+		}
+		if n > 0 {
+			b = strconv.AppendInt(append(b, body[copied:s.from]...), int64(n), 10)
+			copied = s.to
+		}
+	}
+	return append(b, body[copied:]...), copied > 0, nil
+}
+
 // expand returns a body with the texts that it refers to.
 func expand(body []byte, text func(n int) ([]byte, error)) ([]byte, error) {
+	out, copied := make([]byte, 0, 2*len(body)), 0
+	err := eachReference(body, func(n int, s slot) error {
+		t, err := text(n)
+		out = append(append(out, body[copied:s.from]...), t...)
+		copied = s.to
+		return err
+	})
+	return append(out, body[copied:]...), err
+}
+
+// eachReference calls f with the references of a body, with 0 for one that is invalid.
+func eachReference(body []byte, f func(n int, s slot) error) error {
 	slots, ok := appendSlots(nil, body)
 	if !ok {
-		return nil, fmt.Errorf("%w: the body is not a JSON object", ErrCorrupt)
+		return fmt.Errorf("%w: the body is not a JSON object", ErrCorrupt)
 	}
-	out, copied := make([]byte, 0, 2*len(body)), 0
 	for _, s := range slots {
 		if !s.isNumber(body) {
 			continue
 		}
-		n, _ := s.reference(body) // 0 is the number of no text
-		t, err := text(n)
+		n, err := strconv.Atoi(string(body[s.from:s.to]))
 		if err != nil {
-			return nil, err
+			n = 0 // the number of no text
 		}
-		out = append(append(out, body[copied:s.from]...), t...)
-		copied = s.to
+		if err := f(n, s); err != nil {
+			return err
+		}
 	}
-	return append(out, body[copied:]...), nil
+	return nil
 }
