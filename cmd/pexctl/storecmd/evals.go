@@ -14,6 +14,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/archive"
+	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/regular"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/internal/app/homedir"
@@ -66,10 +67,11 @@ func (r *checkReport) checkEvals(h *storeHome) error {
 	r.Evals = len(dirs)
 	for _, dir := range dirs {
 		for _, err := range batch.Check(dir) {
-			r.Findings = append(r.Findings, finding{
-				File: dir, What: strings.TrimPrefix(err.Error(), dir+string(filepath.Separator)),
-				Fix: "restore a backup, or pexctl eval rm " + filepath.Base(dir), Damage: true,
-			})
+			f := finding{File: dir, What: strings.TrimPrefix(err.Error(), dir+string(filepath.Separator)), Fix: "nothing is damaged"}
+			if f.Damage = !errors.Is(err, journal.ErrNewer); f.Damage {
+				f.Fix = "restore a backup, or pexctl eval rm " + filepath.Base(dir)
+			}
+			r.Findings = append(r.Findings, f)
 		}
 	}
 	if _, err := trust.Open(h.dir); err != nil {
