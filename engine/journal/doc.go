@@ -10,7 +10,7 @@
 //	File.Close -> head in the index: how long the journal is, and a summary
 //	Open, Read, List: verify the journal against its head
 //	Check, Repair, Remove, Sweep, Snapshot, Adopt: maintenance of a home
-//	OpenPool -> Pool.Run(id): the journals of many runs in one file
+//	OpenPool -> Pool.Run(id): the journals of many runs in one file, with the texts that they share
 //	OpenLog -> Log: other lines in a file with the same guarantees
 //	Segments: requests that refer to text of earlier ones
 //

@@ -19,41 +19,83 @@ func (s slot) isNumber(body []byte) bool {
 	return '0' <= c && c <= '9' || c == '-'
 }
 
-// appendSlots appends the slots of a body. ok is false if it is not a JSON object.
+// appendSlots appends the slots of a body. ok is false if it is not a JSON object without
+// white space.
 func appendSlots(all []slot, body []byte) (_ []slot, ok bool) {
-	return appendMembers(all, body, 0, "new")
+	all, end := appendMembers(all, body, 0, "new")
+	return all, end == len(body)
 }
 
-// appendMembers appends the slots of an object at an offset of the body. The members of
-// the member named inner are slots instead of the member itself.
-func appendMembers(all []slot, object []byte, at int, inner string) (_ []slot, ok bool) {
-	end := len(object) - 1
-	if end < 1 || object[0] != '{' || object[end] != '}' {
-		return all, false
+// appendMembers appends the slots of the object that starts at from, and returns its end,
+// or 0 if it has none. The members of the member named inner are slots instead of the
+// member itself.
+func appendMembers(all []slot, body []byte, from int, inner string) (_ []slot, end int) {
+	if from+1 < len(body) && body[from] == '{' && body[from+1] == '}' {
+		return all, from + 2
 	}
-	for from := 1; from < end; from++ { // skips the comma
-		k := closingQuote(object[from+1 : end])
-		if object[from] != '"' || k < 0 || from+k+2 >= end || object[from+k+2] != ':' {
-			return all, false
+	for at, sep := from, byte('{'); at < len(body); {
+		switch {
+		case body[at] == '}' && sep == ',':
+			return all, at + 1
+		case body[at] != sep:
+			return all, 0
 		}
-		key := object[from+1 : from+1+k]
-		from += k + 3
-		value, _, ok := splitValue(object[from:end])
-		if !ok || len(value) == 0 {
-			return all, false
+		key := at + 1
+		if at = stringEnd(body, key); at == 0 || at >= len(body) || body[at] != ':' {
+			return all, 0
 		}
-		if inner != "" && string(key) == inner && value[0] == '{' {
-			if all, ok = appendMembers(all, value, at+from, ""); !ok {
-				return all, false
+		at++
+		if from := at; inner != "" && string(body[key+1:at-2]) == inner && from < len(body) && body[from] == '{' {
+			if all, at = appendMembers(all, body, from, ""); at == 0 {
+				return all, 0
 			}
 		} else {
-			all = append(all, slot{at + from, at + from + len(value)})
+			if at = valueEnd(body, from); at == 0 {
+				return all, 0
+			}
+			all = append(all, slot{from, at})
 		}
-		if from += len(value); from == end-1 {
-			return all, false // a comma, and no member after it
+		sep = ','
+	}
+	return all, 0
+}
+
+// valueEnd returns the end of the JSON value that starts at from, or 0 if it has none.
+func valueEnd(body []byte, from int) int {
+	depth := 0
+	for at := from; at < len(body); at++ {
+		switch c := body[at]; {
+		case c == '"':
+			end := stringEnd(body, at)
+			if end == 0 || depth == 0 && at == from {
+				return end
+			}
+			at = end - 1
+		case c == '{' || c == '[':
+			depth++
+		case depth > 0 && (c == '}' || c == ']'):
+			if depth--; depth == 0 {
+				return at + 1
+			}
+		case depth == 0 && (c == ',' || c == '}'):
+			if at == from {
+				return 0
+			}
+			return at
 		}
 	}
-	return all, true
+	return 0
+}
+
+// stringEnd returns the end of the string that starts at from, or 0 if it has none.
+func stringEnd(body []byte, from int) int {
+	if from >= len(body) || body[from] != '"' {
+		return 0
+	}
+	if n := closingQuote(body[from+1:]); n >= 0 {
+		return from + n + 2
+	}
+	return 0
 }
 
 // minShared is the minimum length of a shared text as JSON.
