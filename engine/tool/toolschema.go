@@ -12,11 +12,14 @@ import (
 // they cannot set. The rest keeps its order. A schema that is not an object is returned
 // unchanged.
 func withoutFixed(schema json.RawMessage, fixed []Fixed) json.RawMessage {
+	if len(fixed) == 0 {
+		return schema
+	}
 	isFixed := func(name string) bool {
 		return slices.ContainsFunc(fixed, func(f Fixed) bool { return f.Name == name })
 	}
 	all, ok := orderedjson.Parse(schema)
-	if !ok || len(fixed) == 0 {
+	if !ok {
 		return schema
 	}
 	for i, m := range all {

@@ -55,14 +55,15 @@ func (s *session) finish(g *group, j *job) {
 // appendRow appends a row to the file.
 func (s *session) appendRow(row *trial.Row) error {
 	row.At = time.Now().UTC().Round(time.Millisecond)
-	if s.plan.Mask != nil {
-		s.plan.Mask(row)
-	}
-	return appendRow(s.store.rows, row)
+	return appendRow(s.store.rows, row, s.plan.Mask)
 }
 
-func appendRow(log *journal.Log, row *trial.Row) error {
+// appendRow appends a row, redacted by mask unless that is nil.
+func appendRow(log *journal.Log, row *trial.Row, mask Mask) error {
 	b, err := jsonvalue.Marshal(row)
+	if err == nil && mask != nil && mask(row, b) {
+		b, err = jsonvalue.Marshal(row)
+	}
 	if err != nil {
 		return fmt.Errorf("row of case %s: %w", row.Case, err)
 	}

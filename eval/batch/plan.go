@@ -42,10 +42,12 @@ type Plan struct {
 	// May be nil.
 	Progress func(trial.Progress)
 
-	// Mask redacts each row before it is written. It must be safe for concurrent use. May
-	// be nil.
-	Mask func(*trial.Row)
+	Mask Mask // redacts each row before it is written; may be nil
 }
+
+// Mask redacts a row, which it also gets as JSON, and reports whether it changed the row.
+// It must be safe for concurrent use.
+type Mask func(row *trial.Row, encoded []byte) (changed bool)
 
 // Variant is a way to run the cases. Its functions must be safe for concurrent use.
 type Variant struct {

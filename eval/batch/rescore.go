@@ -20,7 +20,7 @@ import (
 // be called. Rows of trials that could not be graded are copied, unless only their grader
 // failed. graders is the number of concurrent graders; mask redacts each row (may be
 // nil). If ctx ends, Rescore returns its error and removes the file.
-func Rescore(ctx context.Context, rows trial.Rows, checks []Graded, out string, graders int, mask func(*trial.Row)) (err error) {
+func Rescore(ctx context.Context, rows trial.Rows, checks []Graded, out string, graders int, mask Mask) (err error) {
 	if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", out, fs.ErrExist)
 	}
@@ -43,7 +43,7 @@ func Rescore(ctx context.Context, rows trial.Rows, checks []Graded, out string, 
 type rescoring struct {
 	checks []Graded
 	log    *journal.Log
-	mask   func(*trial.Row)
+	mask   Mask
 	rivals map[trial.Key]*trial.Subject // by the variants that checks compare with
 	mu     sync.Mutex
 	err    error
@@ -114,27 +114,25 @@ func (r *rescoring) fail(err error) {
 }
 
 func (r *rescoring) one(ctx context.Context, row *trial.Row) error {
-	if gradable(row) {
-		row.Marks, row.Fault = nil, nil
-		other := func(variant string) (*trial.Subject, error) {
-			key := row.Key
-			key.Variant = variant
-			return r.rivals[key], nil
-		}
-		if err := grade(ctx, r.checks, row, subjectOf(row), other, nil); err != nil {
-			return err
-		}
-		row.At = time.Now().UTC().Round(time.Millisecond)
-		if r.mask != nil {
-			r.mask(row)
-		}
+	if !gradable(row) {
+		return appendRow(r.log, row, nil) // it was redacted before
 	}
-	return appendRow(r.log, row)
+	row.Marks, row.Fault = nil, nil
+	other := func(variant string) (*trial.Subject, error) {
+		key := row.Key
+		key.Variant = variant
+		return r.rivals[key], nil
+	}
+	if err := grade(ctx, r.checks, row, subjectOf(row), other, nil); err != nil {
+		return err
+	}
+	row.At = time.Now().UTC().Round(time.Millisecond)
+	return appendRow(r.log, row, r.mask)
 }
 
 // Regrade creates an evaluation in dir from rows graded before; see Rescore. m is its
 // manifest. On error it leaves nothing.
-func Regrade(ctx context.Context, rows trial.Rows, checks []Graded, dir string, m report.Manifest, graders int, mask func(*trial.Row)) (err error) {
+func Regrade(ctx context.Context, rows trial.Rows, checks []Graded, dir string, m report.Manifest, graders int, mask Mask) (err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return fmt.Errorf("grade again: %w", err)
 	}

@@ -289,7 +289,7 @@ func TestProgressIsReportedAtEnd(t *testing.T) {
 func TestRowsAreMasked(t *testing.T) {
 	dir := t.TempDir()
 	p := planOf(dir, 1, &oracle{})
-	p.Mask = func(row *trial.Row) { row.Run.Response = "***" }
+	p.Mask = func(row *trial.Row, _ []byte) bool { row.Run.Response = "***"; return true }
 	run(t, p)
 	if got := rows(t, dir)[first("c0")].Run.Response; got != "***" {
 		t.Fatal(got)

@@ -47,33 +47,33 @@ func (s *suite) earlierSecrets(components *catalog.Catalog, dir string, m report
 var variableName = text.Regexp(`\$[{<]env\.([A-Za-z_][A-Za-z0-9_]*)|(?:api_key|password|token)_env["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_]*)`)
 
 // mask removes secrets from rows, so that no report contains one.
-func mask(all []*secret.Values) func(*trial.Row) {
-	return func(row *trial.Row) {
+func mask(all []*secret.Values) batch.Mask {
+	return func(row *trial.Row, encoded []byte) (changed bool) {
 		for _, v := range all {
-			maskRow(row, v)
+			masked, found := maskJSON(encoded, v)
+			if found {
+				encoded, changed = masked, true
+			}
 		}
+		var clean trial.Row
+		if !changed || json.Unmarshal(encoded, &clean) != nil {
+			return false
+		}
+		clean.Run.StopReason.Status = row.Run.StopReason.Status
+		*row = clean
+		return true
 	}
 }
 
-// maskRow masks all parts of a row.
-func maskRow(row *trial.Row, v *secret.Values) {
-	b, err := json.Marshal(row)
-	if err != nil {
-		return // what cannot be encoded is not written either
+// maskJSON masks all parts of a row.
+func maskJSON(encoded []byte, v *secret.Values) (masked []byte, found bool) {
+	masked, found = v.JSON(encoded)
+	if !found || json.Unmarshal(masked, &trial.Row{}) == nil {
+		return masked, found
 	}
-	whole, found := v.JSON(b)
-	if !found {
-		return
-	}
-	var clean trial.Row
-	if json.Unmarshal(whole, &clean) != nil { // a secret of digits occurs in a number, which is not a secret
-		clean = trial.Row{}
-		if whole, err = json.Marshal(inTexts(b, v)); err != nil || json.Unmarshal(whole, &clean) != nil {
-			return
-		}
-	}
-	clean.Run.StopReason.Status = row.Run.StopReason.Status
-	*row = clean
+	// A secret of digits occurs in a number, which is not a secret.
+	masked, err := json.Marshal(inTexts(encoded, v))
+	return masked, err == nil && json.Unmarshal(masked, &trial.Row{}) == nil
 }
 
 // inTexts returns JSON with the secrets in its texts masked.
