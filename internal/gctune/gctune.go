@@ -5,13 +5,20 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 )
 
-// heapTarget is the heap size in bytes below which collections are rare.
-const heapTarget = 24 << 20
+// Heap sizes in bytes below which collections are rare.
+const (
+	shortTarget = 24 << 20 // for commands that usually end before the first collection
+	longTarget  = 13 << 20 // for commands that run longer
+)
 
-// maxPercent bounds GOGC. Go's minimum heap of 4 MB grows with it.
-const maxPercent = 600
+// heapTarget is the one in use.
+var heapTarget atomic.Uint64
+
+// maxPercent bounds GOGC: Go's minimum heap of 4 MB grows with it.
+func maxPercent(target uint64) int { return int(target * 100 / (4 << 20)) }
 
 // minLimit is the smallest memory limit in bytes.
 const minLimit = 36 << 20
@@ -23,10 +30,19 @@ func enable() bool {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return false
 	}
-	debug.SetGCPercent(maxPercent)
+	heapTarget.Store(shortTarget)
+	debug.SetGCPercent(maxPercent(shortTarget))
 	debug.SetMemoryLimit(minLimit)
-	watch(maxPercent)
+	watch(maxPercent(shortTarget))
 	return true
+}
+
+// LongRunning saves memory: a small heap is collected more often from now on. It is for commands that run for seconds,
+// where collections take a small part of the time.
+func LongRunning() {
+	if Enabled && heapTarget.CompareAndSwap(shortTarget, longTarget) {
+		debug.SetGCPercent(maxPercent(longTarget)) // until the next collection
+	}
 }
 
 // cycle becomes garbage in each collection. It has a pointer, because the runtime puts small objects without pointers
@@ -40,7 +56,7 @@ type cycle struct {
 func watch(percent int) {
 	runtime.SetFinalizer(&cycle{percent: percent}, func(c *cycle) {
 		m := measure()
-		next := m.percent()
+		next := m.percent(heapTarget.Load())
 		if next != c.percent {
 			debug.SetGCPercent(next)
 		}
@@ -76,13 +92,13 @@ func measure() memory {
 	}
 }
 
-// percent returns the GOGC with which the heap grows to heapTarget before the next collection, between Go's default
+// percent returns the GOGC with which the heap grows to target before the next collection, between Go's default
 // and maxPercent.
-func (m memory) percent() int {
+func (m memory) percent(target uint64) int {
 	if m.live == 0 {
-		return maxPercent
+		return maxPercent(target)
 	}
-	return int(min(maxPercent, max(100, (heapTarget-min(m.live, heapTarget))*100/m.live)))
+	return min(maxPercent(target), max(100, int((target-min(m.live, target))*100/m.live)))
 }
 
 // limit returns the memory limit. It is never below the memory in use, and the heap below it may grow as much as GOGC=100

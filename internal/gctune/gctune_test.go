@@ -9,7 +9,7 @@ func TestHeapGrowsToItsTargetOrToTwiceTheLiveHeap(t *testing.T) {
 		live uint64
 		want int
 	}{{0, 600}, {1, 600}, {4, 500}, {8, 200}, {12, 100}, {20, 100}, {32, 100}, {1000, 100}} {
-		if got := (memory{live: c.live * mb}).percent(); got != c.want {
+		if got := (memory{live: c.live * mb}).percent(shortTarget); got != c.want {
 			t.Errorf("%d MB live: %d, want %d", c.live, got, c.want)
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/pexctl/pex/internal/app/gitfs"
 	"github.com/pexctl/pex/internal/app/homedir"
 	"github.com/pexctl/pex/internal/app/version"
+	"github.com/pexctl/pex/internal/gctune"
 )
 
 // evaluation is one execution of a suite.
@@ -68,6 +69,7 @@ func evalOnce(c *call, w *evalWatch) error {
 	if err != nil {
 		return err
 	}
+	gctune.LongRunning()
 	e := &evaluation{suite: s, c: c, outputs: out, home: project.HomeOf(c.Call, s.Root), watch: w}
 	if err := e.prepare(); err != nil {
 		return err
