@@ -191,9 +191,17 @@ func TestWatchEndsWithItsContextAndItsConsumer(t *testing.T) {
 		done := make(chan string)
 		go func() { done <- watch(ctx, f, feed.Cursor{}, true) }()
 		synctest.Wait()
-		cancel()
-		if got := <-done; got != "0.1 0.2" {
+		f.Send(event(0, 3, ""))
+		f.End("suspended")
+		cancel() // a server that shuts down
+		if got := <-done; got != `0.1 0.2 0.3 end{"status":"suspended"}` {
 			t.Error(got)
+		}
+		f = feed.New()
+		f.Send(event(0, 1, ""))
+		f.Send(event(0, 2, ""))
+		if got := watch(ctx, f, feed.Cursor{}, true); got != "0.1 0.2" {
+			t.Errorf("after the end of the context: %s", got)
 		}
 		for i := range f.Watch(t.Context(), feed.Cursor{}, true) {
 			if i.Cursor.Seq != 1 || !i.More {

@@ -8,8 +8,8 @@ import (
 )
 
 // Watch returns the events after a cursor, then those that follow as they happen, then
-// the End item. It ends early if ctx ends, or if Earlier fails. The numbered events are
-// the same for every watcher. With deltas, a watcher that has received all numbered
+// the End item. If ctx ends, it ends after the items that are ready; if Earlier fails, it
+// ends at once. The numbered events are the same for every watcher. With deltas, a watcher that has received all numbered
 // events also receives the transient ones; it may miss some if it falls behind.
 //
 // If the run was rewound to before the cursor, the first item is Rewound: the client must
@@ -22,9 +22,10 @@ func (f *Feed) Watch(ctx context.Context, after Cursor, deltas bool) iter.Seq[It
 			defer f.watchTransients(-1)
 		}
 		w := watcher{feed: f, at: after, deltas: deltas}
-		for ctx.Err() == nil {
+		for {
+			last := ctx.Err() != nil // checked first, so that what precedes its end is sent
 			b := w.next()
-			if !w.send(b, yield) || b.missing && !w.readEarlier(ctx, b.before, yield) || b.end != nil {
+			if !w.send(b, yield) || b.missing && !w.readEarlier(ctx, b.before, yield) || b.end != nil || last {
 				return
 			}
 			if b.empty() {
@@ -82,9 +83,7 @@ func (w *watcher) next() (b batch) {
 		b.items = f.held[n:]
 	}
 	w.position, w.joined = end, w.at.Seq <= f.last.Seq
-	if len(b.items) == 0 {
-		b.end = f.end
-	}
+	b.end = f.end
 	return b
 }
 
@@ -107,7 +106,7 @@ func (w *watcher) send(b batch, yield func(Item) bool) bool {
 		if item.Cursor.Seq != 0 {
 			w.at = item.Cursor
 		}
-		item.More = i+1 < len(b.items)
+		item.More = i+1 < len(b.items) || b.end != nil
 		if !yield(item) {
 			return false
 		}

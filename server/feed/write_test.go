@@ -215,7 +215,7 @@ func TestWriteFlushesOncePerBatch(t *testing.T) {
 	if err := feed.Write(c, get("/"), f.Watch(t.Context(), feed.Cursor{}, true), feed.EventStream); err != nil {
 		t.Error(err)
 	}
-	if c.flushes != 3 { // after retry, after the events, and after the end
+	if c.flushes != 2 { // after retry, and after the end
 		t.Errorf("%d flushes", c.flushes)
 	}
 	if got := len(parse(c.text())); got != 101 {

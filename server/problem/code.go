@@ -22,6 +22,7 @@ const (
 	NotFound            Code = "not_found"
 	NoOpenQuestion      Code = "no_open_question"
 	MethodNotAllowed    Code = "method_not_allowed"
+	RequestTimeout      Code = "request_timeout"
 	RunExists           Code = "run_exists"
 	Running             Code = "running"
 	Ended               Code = "ended"
@@ -62,6 +63,7 @@ var definitions = map[Code]struct {
 	NotFound:            {http.StatusNotFound, "not found"},
 	NoOpenQuestion:      {http.StatusNotFound, "no open question"},
 	MethodNotAllowed:    {http.StatusMethodNotAllowed, "method not allowed"},
+	RequestTimeout:      {http.StatusRequestTimeout, "request timeout"},
 	RunExists:           {http.StatusConflict, "run exists"},
 	Running:             {http.StatusConflict, "run is running"},
 	Ended:               {http.StatusConflict, "run has ended"},

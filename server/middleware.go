@@ -1,0 +1,115 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/problem"
+)
+
+// requestIDHeader names a request in the logs of the client and the server.
+const requestIDHeader = "X-Request-Id"
+
+// middleware returns the handler of all requests.
+func (s *Server) middleware() http.Handler {
+	h := s.o.Handler
+	if s.o.Auth != nil {
+		h = s.o.Auth.Middleware(recordIdentity(h))
+	}
+	h = s.limitBody(h)
+	h = s.health(h)
+	h = s.recoverPanics(h)
+	return s.logAccess(h)
+}
+
+// entry is what the access log needs to know of a request.
+type entry struct{ subject, tenant string }
+
+type entryKey struct{}
+
+// recordIdentity stores the identity for the access log.
+func recordIdentity(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if e, ok := r.Context().Value(entryKey{}).(*entry); ok {
+			id, _ := auth.FromContext(r.Context())
+			e.subject, e.tenant = id.Subject, id.Tenant
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// logAccess writes one line per request, without query, bodies and tokens.
+func (s *Server) logAccess(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began, e := time.Now(), &entry{}
+		id := requestID(r)
+		res := newResponse(w, s.o.Limits.Write)
+		defer func() {
+			res.finish()
+			host, _, _ := net.SplitHostPort(r.RemoteAddr)
+			s.o.Log.LogAttrs(r.Context(), levelOf(r, res.status), "request",
+				slog.String("request_id", id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+				slog.Int("status", res.status), slog.Int64("bytes", res.bytes), slog.Duration("duration", time.Since(began)),
+				slog.String("remote", host), slog.String("subject", e.subject), slog.String("tenant", e.tenant), slog.Bool("aborted", res.aborted),
+			)
+		}()
+		w.Header().Set(requestIDHeader, id)
+		next.ServeHTTP(res, r.WithContext(context.WithValue(r.Context(), entryKey{}, e)))
+	})
+}
+
+// levelOf returns the level of a request in the access log: probes would hide the others.
+func levelOf(r *http.Request, status int) slog.Level {
+	switch {
+	case status >= 500 && status != http.StatusServiceUnavailable:
+		return slog.LevelError
+	case isProbe(r):
+		return slog.LevelDebug
+	default:
+		return slog.LevelInfo
+	}
+}
+
+// requestID returns the id that the client gave a request, or a new one.
+func requestID(r *http.Request) string {
+	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/+="
+	id := r.Header.Get(requestIDHeader)
+	if id != "" && len(id) <= 128 && strings.Trim(id, safe) == "" {
+		return id
+	}
+	var b [12]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// recoverPanics responds to a panic with an error that does not reveal it.
+func (s *Server) recoverPanics(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			if v == http.ErrAbortHandler { //nolint:errorlint // the value itself
+				panic(v)
+			}
+			id := w.Header().Get(requestIDHeader)
+			s.o.Log.LogAttrs(r.Context(), slog.LevelError, "panic",
+				slog.String("request_id", id), slog.String("error", fmt.Sprint(v)), slog.String("stack", string(debug.Stack())))
+			if res, ok := w.(*response); !ok || res.abort() {
+				panic(http.ErrAbortHandler) // the client must not take the response for complete
+			}
+			problem.Write(w, problem.New(problem.Internal, "internal error; the server's log has the details of request %s", id))
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
