@@ -33,6 +33,54 @@ limits:
   max_steps: 3
   max_replans: 2   # two
 `},
+		{"a server, with its agents, limits and tokens", `
+kind: Server
+limits:
+    per_tenant:
+        runs_per_minute: 60
+        concurrent_runs: 8
+    concurrent_runs: 64
+agents:
+    refund:
+        on_busy: reject
+        roles:
+            approve: [finance]
+            run: [support]
+        spec: specs/refund-desk
+listen: 127.0.0.1:8484
+apiVersion: pex/v1
+`, `
+apiVersion: pex/v1
+kind: Server
+listen: 127.0.0.1:8484
+agents:
+  refund:
+    spec: specs/refund-desk
+    roles:
+      run: [support]
+      approve: [finance]
+    on_busy: reject
+limits:
+  concurrent_runs: 64
+  per_tenant:
+    concurrent_runs: 8
+    runs_per_minute: 60
+`},
+		{"tokens", `
+kind: Tokens
+tokens:
+- roles: [run]
+  sha256: 0a
+  name: ci
+apiVersion: pex/v1
+`, `
+apiVersion: pex/v1
+kind: Tokens
+tokens:
+  - name: ci
+    sha256: 0a
+    roles: [run]
+`},
 		{"a header stays on top", `
 # The agent of the shop.
 

@@ -134,6 +134,22 @@ func TestAddressesOfServers(t *testing.T) {
 	}
 }
 
+// TestNoEmptyAuthIsNoAuth: a section auth in any form is an error or requires tokens.
+func TestNoEmptyAuthIsNoAuth(t *testing.T) {
+	for _, auth := range []string{
+		"", "{}", "null", "~", "[]", "false", "''", "{tokens: }", "{tokens: {}}", "{tokens: {file: }}", "{tokens: {file: ''}}", "{tokens: {file: .}}",
+		"{tokens: []}", "{token: }", "{token: abc}", "{token: abcdef, tokens: {}}", "{tokens: {file: empty.yaml}}", "{tokens: {file: none.yaml}}", "{tokens: {file: server.yaml}}",
+	} {
+		inFolder(t, map[string]string{
+			"server.yaml": serverHead + "listen: 0.0.0.0:8484\nauth: " + auth + "\n", "empty.yaml": "",
+			"none.yaml": "apiVersion: pex/v1\nkind: Tokens\ntokens: []\n",
+		})
+		if s, found := dsl.LoadServer("server.yaml", options()); s != nil {
+			t.Errorf("auth: %s is accepted: %v", auth, found)
+		}
+	}
+}
+
 // TestEveryOriginIsForServersWithoutAuth: a page that any origin may call has no token to steal.
 func TestEveryOriginIsForServersWithoutAuth(t *testing.T) {
 	inFolder(t, map[string]string{"server.yaml": serverHead + "cors: {origins: ['*']}\n", "tokens.yaml": tokenFile})

@@ -114,8 +114,10 @@ func TestEditorRequestsToTheRealBinary(t *testing.T) {
 	goldentest.Each(t, "testdata/lsp/*.txtar", func(t *testing.T, a *goldentest.Archive) {
 		dir := t.TempDir()
 		a.Extract(t, dir)
-		text, rest, _ := strings.Cut(a.Input(t, "spec.yaml"), "‸")
-		uri := "file://" + filepath.ToSlash(filepath.Join(dir, "spec.yaml"))
+		names := a.Names()
+		name := names[max(0, slices.IndexFunc(names, func(name string) bool { return strings.Contains(a.Input(t, name), "‸") }))]
+		text, rest, _ := strings.Cut(a.Input(t, name), "‸")
+		uri := "file://" + filepath.ToSlash(filepath.Join(dir, name))
 		line := strings.Count(text, "\n")
 		place := fmt.Sprintf(`{"textDocument":{"uri":%q},"position":{"line":%d,"character":%d},"newName":"other","context":{"includeDeclaration":true}}`,
 			uri, line, len(text)-(strings.LastIndex(text, "\n")+1))

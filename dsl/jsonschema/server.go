@@ -30,6 +30,7 @@ func (s *writer) server() *syntax.Node {
 func (s *writer) tokens() *syntax.Node {
 	body := s.structOf(&language.TokensKeys{})
 	token := body.Get("properties").Get("tokens").Get("items").Get("properties")
+	restrict(token.Get("name"), nameOf(language.ClientName()))
 	identityName(token.Get("tenant"))
 	identityName(token.Get("roles").Get("items"))
 	token.Get("sha256").Set("pattern", syntax.Position{}, syntax.NewText("^[0-9A-Fa-f]{"+strconv.Itoa(language.HashDigits)+"}$"))
@@ -38,7 +39,12 @@ func (s *writer) tokens() *syntax.Node {
 
 // identityName restricts a schema to the names of tenants and roles.
 func identityName(v *syntax.Node) {
-	for _, e := range nameOf(language.IdentityName()).Entries {
+	restrict(v, nameOf(language.IdentityName()))
+}
+
+// restrict adds the keywords of another schema.
+func restrict(v, by *syntax.Node) {
+	for _, e := range by.Entries {
 		v.Set(e.Key, syntax.Position{}, e.Value)
 	}
 }

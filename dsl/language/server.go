@@ -16,7 +16,7 @@ type ServerKeys struct {
 	Kind       string        `yaml:"kind" required:"true" enum:"Server" doc:"Server."`
 	Metadata   *Metadata     `yaml:"metadata" doc:"The name and description of the server."`
 	Listen     string        `yaml:"listen" doc:"The address to listen on: host:port. An empty host means all interfaces, port 0 any free port. An address that other machines can reach requires auth."`
-	Agents     *syntax.Node  `yaml:"agents" doc:"The agents to serve, by name. Default: the specs named on the command line."`
+	Agents     *syntax.Node  `yaml:"agents" doc:"The agents to serve, by name. Default: every spec below the directory of the file, by the name in its metadata."`
 	Auth       *AuthKeys     `yaml:"auth" doc:"How clients authenticate. Without it, every client has all roles, and the server accepts only connections to a loopback address."`
 	Tenants    TenantKeys    `yaml:"tenants" doc:"Tenants have separate runs and memory. A tenant cannot see the runs of another."`
 	Limits     ServerLimits  `yaml:"limits" doc:"The limits of the server."`
@@ -48,10 +48,10 @@ func DefaultServedAgent() ServedAgentKeys { return ServedAgentKeys{OnBusy: "queu
 
 // AgentRolesKeys is the section roles of an agent in a Server.
 type AgentRolesKeys struct {
-	View    []string `yaml:"view" min:"1" doc:"The roles that may read runs of the agent. Default: view."`
+	View    []string `yaml:"view" min:"1" doc:"The roles that may read runs of the agent, besides those that may run or approve. Default: view."`
 	Run     []string `yaml:"run" min:"1" doc:"The roles that may start, resume and cancel runs of the agent. Default: run."`
 	Approve []string `yaml:"approve" min:"1" doc:"The roles that may answer questions of runs of the agent. Default: approve."`
-	Admin   []string `yaml:"admin" min:"1" doc:"The roles that may delete runs of the agent. Default: admin."`
+	Admin   []string `yaml:"admin" min:"1" doc:"The roles that may delete runs of the agent, besides admin. Default: admin only."`
 }
 
 // Actions are the keys of roles, and the roles that every server has.
@@ -67,7 +67,7 @@ func (*AuthKeys) SetDefaults() {}
 
 // TokenFileKeys is the section auth.tokens of a Server.
 type TokenFileKeys struct {
-	File string `yaml:"file" path:"file" required:"true" missing:"write file: tokens.yaml; pexctl serve token new NAME adds a token to it" doc:"A file of kind: Tokens."`
+	File string `yaml:"file" path:"file" required:"true" missing:"write file: tokens.yaml; pexctl serve token new NAME prints an entry for it" doc:"A file of kind: Tokens."`
 }
 
 // TenantKeys is the section tenants of a Server.
@@ -102,6 +102,9 @@ type CORSKeys struct {
 // directory, and some file systems ignore case.
 var IdentityName = text.Regexp(`^[a-z0-9][a-z0-9_-]*$`)
 
+// ClientName matches the name of a token: a word or an email address.
+var ClientName = text.Regexp(`^[A-Za-z0-9][A-Za-z0-9_.+@-]*$`)
+
 // OriginPattern matches an origin in the form that browsers send.
 const OriginPattern = `^https?://([a-z0-9_.-]+|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?$`
 
@@ -118,7 +121,7 @@ func (*TLSKeys) SetDefaults() {}
 type TokensKeys struct {
 	APIVersion string      `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
 	Kind       string      `yaml:"kind" required:"true" enum:"Tokens" doc:"Tokens."`
-	Tokens     []TokenKeys `yaml:"tokens" required:"true" min:"1" doc:"The tokens. pexctl serve token new NAME adds one."`
+	Tokens     []TokenKeys `yaml:"tokens" required:"true" min:"1" doc:"The tokens. pexctl serve token new NAME makes a token and prints its entry."`
 }
 
 // HashDigits is the number of hex digits of a SHA-256 hash.
@@ -129,7 +132,7 @@ type TokenKeys struct {
 	Name   string   `yaml:"name" required:"true" doc:"The name of the client: the author of its decisions, and its name in the access log."`
 	SHA256 string   `yaml:"sha256" required:"true" missing:"to make a token, run pexctl serve token new NAME" doc:"The SHA-256 hash of the token, 64 hex digits. The token itself is not stored."`
 	Tenant string   `yaml:"tenant" doc:"The tenant of the client. Default: tenants.default of the server."`
-	Roles  []string `yaml:"roles" required:"true" min:"1" doc:"What the client may do: view, run, approve, admin, or roles that the agents of the server name. run includes view; admin includes all others."`
+	Roles  []string `yaml:"roles" required:"true" min:"1" doc:"What the client may do: view, run, approve, admin, or roles that the agents of the server name. run and approve include view; admin includes all others."`
 }
 
 // ServerSections are the sections of a Server to search for misplaced keys.

@@ -28,7 +28,7 @@ func WrongKind(r *syntax.Report, tree *syntax.Node, want string) {
 	switch kind := e.Value.Text; {
 	case want == specfs.KindTokens && slices.Contains(specfs.Kinds, kind):
 		d.Message = "a file of kind: " + kind + " is not a token file"
-		d.Hint = "write the path of a file of kind: Tokens; pexctl serve token new NAME makes one"
+		d.Hint = "write the path of a file of kind: Tokens; pexctl serve token new NAME prints an entry for it"
 	case kind == specfs.KindAgent && want == specfs.KindPrices:
 		d.Hint = "pass it as the spec; --prices takes a file of kind: Prices"
 	case kind == specfs.KindAgent && want == specfs.KindServer:

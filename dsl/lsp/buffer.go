@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/dsl/lsp/outline"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -53,11 +54,10 @@ func (b *buffer) kind() string {
 }
 
 // caseFile is the name of the file of a case in its own folder.
-const caseFile = "case.yaml"
+const caseFile = specfs.CaseFile
 
 var (
-	kinds = []string{"Agent", "Library", "Tests", "Suite", "Prices"}
-	files = []string{"spec.yaml", caseFile, "suite.yaml"}
+	files = []string{specfs.SpecFile, caseFile, specfs.SuiteFile, specfs.ServerFile}
 	ours  = text.Regexp(`(?m)^\x{feff}?["']?apiVersion["']?[ \t]*:[ \t]*["']?pex/`)
 	other = text.Regexp(`(?m)^\x{feff}?["']?apiVersion["']?[ \t]*:[ \t]*["']?[a-z0-9.]*[a-z][a-z0-9./]+`)
 )
@@ -73,5 +73,5 @@ func (b *buffer) spec() bool {
 	case other().MatchString(b.text.s):
 		return false
 	}
-	return slices.Contains(kinds, b.kind()) || slices.Contains(files, filepath.Base(b.path))
+	return slices.Contains(specfs.Kinds, b.kind()) || slices.Contains(files, filepath.Base(b.path))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/lsp/language"
 	"github.com/pexctl/pex/dsl/lsp/outline"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -70,6 +71,7 @@ func (f *finder) definition(n *outline.Node) {
 	kind := sections[above.Key]
 	atTop := above.Parent != nil && (above.Parent.Parent == nil || above.Parent.Match("agents.?"))
 	switch {
+	case f.buffer.kind() == specfs.KindServer: // its agents are names for clients
 	case kind != "" && atTop && n.KeyTo > n.KeyFrom:
 		suite := f.buffer.kind() == "Suite" || f.buffer.kind() == "Tests"
 		f.add(kind, n.Key, n.KeyFrom, n.KeyTo, kind != "parameter" || !suite, n)
@@ -153,6 +155,7 @@ var ofNames = []struct{ pattern, kind string }{
 	{"extends.spec", "file"},
 	{"evals.*", "file"},
 	{"spec", "file"},
+	{"agents.?.spec", "file"},
 	{"specs.*", "file"},
 	{"variants.?.spec", "file"},
 	{"dataset", "file"},

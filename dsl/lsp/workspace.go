@@ -102,7 +102,7 @@ func (s *server) relatives(b *buffer) []string {
 	}
 	names = append(names, root.Get("extends").String(), root.Get("extends", "spec").String())
 	switch b.kind() {
-	case "Agent", "Library":
+	case specfs.KindAgent, specfs.KindLibrary, specfs.KindPrices, specfs.KindServer, specfs.KindTokens:
 	default:
 		names = append(names, root.Get("spec").String(), "spec.yaml", "../spec.yaml", "../../spec.yaml")
 		for _, it := range root.Get("specs").Entries() {

@@ -44,7 +44,7 @@ func (b *compiler) tenants() {
 
 // needsAuth reports settings that have no protection without auth.
 func (b *compiler) needsAuth() {
-	if b.tree.Find("auth") != nil {
+	if b.hasAuth {
 		return
 	}
 	for _, a := range b.config.Agents {
@@ -82,6 +82,49 @@ func (b *compiler) header() {
 	case len(b.config.Tenants.Known) < 2:
 		b.Report.Warn(diag.NoEffect, v.Position, "tenants.header has no effect: the server has only the tenant %s", syntax.Quote(b.config.Tenants.Default)).
 			Hint = "list the tenants: known: [" + b.config.Tenants.Default + ", OTHER]"
+	}
+}
+
+// inlineTokens reports tokens in the server file, without showing them.
+func (b *compiler) inlineTokens() {
+	for _, e := range b.tree.Entries {
+		if isPlainKey(e.Key) && e.Value.IsScalar() { // the decoder reports the key
+			hide(b.Report, e.Value)
+		}
+	}
+	auth := b.tree.Get("auth")
+	if auth == nil {
+		return
+	}
+	if auth.Kind == syntax.Text {
+		hide(b.Report, auth)
+	}
+	written := len(auth.Entries)
+	auth.Entries = slices.DeleteFunc(auth.Entries, func(e *syntax.Entry) bool {
+		if !isPlainKey(e.Key) || !e.Value.IsScalar() || e.Value.Kind == syntax.Null {
+			return false
+		}
+		hide(b.Report, e.Value)
+		b.Report.Error(diag.PlainToken, e.Value.Position, "auth.%s is a token in plain text", e.Key).
+			Hint = "store only its hash, in a token file: auth: {tokens: {file: tokens.yaml}}; pexctl serve token new NAME prints a token and the entry for the file"
+		return true
+	})
+	if written > 0 && len(auth.Entries) == 0 {
+		b.tree.Drop("auth") // so that nothing is missing in it
+	}
+	list := auth.Get("tokens")
+	if list == nil {
+		return
+	}
+	for _, v := range list.Items {
+		if v.IsScalar() {
+			hide(b.Report, v)
+		}
+		for _, e := range v.Entries {
+			if e.Value.IsScalar() && (isPlainKey(e.Key) || e.Key == "sha256") {
+				hide(b.Report, e.Value)
+			}
+		}
 	}
 }
 

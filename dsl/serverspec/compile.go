@@ -2,6 +2,7 @@ package serverspec
 
 import (
 	"path/filepath"
+	"strings"
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
@@ -32,6 +33,7 @@ func Compile(u *config.Unit, env *Env, src *syntax.Source, tree *syntax.Node) (*
 		config: &Config{File: src.Path, Dir: src.Dir(), Root: u.Files.Root, Position: testspec.PositionOf(tree.Position)},
 	}
 	b.Title, b.Quiet = "the server", false
+	b.Language = language.ServerLanguage{Plain: language.Plain{Catalog: env.Catalog, Sections: language.ServerSections()}}
 	b.compile()
 	b.config.Files = u.ReadPaths
 	return b.config, b.Defaults
@@ -46,11 +48,17 @@ type compiler struct {
 	keys   language.ServerKeys
 	config *Config
 	roles  map[string][]*syntax.Node // the roles that agents name, and where
+
+	hasAuth bool // the section auth exists, even with mistakes
 }
 
 func (b *compiler) compile() {
 	b.FindSecrets(b.tree)
+	before := len(b.Report.List)
+	b.hasAuth = b.tree.Find("auth") != nil
+	b.inlineTokens()
 	b.Decode(b.tree, "", &b.keys)
+	b.explainShapes(before)
 	if m := b.keys.Metadata; m != nil {
 		b.config.Name, b.config.Description, b.config.Labels = m.Name, m.Description, m.Labels
 	}
@@ -62,6 +70,25 @@ func (b *compiler) compile() {
 	b.limits()
 	b.origins()
 	b.tls()
+}
+
+// shapes are hints for sections that are not mappings.
+var shapes = map[string]string{
+	"auth":        "write auth: {tokens: {file: tokens.yaml}}",
+	"auth.tokens": "move them to a file of kind: Tokens, and write tokens: {file: tokens.yaml}",
+	"cors":        "write cors: {origins: [https://chat.example.com]}",
+	"tenants":     "write tenants: {known: [NAME, ...]}",
+	"tls":         "write tls: {cert: cert.pem, key: key.pem}",
+}
+
+// explainShapes adds hints to diagnostics about sections that are not mappings.
+func (b *compiler) explainShapes(before int) {
+	for i := before; i < len(b.Report.List); i++ {
+		d := &b.Report.List[i]
+		if path, _, ok := strings.Cut(d.Message, " must be a mapping"); ok && d.Hint == "" {
+			d.Hint = shapes[path]
+		}
+	}
 }
 
 // at returns the value at a path of keys, or the nearest one above it that is
@@ -80,6 +107,10 @@ func (b *compiler) at(path ...string) syntax.Position {
 
 // agents decodes the agents and compiles their specs.
 func (b *compiler) agents() {
+	if v := b.keys.Agents; v != nil && v.Kind == syntax.List && len(v.Items) > 0 && v.Items[0].Kind == syntax.Text {
+		b.WrongType(v, "agents", "a mapping with names as keys").Hint = "write agents: {NAME: {spec: " + v.Items[0].Text + "}}"
+		return
+	}
 	section := b.Section("agents", b.keys.Agents)
 	if n := len(section.Entries); n > maxAgents {
 		b.Report.Error(diag.TooLarge, b.keys.Agents.Position, "the server has %d agents; the maximum is %d", n, maxAgents)

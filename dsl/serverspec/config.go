@@ -15,7 +15,7 @@ type Config struct {
 	Labels          map[string]string
 	Listen          string // host:port
 	ListenAt        testspec.Position
-	Agents          []Agent // in the order of the file; none means the specs named on the command line
+	Agents          []Agent // in the order of the file; none means every spec below Dir
 	Auth            *Auth   // nil without authentication
 	Tenants         Tenants
 	Limits          Limits

@@ -32,7 +32,7 @@ func (b *compiler) listen() {
 		}
 		return
 	}
-	if b.config.Auth == nil && b.tree.Find("auth") == nil && !IsLoopback(host) && !b.env.Insecure {
+	if !b.hasAuth && !IsLoopback(host) && !b.env.Insecure {
 		b.Report.Error(diag.Exposed, b.at("listen"), "listen: %s accepts connections from other machines, and there is no auth", b.keys.Listen).
 			Hint = "add auth: {tokens: {file: tokens.yaml}}, or listen on 127.0.0.1:" + port + "; pexctl serve --insecure serves everyone who can connect"
 	}

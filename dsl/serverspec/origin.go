@@ -19,7 +19,7 @@ func (b *compiler) origins() {
 	for i, s := range b.keys.CORS.Origins {
 		v := b.tree.Get("cors").Get("origins").Items[i]
 		switch {
-		case s == "*" && b.tree.Find("auth") != nil:
+		case s == "*" && b.hasAuth:
 			b.Report.Error(diag.BadOrigin, v.Position, "origin * allows every web page to use a token; it is valid only without auth").
 				Hint = "list the origins: [https://chat.example.com]"
 		case s == "*":

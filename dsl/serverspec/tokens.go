@@ -14,6 +14,23 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
+// anonymous is the client of a server without auth.
+const anonymous = "anonymous"
+
+// checkClient checks the name of a client.
+func checkClient(d *config.Decoder, v *syntax.Node, name string) bool {
+	switch {
+	case name == anonymous:
+		d.Report.Error(diag.BadName, v.Position, "the token name %s is reserved: it is the client of a server without auth", syntax.Quote(name)).Hint = "use another name"
+	case !language.ClientName().MatchString(name) || len(name) > config.MaxName:
+		d.Report.Error(diag.BadName, v.Position, "invalid name %s for a token", syntax.Quote(name)).
+			Hint = "a name has at most " + strconv.Itoa(config.MaxName) + " letters, digits, _, -, ., + and @, and starts with a letter or digit"
+	default:
+		return true
+	}
+	return false
+}
+
 // checkName checks the name of a tenant or a role.
 func checkName(d *config.Decoder, v *syntax.Node, name, what string) bool {
 	if language.IdentityName().MatchString(name) && len(name) <= config.MaxName {
@@ -28,7 +45,7 @@ func checkName(d *config.Decoder, v *syntax.Node, name, what string) bool {
 // error was reported.
 func CompileTokens(u *config.Unit, catalog *engine.Catalog, tree *syntax.Node) []Token {
 	d := config.NewDecoder(u, "")
-	d.Title, d.Language = "the token file", language.Plain{Catalog: catalog}
+	d.Title, d.Language = "the token file", language.ServerLanguage{Plain: language.Plain{Catalog: catalog}}
 	list := tree.Get("tokens")
 	reported := map[int]bool{}
 	if list != nil && list.Kind == syntax.List {
@@ -44,7 +61,7 @@ func CompileTokens(u *config.Unit, catalog *engine.Catalog, tree *syntax.Node) [
 		v := list.Items[i]
 		hash := strings.ToLower(t.SHA256)
 		out = append(out, Token{Name: t.Name, SHA256: hash, Tenant: t.Tenant, Roles: t.Roles, Position: testspec.PositionOf(v.Position)})
-		if at := v.Get("name"); at != nil && t.Name != "" {
+		if at := v.Get("name"); at != nil && checkClient(d, at, t.Name) {
 			unique(u, names, t.Name, at, "duplicate token name "+syntax.Quote(t.Name))
 		}
 		if at := v.Get("sha256"); at != nil && hash != "" && !reported[i] {
@@ -75,14 +92,13 @@ var plainKeys = []string{"token", "secret", "value", "key", "password", "bearer"
 // it, and returns whether it did.
 func plainToken(u *config.Unit, v *syntax.Node, path string) bool {
 	if v.Kind == syntax.Text { // the decoder reports it
-		u.Report.HideSecret(v.Text)
-		v.Text = hidden
+		hide(u.Report, v)
 	}
 	if v.Kind != syntax.Map {
 		return false
 	}
 	for _, e := range v.Entries {
-		if e.Key != "sha256" && !slices.Contains(plainKeys, strings.ToLower(e.Key)) || !e.Value.IsScalar() || e.Value.Kind == syntax.Null {
+		if e.Key != "sha256" && !isPlainKey(e.Key) || !e.Value.IsScalar() || e.Value.Kind == syntax.Null {
 			continue
 		}
 		if e.Key == "sha256" && hexDigits(e.Value.Text) == language.HashDigits {
@@ -97,8 +113,16 @@ func plainToken(u *config.Unit, v *syntax.Node, path string) bool {
 	return false
 }
 
-// hidden replaces a token in the tree.
-const hidden = "***"
+func isPlainKey(key string) bool { return slices.Contains(plainKeys, strings.ToLower(key)) }
+
+// hide redacts a value in all diagnostics, and in the tree.
+func hide(r *syntax.Report, v *syntax.Node) {
+	const least = 4 // characters: a shorter text is no secret, and is part of other words
+	if len(v.Text) >= least {
+		r.HideSecret(v.Text)
+	}
+	v.Kind, v.Text = syntax.Text, "***"
+}
 
 // notAHash reports a value that is not a hash.
 func notAHash(u *config.Unit, e *syntax.Entry, path, client string) {
@@ -108,20 +132,19 @@ func notAHash(u *config.Unit, e *syntax.Entry, path, client string) {
 		return
 	}
 	digits := hexDigits(v.Text)
-	u.Report.HideSecret(v.Text)
+	hide(u.Report, v)
 	if digits > 0 && e.Key == "sha256" {
 		u.Report.Error(diag.PlainToken, v.Position, "%s has %d hex digits; a SHA-256 hash has %d", path, digits, language.HashDigits).
 			Hint = "copy the whole hash, or make a new token: pexctl serve token new " + client
 	} else {
 		u.Report.Error(diag.PlainToken, v.Position, "%s is a token in plain text; the file stores only SHA-256 hashes", path).
-			Hint = "replace the token by a new one: pexctl serve token new " + client + " prints it once and adds its hash to the file"
+			Hint = "make a new token, because this one is no longer secret: pexctl serve token new " + client + " prints it and the entry for this file"
 	}
-	v.Text = hidden
 }
 
 // clientOf returns the name of an entry for a command line.
 func clientOf(v *syntax.Node) string {
-	if name := syntax.TextOf(v, "name"); language.IdentityName().MatchString(name) {
+	if name := syntax.TextOf(v, "name"); language.ClientName().MatchString(name) {
 		return name
 	}
 	return "NAME"

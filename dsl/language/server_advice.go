@@ -1,0 +1,69 @@
+package language
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/config"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
+)
+
+// ServerLanguage is the config.Language of servers and token files. Their keys
+// have nothing in common with those of specs, so it has its own advice.
+type ServerLanguage struct{ Plain }
+
+var _ config.Language = ServerLanguage{}
+
+const (
+	writeListen = "write listen: HOST:PORT, such as listen: 127.0.0.1:8484"
+	writeTokens = "write auth: {tokens: {file: tokens.yaml}}"
+	writeAgents = "write agents: {NAME: {spec: PATH}}"
+	writeTLS    = "write tls: {cert: cert.pem, key: key.pem}"
+)
+
+// serverKeys maps keys that people expect, by their section, to the right one, or
+// to a hint.
+var serverKeys = map[string]map[string]string{
+	"": {
+		"addr": writeListen, "address": writeListen, "bind": writeListen, "host": writeListen, "hostname": writeListen, "port": writeListen,
+		"api_key": writeTokens, "api_keys": writeTokens, "authentication": writeTokens, "bearer": writeTokens, "password": writeTokens,
+		"secret": writeTokens, "token": writeTokens, "tokens": writeTokens, "users": writeTokens,
+		"agent": writeAgents, "spec": writeAgents, "specs": writeAgents,
+		"cert": writeTLS, "certificate": writeTLS, "https": writeTLS, "ssl": writeTLS,
+		"allowed_origins": "write cors: {origins: [ORIGIN]}", "origins": "write cors: {origins: [ORIGIN]}",
+		"concurrency": "write limits: {concurrent_runs: N}", "max_runs": "write limits: {concurrent_runs: N}", "workers": "write limits: {concurrent_runs: N}",
+		"max_body_size": "write limits: {body: 1MiB}", "rate_limit": "write limits: {per_tenant: {runs_per_minute: N}}",
+		"shutdown_timeout": "grace", "tenant": "write tenants: {default: NAME}",
+		"timeout": "write grace for the time that calls may take at shutdown; limits of a run belong in its spec: limits: {max_duration: 10m}",
+	},
+	"agents":  {"file": "spec", "path": "spec", "ref": "spec", "overrides": "set", "values": "set", "role": "roles", "permissions": "roles"},
+	"auth":    {"file": writeTokens, "token_file": writeTokens, "tokens_file": writeTokens},
+	"tenants": {"names": "known", "list": "known", "allowed": "known"},
+	"limits":  {"max_body": "body", "max_body_size": "body", "max_header": "header", "max_runs": "concurrent_runs", "queue": "queued_runs", "streams": "watchers", "tenant": "per_tenant"},
+	"cors":    {"allowed_origins": "origins", "allow_origins": "origins"},
+	"tls":     {"certificate": "cert", "cert_file": "cert", "key_file": "key", "private_key": "key"},
+	"tokens":  {"client": "name", "subject": "name", "user": "name", "hash": "sha256", "digest": "sha256", "sha": "sha256", "scopes": "roles", "permissions": "roles"},
+}
+
+// KeyAdvice returns a suggestion for a key that is not among all keys of a path.
+func (l ServerLanguage) KeyAdvice(e *syntax.Entry, path string, all []string) diag.Advice {
+	section, _, _ := strings.Cut(path, ".")
+	section, _, _ = strings.Cut(section, "[")
+	if advice := replacement(serverKeys[section][e.Key], e.Key, all); advice.Hint != "" {
+		return advice
+	}
+	if diag.Nearest(e.Key, all) != "" {
+		return diag.Suggest(e.Key, all)
+	}
+	for _, home := range l.Sections {
+		if !slices.Contains(home.keys, e.Key) || home.path == path {
+			continue
+		}
+		if home.path == "" {
+			return diag.Advice{Hint: e.Key + " belongs at the top of the file"}
+		}
+		return diag.Advice{Hint: e.Key + " belongs under " + home.path}
+	}
+	return diag.Suggest(e.Key, all)
+}
