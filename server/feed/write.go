@@ -74,6 +74,9 @@ func Write(w http.ResponseWriter, r *http.Request, items iter.Seq[Item], format 
 	return s.failure()
 }
 
+// frames holds buffers for items. Watchers are idle most of the time, so they share them.
+var frames = sync.Pool{New: func() any { return new([]byte) }}
+
 // stream writes items and pings to one client.
 type stream struct {
 	w       http.ResponseWriter
@@ -85,7 +88,6 @@ type stream struct {
 	ping   *time.Timer
 	closed bool
 	err    error
-	line   []byte // buffer
 }
 
 func (s *stream) sendHeader() {
@@ -111,11 +113,10 @@ func (s *stream) start() {
 func (s *stream) send(i Item) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.line = s.format.appendItem(s.line[:0], i)
-	s.write(s.line)
-	if cap(s.line) > 64<<10 {
-		s.line = nil // a large event must not occupy memory until the next one
-	}
+	frame, _ := frames.Get().(*[]byte)
+	*frame = s.format.appendItem((*frame)[:0], i)
+	s.write(*frame)
+	frames.Put(frame)
 	if !i.More {
 		s.flush()
 		s.ping.Reset(pingInterval)
