@@ -20,8 +20,8 @@ import (
 // Inputs returns the values of a run's parameters. In increasing priority they
 // are: defaults, the JSON object of a file, name=value flags, and the question
 // ("" if none). The flag of a string parameter is taken literally, any other is
-// parsed as YAML. Every value is checked against its declaration; the error lists
-// all mistakes, one per line. Numbers are float64, except whole numbers that a
+// parsed as YAML. Every value is checked against its declaration; the error joins an
+// *InputError for each mistake. Numbers are float64, except whole numbers that a
 // float64 would round, which are int.
 func Inputs(p *engine.Program, question string, flags []string, file []byte) (map[string]any, error) {
 	in := inputs{program: p, values: map[string]any{}, exactValues: map[string]any{}}
@@ -53,8 +53,23 @@ type inputs struct {
 	errs        []error
 }
 
-func (in *inputs) fail(format string, args ...any) {
-	in.errs = append(in.errs, fmt.Errorf(format, args...))
+// InputError is a mistake in the parameters of a run.
+type InputError struct {
+	Name    string // of the parameter; "" = it is about all of them
+	Message string
+	Hint    string // how to fix it with flags; "" = none
+}
+
+// Error returns the message and the hint.
+func (e *InputError) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + "; " + e.Hint
+}
+
+func (in *inputs) fail(name, hint, format string, args ...any) {
+	in.errs = append(in.errs, &InputError{Name: name, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 func (in *inputs) set(name string, loose, exact any) {
@@ -72,14 +87,14 @@ func (in *inputs) declared(name string) *engine.Parameter {
 	}
 	fields, _ := config.Fields([]reflect.Value{reflect.ValueOf(language.Limits{})})
 	if slices.Contains(config.FieldKeys(fields), name) && diag.Nearest(name, names) == "" {
-		in.fail("unknown parameter %q; it is a limit: --set limits.%[1]s=VALUE", name)
+		in.fail(name, "it is a limit: --set limits."+name+"=VALUE", "unknown parameter %q", name)
 		return nil
 	}
 	if diag.Nearest(name, names) == "" {
-		in.fail("unknown parameter %q; %s (to override a key of the spec, use --set PATH=VALUE)", name, diag.Suggest(name, names).Hint)
+		in.fail(name, diag.Suggest(name, names).Hint+" (to override a key of the spec, use --set PATH=VALUE)", "unknown parameter %q", name)
 		return nil
 	}
-	in.fail("unknown parameter %q; %s", name, diag.Suggest(name, names).Hint)
+	in.fail(name, "", "unknown parameter %q; %s", name, diag.Suggest(name, names).Hint)
 	return nil
 }
 
@@ -91,7 +106,7 @@ func (in *inputs) file(b []byte) bool {
 	}
 	v, err := syntax.ParseJSON(&syntax.Source{Name: "parameters", Text: b, Kind: syntax.Resolved})
 	if err != nil || v.Kind != syntax.Map {
-		in.fail("the parameters must be one JSON object: %w", orNotObject(err))
+		in.fail("", "", "the parameters must be one JSON object: %v", orNotObject(err))
 		return false
 	}
 	for _, e := range v.Entries {
@@ -112,7 +127,7 @@ func orNotObject(err error) error {
 func (in *inputs) flag(s string) {
 	name, text, ok := strings.Cut(s, "=")
 	if !ok {
-		in.fail("parameter %q has no value; write NAME=VALUE", s)
+		in.fail(s, "write NAME=VALUE", "parameter %q has no value", s)
 		return
 	}
 	p := in.declared(name)
@@ -126,7 +141,7 @@ func (in *inputs) flag(s string) {
 	r := &syntax.Report{}
 	v := syntax.Parse(&syntax.Source{Name: name, Text: []byte(text), Kind: syntax.Flag}, r)
 	if v == nil || r.List.Failed() {
-		in.fail("parameter %q: %q is not valid YAML: %s", name, text, r.List[0].Message)
+		in.fail(name, "", "parameter %q: %q is not valid YAML: %s", name, text, r.List[0].Message)
 		return
 	}
 	in.assign(name, v)
@@ -135,7 +150,7 @@ func (in *inputs) flag(s string) {
 // assign sets a parameter to a value that can be represented exactly.
 func (in *inputs) assign(name string, v *syntax.Node) {
 	if n := v.FirstTooLarge(); n != nil {
-		in.fail("parameter %q: %w; quote it to pass it as a string", name, &jsonvalue.PrecisionError{Number: n.Text})
+		in.fail(name, "", "parameter %q: %v; quote it to pass it as a string", name, &jsonvalue.PrecisionError{Number: n.Text})
 		return
 	}
 	in.set(name, v.Decoded(), v.JSONValue())
@@ -158,7 +173,7 @@ func (in *inputs) check() {
 		}
 		switch {
 		case (!given || v == nil) && p.Required:
-			in.fail("missing required parameter %q%s; %s", p.Name, described(p), howToPass(p.Name))
+			in.fail(p.Name, howToPass(p.Name), "missing required parameter %q%s", p.Name, described(p))
 		case !given || v == nil:
 			delete(in.values, p.Name)
 		default:
@@ -166,7 +181,7 @@ func (in *inputs) check() {
 				continue // defaults were checked with the spec
 			}
 			if err := p.Check.Validate(v); err != nil {
-				in.fail("parameter %q: %s", p.Name, strings.TrimPrefix(err.Error(), "/: "))
+				in.fail(p.Name, "", "parameter %q: %s", p.Name, strings.TrimPrefix(err.Error(), "/: "))
 			}
 		}
 	}
