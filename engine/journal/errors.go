@@ -39,6 +39,14 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("a run with the id %q already exists: resume it, or choose another id", e.Run)
 }
 
+// IDError reports that no run can have an id.
+type IDError struct{ Run string }
+
+// Error names the id and what ids may contain.
+func (e *IDError) Error() string {
+	return fmt.Sprintf("run id %q: use 1 to 64 letters, digits, '_', '.' and '-', beginning with a letter or digit", e.Run)
+}
+
 // appendError returns the error that ends the journal of a run.
 func appendError(run string, err error) error { return cannotAppend("journal of run "+run, err) }
 

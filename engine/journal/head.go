@@ -48,9 +48,10 @@ func (h *Home) Head(run string) (Head, error) {
 	return *w.head, nil
 }
 
-// HeadMarks returns a number for the head of each run that has one. The number changes when
-// a session writes another head.
-func (h *Home) HeadMarks() map[string]int64 { return h.index.marks() }
+// Heads returns the last heads of runs that have one which is readable. It does not
+// compare them with the journals, so Stale is false. A head that has not changed is the
+// same pointer in each result; the caller must not change it.
+func (h *Home) Heads(runs []string) map[string]*Head { return h.index.heads(runs) }
 
 // SetHead sets the summary that Close writes to the run's head, as JSON. Without it, a
 // session that appended records writes a head without a summary.

@@ -169,7 +169,7 @@ func (h *Home) List() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}
-	heads := h.HeadMarks() // runs with a head, whose files need not be opened
+	heads := h.index.marks() // runs with a head, whose files need not be opened
 	var ids []string
 	for _, e := range entries {
 		id, isJournal := strings.CutSuffix(e.Name(), suffix)
@@ -211,7 +211,7 @@ func checkID(run string) error {
 		}
 	}
 	if !ok {
-		return fmt.Errorf("run id %q: use 1 to 64 letters, digits, '_', '.' and '-', beginning with a letter or digit", run)
+		return &IDError{run}
 	}
 	return nil
 }

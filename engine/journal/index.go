@@ -36,6 +36,13 @@ type index struct {
 	read  fs.FileInfo     // the file as far as it was read
 	size  int64           // how far
 	lines map[string]span // place of the last line of each run
+	known map[string]knownHead
+}
+
+// knownHead is a head that heads has returned.
+type knownHead struct {
+	at   int64
+	head *Head
 }
 
 // append appends the line of a head, encoded by Head.encode.
@@ -96,6 +103,43 @@ func (x *index) head(run string) (*Head, []byte, error) {
 	return head, line, err
 }
 
+// heads returns the last heads of runs. It reads each head once.
+func (x *index) heads(runs []string) map[string]*Head {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	file, err := x.refresh()
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	if x.known == nil {
+		x.known = map[string]knownHead{}
+	}
+	var line []byte
+	out := make(map[string]*Head, len(runs))
+	for _, run := range runs {
+		s, found := x.lines[run]
+		if !found {
+			continue
+		}
+		k, ok := x.known[run]
+		if !ok || k.at != s.at {
+			line = slices.Grow(line[:0], s.size+1)[:s.size]
+			if _, err := file.ReadAt(line, s.at); err != nil {
+				continue
+			}
+			head, err := parseHead(x.path, run, append(line, '\n'))
+			if err != nil || head.Seq == 0 {
+				continue
+			}
+			k = knownHead{s.at, head}
+			x.known[run] = k
+		}
+		out[run] = k.head
+	}
+	return out
+}
+
 // marks returns the position of the last head of each run that has one. It does not verify
 // the heads. An unreadable index has none.
 func (x *index) marks() map[string]int64 {
@@ -122,7 +166,7 @@ func (x *index) refresh() (*os.File, error) {
 	}
 	info, err := file.Stat()
 	if err == nil && (x.read == nil || !os.SameFile(x.read, info) || info.Size() < x.size) { // new, or compacted
-		x.size, x.lines = 0, map[string]span{}
+		x.size, x.lines, x.known = 0, map[string]span{}, nil
 	}
 	if err == nil && info.Size() > x.size {
 		b := make([]byte, info.Size()-x.size)
@@ -153,6 +197,7 @@ func (x *index) scan(b []byte) {
 		text := bytes.TrimPrefix(line, []byte{'\n'})
 		if run, removed := lineRun(text); removed {
 			delete(x.lines, string(run))
+			delete(x.known, string(run))
 		} else if run != nil {
 			x.lines[string(run)] = span{at + int64(len(line)-len(text)), len(text)}
 		}

@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pexctl/pex/engine/runtime"
@@ -19,13 +19,35 @@ const Latest = "last"
 
 // Filter selects runs. Its zero value selects all.
 type Filter struct {
-	Status string // a status or a stop code
-	Spec   string // name of the spec
-	Limit  int    // maximum number of runs; 0 = all
+	Status   string // a status or a stop code
+	Spec     string // name of the spec
+	MemoryID string // conversation
+	Waiting  bool   // only runs with an open question
+	Since    time.Time
+	Until    time.Time // exclusive; zero = now
+	After    Position  // only runs behind this position
+	Limit    int       // maximum number of runs; 0 = all
+	// Match selects among the runs that match the rest; nil = all. It must be fast.
+	Match func(Summary) bool
 }
 
-func (f Filter) matches(s Summary) bool {
-	return (f.Status == "" || f.Status == string(s.Status) || f.Status == string(s.StopReason.Code)) && (f.Spec == "" || f.Spec == s.Spec.Name)
+// isZero reports whether the filter selects all runs, up to its limit.
+func (f *Filter) isZero() bool {
+	return f.Status == "" && f.Spec == "" && f.MemoryID == "" && !f.Waiting && f.Since.IsZero() && f.Until.IsZero() && f.After == Position{} && f.Match == nil
+}
+
+func (f *Filter) matches(s *Summary) bool {
+	switch {
+	case f.Status != "" && f.Status != string(s.Status) && f.Status != string(s.StopReason.Code),
+		f.Spec != "" && f.Spec != s.Spec.Name,
+		f.MemoryID != "" && f.MemoryID != s.MemoryID,
+		f.Waiting && s.Interrupts == 0,
+		s.StartedAt.Before(f.Since),
+		!f.Until.IsZero() && !s.StartedAt.Before(f.Until),
+		f.After != Position{} && f.After.compare(s.Position()) >= 0:
+		return false
+	}
+	return f.Match == nil || f.Match(*s)
 }
 
 // List returns the runs that a filter selects, newest first, and the number of runs
@@ -36,24 +58,60 @@ func (s *Service) List(ctx context.Context, f Filter) (found []Summary, more int
 		return nil, 0, err
 	}
 	total := len(ids)
-	if f.Limit > 0 && f.Status == "" && f.Spec == "" {
+	if f.Limit > 0 && f.isZero() {
 		ids = latest(ids, f.Limit) // the others are only counted
 	}
 	unread := total - len(ids)
-	found = make([]Summary, 0, len(ids))
-	for _, id := range ids {
-		if sum := s.Summary(ctx, id); f.matches(sum) {
-			found = append(found, sum)
+	selected := make([]*Summary, 0, len(ids))
+	for _, sum := range s.summaries(ctx, ids) {
+		if f.matches(sum) {
+			selected = append(selected, sum)
 		}
 	}
-	slices.SortFunc(found, func(a, b Summary) int { return cmp.Or(b.StartedAt.Compare(a.StartedAt), cmp.Compare(b.Run, a.Run)) })
-	if f.Limit > 0 && len(found) > f.Limit {
-		found, more = found[:f.Limit], len(found)-f.Limit+unread
+	slices.SortFunc(selected, func(a, b *Summary) int { return a.Position().compare(b.Position()) })
+	if f.Limit > 0 && len(selected) > f.Limit {
+		selected, more = selected[:f.Limit], len(selected)-f.Limit+unread
 	}
-	for i := range found {
-		found[i] = s.verify(found[i])
+	found = make([]Summary, len(selected))
+	for i, sum := range selected {
+		found[i] = s.verify(*sum)
 	}
 	return found, more, nil
+}
+
+// Position is the place of a run in lists.
+type Position struct {
+	StartedAt time.Time
+	Run       string
+}
+
+// Position returns the place of the run in lists.
+func (s *Summary) Position() Position { return Position{s.StartedAt, s.Run} }
+
+// compare returns a negative number if p is before o: newer.
+func (p Position) compare(o Position) int {
+	return cmp.Or(o.StartedAt.Compare(p.StartedAt), cmp.Compare(o.Run, p.Run))
+}
+
+// String returns the position for ParsePosition. It is "" for the zero Position.
+func (p Position) String() string {
+	if p == (Position{}) {
+		return ""
+	}
+	return strconv.FormatInt(p.StartedAt.UnixNano(), 36) + "." + p.Run
+}
+
+// ParsePosition parses the result of Position.String.
+func ParsePosition(s string) (Position, error) {
+	if s == "" {
+		return Position{}, nil
+	}
+	at, run, ok := strings.Cut(s, ".")
+	n, err := strconv.ParseInt(at, 36, 64)
+	if !ok || err != nil {
+		return Position{}, fmt.Errorf("invalid position %.40q", s)
+	}
+	return Position{time.Unix(0, n).UTC(), run}, nil
 }
 
 // idTime is the format of the time at the start of ids that NewID made.
@@ -139,34 +197,20 @@ func joinSome(words []string, join func([]string) string) string {
 }
 
 // Unfinished returns the ids of the runs whose heads do not say that they have ended, or
-// that have none, sorted. It reads no journal, and each head only once.
+// that have none, sorted. It reads no journal, and each head of an ended run only once.
 func (s *Service) Unfinished() ([]string, error) {
-	marks := s.home.HeadMarks()
 	ids, err := s.home.List()
 	if err != nil {
 		return nil, err
 	}
-	s.ended.mu.Lock()
-	defer s.ended.mu.Unlock()
+	heads := s.home.Heads(ids)
+	s.ends.mu.Lock()
+	defer s.ends.mu.Unlock()
 	return slices.DeleteFunc(ids, func(id string) bool {
-		mark, hasHead := marks[id]
-		if !hasHead {
-			return false
-		}
-		if was, ok := s.ended.marks[id]; ok && was == mark {
+		if s.ends.summary(id, heads[id]) != nil {
 			return true
 		}
 		sum, ok := s.headSummary(id)
-		ended := ok && sum.Status != stop.RunInterrupted
-		if ended {
-			s.ended.marks[id] = mark
-		}
-		return ended
+		return ok && sum.Status != stop.RunInterrupted
 	}), nil
-}
-
-// endedRuns are the runs that have ended, with the marks of their heads.
-type endedRuns struct {
-	mu    sync.Mutex
-	marks map[string]int64
 }

@@ -92,7 +92,7 @@ func (s *Service) finalSummary(run string) *finalSummary {
 	if err != nil {
 		return nil
 	}
-	if noted, ok := fromHead(run, head); ok {
+	if noted, ok := fromHead(run, &head); ok {
 		return &finalSummary{noted, head.Seq}
 	}
 	return nil

@@ -55,8 +55,7 @@ type Service struct {
 	env  Env
 	dir  string
 	home *journal.Home
-
-	ended *endedRuns
+	ends *endCache
 }
 
 // Open opens the home in a folder. It creates the folder if it does not exist.
@@ -65,7 +64,7 @@ func Open(dir string, env Env) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{env: env, dir: dir, home: home, ended: &endedRuns{marks: map[string]int64{}}}, nil
+	return &Service{env: env, dir: dir, home: home, ends: &endCache{was: map[string]cachedEnd{}}}, nil
 }
 
 // As returns the same service for decisions that by makes.

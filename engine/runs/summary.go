@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pexctl/pex/engine"
@@ -60,17 +61,69 @@ func (s *Service) Summary(ctx context.Context, run string) Summary {
 	return sum
 }
 
+// endCache has the summaries of runs that have ended for good, by run.
+type endCache struct {
+	mu  sync.Mutex
+	was map[string]cachedEnd
+}
+
+// cachedEnd is the summary in a head.
+type cachedEnd struct {
+	head *journal.Head
+	sum  *Summary
+}
+
+// summaries returns the states of runs, in any order. The caller must not change them.
+func (s *Service) summaries(ctx context.Context, ids []string) []*Summary {
+	heads := s.home.Heads(ids)
+	s.ends.mu.Lock()
+	defer s.ends.mu.Unlock()
+	out := make([]*Summary, 0, len(ids))
+	for _, id := range ids {
+		sum := s.ends.summary(id, heads[id])
+		if sum == nil {
+			now := s.Summary(ctx, id)
+			sum = &now
+		}
+		out = append(out, sum)
+	}
+	return out
+}
+
+// summary returns the summary in a head, or nil if another session of the run may follow.
+// The caller holds mu.
+func (c *endCache) summary(run string, head *journal.Head) *Summary {
+	if head == nil {
+		return nil
+	}
+	if was, ok := c.was[run]; ok && was.head == head {
+		return was.sum
+	}
+	sum, ok := fromHead(run, head)
+	if !ok || !hasEndedForGood(&sum) {
+		delete(c.was, run)
+		return nil
+	}
+	c.was[run] = cachedEnd{head, &sum}
+	return &sum
+}
+
+// hasEndedForGood reports whether no session of the run can follow.
+func hasEndedForGood(sum *Summary) bool {
+	return sum.Status == stop.RunCompleted || sum.Status == stop.RunFailed || sum.Status == stop.RunCancelled
+}
+
 // headSummary returns the summary in the run's head, if it is up to date.
 func (s *Service) headSummary(run string) (Summary, bool) {
 	head, err := s.home.Head(run)
 	if err != nil {
 		return Summary{}, false
 	}
-	return fromHead(run, head)
+	return fromHead(run, &head)
 }
 
-func fromHead(run string, head journal.Head) (sum Summary, ok bool) {
-	if head.Stale || len(head.Summary) == 0 || json.Unmarshal(head.Summary, &sum) != nil || sum.Run != run {
+func fromHead(run string, head *journal.Head) (sum Summary, ok bool) {
+	if head == nil || head.Stale || len(head.Summary) == 0 || json.Unmarshal(head.Summary, &sum) != nil || sum.Run != run {
 		return Summary{}, false
 	}
 	return sum, true
