@@ -27,6 +27,7 @@ const (
 	Running             Code = "running"
 	Ended               Code = "ended"
 	StillNeeded         Code = "still_needed"
+	NotExportable       Code = "not_exportable"
 	ConversationBusy    Code = "conversation_busy"
 	AlreadyDecided      Code = "already_decided"
 	UnresolvedWrite     Code = "unresolved_write"
@@ -34,6 +35,7 @@ const (
 	QuestionChanged     Code = "question_changed"
 	TooLarge            Code = "too_large"
 	UnsupportedMedia    Code = "unsupported_media_type"
+	RequestTimeout      Code = "request_timeout"
 	RateLimited         Code = "rate_limited"
 	Internal            Code = "internal"
 	StoreCorrupt        Code = "store_corrupt"
@@ -67,6 +69,7 @@ var definitions = map[Code]struct {
 	RunExists:           {http.StatusConflict, "run exists"},
 	Running:             {http.StatusConflict, "run is running"},
 	Ended:               {http.StatusConflict, "run has ended"},
+	NotExportable:       {http.StatusConflict, "run cannot be exported"},
 	StillNeeded:         {http.StatusConflict, "run may still be needed"},
 	ConversationBusy:    {http.StatusConflict, "conversation is busy"},
 	AlreadyDecided:      {http.StatusConflict, "already decided"},
@@ -75,6 +78,7 @@ var definitions = map[Code]struct {
 	QuestionChanged:     {http.StatusPreconditionFailed, "question has changed"},
 	TooLarge:            {http.StatusRequestEntityTooLarge, "request too large"},
 	UnsupportedMedia:    {http.StatusUnsupportedMediaType, "unsupported media type"},
+	RequestTimeout:      {http.StatusRequestTimeout, "request timeout"},
 	RateLimited:         {http.StatusTooManyRequests, "rate limit exceeded"},
 	Internal:            {http.StatusInternalServerError, "internal error"},
 	StoreCorrupt:        {http.StatusInternalServerError, "journal is corrupt"},

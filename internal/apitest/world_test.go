@@ -1,0 +1,177 @@
+package apitest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/builtins/assertion"
+	"github.com/pexctl/pex/builtins/node"
+	builtintool "github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/pricing"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/internal/app/catalog"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/providers/badger"
+	"github.com/pexctl/pex/providers/cassette"
+	"github.com/pexctl/pex/providers/scripted"
+	"github.com/pexctl/pex/server/agents"
+	"github.com/pexctl/pex/server/api"
+	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/manager"
+)
+
+// clients are the identities of requests, by name.
+var clients = map[string]auth.Identity{
+	"ann":  {Subject: "ann", Issuer: "tokens", Roles: []string{auth.Run}},
+	"bea":  {Subject: "bea", Issuer: "tokens", Roles: []string{auth.Approve}},
+	"vic":  {Subject: "vic", Issuer: "tokens", Roles: []string{auth.View}},
+	"root": {Subject: "root", Issuer: "tokens", Roles: []string{auth.Admin}},
+	"eve":  {Subject: "eve", Issuer: "tokens", Tenant: "other", Roles: []string{auth.Admin}},
+	"none": {Subject: "none", Issuer: "tokens"},
+}
+
+// world is a server with the agents in the folders of a project.
+type world struct {
+	t       testing.TB
+	dir     string
+	catalog *catalog.Catalog
+	agents  *agents.Set
+	slots   *manager.Slots
+	tenants map[string]*api.Tenant
+	handler http.Handler
+}
+
+// newWorld starts a server. project is a folder with a folder for each agent.
+func newWorld(t testing.TB, project string, slots *manager.Slots) *world {
+	t.Helper()
+	shared := agents.NewSharedMemory(func(dir, tenant string) memory.Store { return badger.Open(dir, badger.Options{Tenant: tenant}) })
+	t.Cleanup(func() {
+		if err := shared.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w := &world{t: t, dir: project, slots: slots, tenants: map[string]*api.Tenant{}, catalog: &catalog.Catalog{
+		Catalog: engine.Catalog{
+			Models: component.Set[model.Settings, model.Model]{scripted.Scripted},
+			Tools:  builtintool.All(),
+			Nodes:  node.All(),
+		},
+		Checks: assertion.All(),
+		Repair: node.RepairArguments,
+		Memory: shared.Open,
+	}}
+	var all []agents.Definition
+	specs, err := filepath.Glob(filepath.Join(project, "*", "spec.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range specs {
+		all = append(all, agents.Definition{Spec: filepath.Dir(spec), Roles: rolesOf(filepath.Base(filepath.Dir(spec)))})
+	}
+	compile := w.catalog.Options()
+	compile.Prices = pricing.Known()
+	if w.agents, err = agents.Load(agents.Options{Catalog: w.catalog, Compile: compile}, all); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", "other"} {
+		w.tenants[name] = w.tenant(name)
+	}
+	w.handler = identified(api.New(api.Options{
+		Tenant: func(name string) *api.Tenant { return w.tenants[name] },
+		Agents: w.agents, Export: w.export, Version: "test",
+	}))
+	return w
+}
+
+// rolesOf restricts the agent called secret to admins.
+func rolesOf(agent string) map[string][]string {
+	if agent != "secret" {
+		return nil
+	}
+	return map[string][]string{auth.View: {}, auth.Run: {}, auth.Approve: {}}
+}
+
+func (w *world) tenant(name string) *api.Tenant {
+	w.t.Helper()
+	home := filepath.Join(w.t.TempDir(), "home"+name)
+	service, err := runs.Open(home, host.Runs(w.catalog, home, host.Reporter{
+		Diagnostics: func(found diag.List) error {
+			if found.Failed() {
+				return &host.InvalidError{Found: found}
+			}
+			return nil
+		},
+		SpecGone: func(string) {},
+	}))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	m := manager.New(manager.Options{Runs: service, Slots: w.slots, Tenant: name, ParkAfter: time.Nanosecond})
+	w.t.Cleanup(func() {
+		if err := m.Close(context.Background()); err != nil {
+			w.t.Error(err)
+		}
+	})
+	return &api.Tenant{Name: name, Home: home, Runs: service, Manager: m}
+}
+
+func (w *world) export(to io.Writer, r *runs.Run) error {
+	err := cassette.Export(to, r.Records, host.Secrets(w.catalog, r.Program, r.Host.Env))
+	if refused, ok := errors.AsType[*cassette.Refused](err); ok {
+		return &api.ExportError{Err: refused}
+	}
+	return err
+}
+
+// identified authenticates requests by the name of a client in a header.
+func identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if id, ok := clients[r.Header.Get("X-Client")]; ok {
+			r = r.WithContext(auth.NewContext(r.Context(), id))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// do performs a request.
+func (w *world) do(client, method, target string, header http.Header, body string) *httptest.ResponseRecorder {
+	w.t.Helper()
+	r := httptest.NewRequestWithContext(w.t.Context(), method, target, strings.NewReader(body))
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	r.Header.Set("X-Client", client)
+	out := httptest.NewRecorder()
+	w.handler.ServeHTTP(out, r)
+	return out
+}
+
+// await waits until a run of the default tenant neither executes nor is queued.
+func (w *world) await(run string) { w.tenants[""].Manager.Await(w.t.Context(), run) }
+
+// extract writes files below a new folder.
+func extract(t testing.TB, files map[string][]byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, bytes.TrimPrefix(content, []byte("\ufeff")), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}

@@ -1,0 +1,112 @@
+package api
+
+import (
+	"context"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/server/agents"
+	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/problem"
+)
+
+// caller is the client of a request, and the runs it can see.
+type caller struct {
+	*Tenant
+	identity auth.Identity
+	server   *server
+}
+
+// caller returns the client of a request.
+func (s *server) caller(ctx context.Context) (*caller, error) {
+	id, ok := auth.FromContext(ctx)
+	if !ok {
+		return nil, problem.New(problem.Unauthorized, "the request has no identity")
+	}
+	t := s.Tenant(id.Tenant)
+	if t == nil {
+		return nil, problem.New(problem.NotFound, "no such tenant")
+	}
+	return &caller{t, id, s}, nil
+}
+
+// actor returns the client as the author of decisions.
+func (c *caller) actor() engine.Actor {
+	return engine.Actor{User: c.identity.Subject, Issuer: c.identity.Issuer}
+}
+
+// can reports whether the client may perform an action on runs of an agent; nil = no agent
+// of this server.
+func (c *caller) can(do string, a *agents.Agent) bool {
+	if a == nil {
+		return auth.Can(c.identity, do, nil)
+	}
+	return auth.Can(c.identity, do, a.Roles)
+}
+
+// agent returns an agent, for an action on it. An agent that the client may not view does
+// not exist for it.
+func (c *caller) agent(do, name string) (*agents.Agent, error) {
+	a, ok := c.server.Agents.Get(name)
+	if !ok || !c.can(auth.View, a) && !c.can(do, a) {
+		return nil, problem.New(problem.NotFound, "no agent %q", name)
+	}
+	return a, c.permit(do, a)
+}
+
+// permit returns a problem unless the client may perform an action on runs of an agent.
+func (c *caller) permit(do string, a *agents.Agent) error {
+	if c.can(do, a) {
+		return nil
+	}
+	return problem.New(problem.Forbidden, "this needs the role %s", do)
+}
+
+// noRun is the problem of a run that does not exist for the client.
+func noRun(id string) *problem.Problem { return problem.New(problem.NotFound, "no run %q", id) }
+
+// run checks that a run exists, and that the client may perform an action on it. A run
+// that the client may not view does not exist for it.
+func (c *caller) run(do, id string) error {
+	start, err := c.Runs.StartOf(id)
+	if err != nil {
+		return err
+	}
+	a := c.server.agentOf(start)
+	if !c.can(auth.View, a) && !c.can(do, a) {
+		return noRun(id)
+	}
+	return c.permit(do, a)
+}
+
+// read returns a run, for an action on it.
+func (c *caller) read(do, id string) (*runs.Run, error) {
+	if err := c.run(do, id); err != nil {
+		return nil, err
+	}
+	return c.Runs.Read(id)
+}
+
+// agentOf returns the agent of a run: that of its spec file, or else of the same name. It
+// returns nil if the server has none.
+func (s *server) agentOf(start engine.Start) *agents.Agent {
+	all := s.Agents.All()
+	if o := start.Input.Origin; o != nil {
+		for _, a := range all {
+			if a.Spec.Path() == o.Spec && a.Program.Name == start.Name {
+				return a
+			}
+		}
+	}
+	return s.agentOfSpec(start.Name)
+}
+
+// agentOfSpec returns the first agent whose spec has a name, or nil.
+func (s *server) agentOfSpec(name string) *agents.Agent {
+	for _, a := range s.Agents.All() {
+		if a.Program.Name == name {
+			return a
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/server/agents"
+	"github.com/pexctl/pex/server/manager"
+	"github.com/pexctl/pex/server/problem"
+)
+
+// Options configure the API.
+type Options struct {
+	// Tenant returns the runs of a tenant, or nil if there is no such tenant.
+	Tenant func(name string) *Tenant
+	Agents *agents.Set
+	// Export writes a run as JSON Lines without secrets. Its error is an *ExportError if
+	// the run cannot be exported.
+	Export  func(w io.Writer, r *runs.Run) error
+	Version string
+	MaxBody int64        // bytes of a request body; 0 = 1 MiB
+	Log     *slog.Logger // for errors that are not the client's; nil = discarded
+}
+
+// Tenant has the runs of a tenant.
+type Tenant struct {
+	Name    string
+	Home    string // folder
+	Runs    *runs.Service
+	Manager *manager.Manager
+}
+
+// server implements the operations.
+type server struct {
+	Options
+	document []byte // OpenAPI
+}
+
+// New returns the handler of the API. Its callers identify the client: see package auth.
+func New(o Options) http.Handler {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s, mux := &server{Options: o}, http.NewServeMux()
+	s.document = s.register(mux)
+	return checkBody(s.route(mux), o.MaxBody)
+}
+
+// OpenAPI returns the OpenAPI document of the API.
+func OpenAPI(version string) []byte {
+	s := &server{Options: Options{Version: version}}
+	return s.register(http.NewServeMux())
+}
+
+// register adds all operations to a mux and returns their OpenAPI document.
+func (s *server) register(mux *http.ServeMux) []byte {
+	a := &operations{huma.NewAPI(newConfig(s.Version), humago.NewAdapter(mux, "")), s}
+	a.addAgents()
+	a.addRuns()
+	a.addDecisions()
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.document) })
+	return document(a.API.OpenAPI())
+}
+
+// route responds to requests for which a mux has no handler with problems.
+func (s *server) route(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p := r.URL.Path; p != path.Clean(p) {
+			problem.Write(w, problem.New(problem.InvalidPath, "the path must not contain empty, . or .. segments, or end with /"))
+			return
+		}
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		if allowed := allowedMethods(mux, r); allowed != "" {
+			w.Header().Set("Allow", allowed)
+			problem.Write(w, problem.New(problem.MethodNotAllowed, "%s is not allowed here; use %s", r.Method, allowed))
+			return
+		}
+		problem.Write(w, problem.New(problem.NotFound, "no such resource; /openapi.json describes all"))
+	})
+}
+
+// allowedMethods returns the methods that a mux has for a path, separated by ", ".
+func allowedMethods(mux *http.ServeMux, r *http.Request) string {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		other := r.Clone(context.WithoutCancel(r.Context()))
+		other.Method = method
+		if _, pattern := mux.Handler(other); pattern != "" {
+			allowed = append(allowed, method)
+		}
+	}
+	return strings.Join(allowed, ", ")
+}

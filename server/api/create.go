@@ -1,0 +1,255 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/server/agents"
+	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/feed"
+	"github.com/pexctl/pex/server/manager"
+	"github.com/pexctl/pex/server/problem"
+)
+
+// NewRun is the request for a run.
+type NewRun struct {
+	Question         string     `json:"question,omitempty" doc:"The question; or give it in parameters."`
+	Parameters       jsonObject `json:"parameters,omitempty" doc:"Parameters of the agent; see /v1/agents/{agent}/schema."`
+	MemoryID         string     `json:"memory_id,omitempty" maxLength:"200" doc:"Conversation that the run continues; empty = a new one."`
+	ExecutorMemoryID string     `json:"executor_memory_id,omitempty" maxLength:"200" doc:"Conversation of the executor that the run continues."`
+	Earlier          []Message  `json:"earlier,omitempty" doc:"The conversation before the run, oldest message first. A last message of the user is the question."`
+	Set              []string   `json:"set,omitempty" maxItems:"100" doc:"Overrides of the spec for this run: limits.NAME=VALUE or llms.NAME.model=VALUE."`
+	RunID            string     `json:"run_id,omitempty" maxLength:"64" pattern:"^[a-zA-Z0-9][a-zA-Z0-9_.-]*$" doc:"Id of the run; empty = generated."`
+}
+
+// Message is a message of a conversation.
+type Message struct {
+	Role    string `json:"role" enum:"user,assistant"`
+	Content string `json:"content"`
+}
+
+// RunRef is a run that was started or changed.
+type RunRef struct {
+	Run    string         `json:"run_id"`
+	Status stop.RunStatus `json:"status,omitempty" doc:"Missing if it is about to change."`
+}
+
+type createRequest struct {
+	Agent  string `path:"agent" doc:"Name of an agent."`
+	Key    string `header:"Idempotency-Key" maxLength:"255" doc:"Requests with the same key start one run."`
+	Prefer string `header:"Prefer" doc:"wait=S: wait up to S seconds, at most 60, for the end of the run."`
+	Accept string `header:"Accept" doc:"text/event-stream or application/jsonl: respond with the events of the run."`
+	Body   NewRun
+}
+
+const createText = `The run executes in the background; it does not need the connection. A repeated request with the same
+Idempotency-Key or run_id returns the same run. With Prefer: wait=S the response is the result of the run if it ends or waits for an
+answer in time. With Accept: text/event-stream or application/jsonl it is the feed of the run.`
+
+func (a *operations) addCreate() {
+	add(a, describe{
+		id: "createRun", method: http.MethodPost, path: "/v1/agents/{agent}/runs", tag: "runs", summary: "Start a run", text: createText,
+		responses: map[int]any{200: RunRef{}, 201: RunRef{}}, streams: true, problems: []int{400, 403, 404, 409, 422, 503, 507},
+	}, a.server.createRun)
+}
+
+func (s *server) createRun(ctx context.Context, in *createRequest) (reply, error) {
+	c, err := s.caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.agent(auth.Run, in.Agent)
+	if err != nil {
+		return nil, err
+	}
+	wait, err := waitOf(in.Prefer)
+	if err != nil {
+		return nil, err
+	}
+	request, err := c.request(in)
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := a.Prepare(request)
+	if err != nil {
+		return nil, err
+	}
+	id := prepared.Input.RunID
+	existed, err := c.Manager.Start(ctx, prepared, manager.OnBusy(a.OnBusy))
+	if err != nil {
+		return nil, startError(err, in)
+	}
+	if wantsFeed(in.Accept) {
+		return c.feed(id, feed.Cursor{}, true, locationOf(id)), nil
+	}
+	if wait > 0 && c.await(ctx, id, wait) {
+		res, err := c.result(ctx, id, false)
+		if err != nil {
+			return nil, err
+		}
+		return replyAt(http.StatusOK, id, res)
+	}
+	if existed {
+		return replyAt(http.StatusOK, id, RunRef{id, c.statusOf(ctx, id)})
+	}
+	status := runs.Running
+	if _, queued := c.Manager.Running(id); queued {
+		status = manager.Queued
+	}
+	return replyAt(http.StatusCreated, id, RunRef{id, status})
+}
+
+// request returns the request for a run of an agent.
+func (c *caller) request(in *createRequest) (agents.Request, error) {
+	b := in.Body
+	if bad := forbiddenSet(b.Set); bad != nil {
+		return agents.Request{}, bad
+	}
+	question, earlier, err := opening(b)
+	if err != nil {
+		return agents.Request{}, err
+	}
+	id := b.RunID
+	switch {
+	case id != "" && in.Key != "":
+		return agents.Request{}, problem.New(problem.InvalidRequest, "use either run_id or the header Idempotency-Key").At("/run_id")
+	case id == runs.Latest:
+		return agents.Request{}, problem.New(problem.InvalidRequest, "run_id: %q means the latest run; use another id", id).At("/run_id")
+	case in.Key != "":
+		id = keyedID(c.Name, in.Agent, in.Key)
+	case id == "":
+		id = runs.NewID(time.Now())
+	}
+	return agents.Request{
+		RunID: id, Question: question, Parameters: b.Parameters, MemoryID: b.MemoryID, ExecutorMemoryID: b.ExecutorMemoryID,
+		Earlier: earlier, Set: b.Set, By: c.actor(), Digest: digest(in.Agent, b), Home: c.Home, Tenant: c.Name,
+	}, nil
+}
+
+// keyedID returns the id of the run that the requests with an idempotency key start.
+func keyedID(tenant, agent, key string) string {
+	sum := sha256.Sum256([]byte(tenant + "\x00" + agent + "\x00" + key))
+	return "k-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:26]
+}
+
+// digest identifies the content of a request, whatever the order of its keys.
+func digest(agent string, b NewRun) string {
+	canonical := jsonvalue.Encode(jsonvalue.Decode(jsonvalue.Encode(b)))
+	sum := sha256.Sum256([]byte(agent + "\x00" + string(canonical)))
+	return hex.EncodeToString(sum[:16])
+}
+
+// opening returns the question of a run and the conversation before it.
+func opening(b NewRun) (question string, earlier []memory.Interaction, err error) {
+	if len(b.Earlier) == 0 {
+		return b.Question, nil, nil
+	}
+	earlier, last, err := dsl.Messages(jsonvalue.Encode(b.Earlier))
+	switch {
+	case err != nil:
+		return "", nil, problem.New(problem.InvalidRequest, "%v", err).At("/earlier")
+	case last == "":
+		return b.Question, earlier, nil
+	case b.Question != "":
+		return "", nil, problem.New(problem.InvalidRequest, "two questions: the last message of earlier is the user's, and question is set; remove one").At("/earlier")
+	}
+	return last, earlier, nil
+}
+
+// allowedSet matches the overrides that a client may set. Values are plain: no
+// references, which would read the environment of the server, and no collections.
+var allowedSet = text.Regexp(`^(limits\.[a-z_]+|llms\.[A-Za-z0-9_-]+\.model)=[A-Za-z0-9][A-Za-z0-9_.:/@ -]*$`)
+
+// forbiddenSet returns the problem of the first override that a client may not set.
+func forbiddenSet(set []string) *problem.Problem {
+	for i, s := range set {
+		if !allowedSet().MatchString(s) {
+			return problem.New(problem.SetNotAllowed, "%q must not be set; use limits.NAME=VALUE or llms.NAME.model=VALUE with a plain value", s).
+				At("/set/"+strconv.Itoa(i)).With("allowed", []string{"limits.*", "llms.*.model"})
+		}
+	}
+	return nil
+}
+
+// startError returns the error of a run that was not started.
+func startError(err error, in *createRequest) error {
+	e, ok := errors.AsType[*manager.MismatchError](err)
+	switch {
+	case !ok:
+		return err
+	case in.Key != "":
+		return problem.New(problem.IdempotencyMismatch, "another request with this Idempotency-Key started run %s; use another key", e.Run)
+	}
+	return problem.New(problem.RunExists, "%v; use another run_id", e).At("/run_id")
+}
+
+// invalidParameters returns the problem of parameters that an agent does not accept.
+func invalidParameters(err error) *problem.Problem {
+	var all []string
+	pointer := ""
+	for _, e := range inputErrors(err) {
+		all = append(all, e.Message)
+		if pointer == "" && e.Name != "" {
+			pointer = "/parameters/" + escapePointer(e.Name)
+		}
+	}
+	if len(all) == 0 {
+		return problem.New(problem.InvalidParameters, "%v", err).At("/parameters")
+	}
+	return problem.New(problem.InvalidParameters, "%s", strings.Join(all, "; ")).At(pointer)
+}
+
+// inputErrors returns the mistakes that an error joins.
+func inputErrors(err error) (out []*dsl.InputError) {
+	if joined, ok := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err); ok {
+		for _, each := range joined.Unwrap() {
+			if e, ok := errors.AsType[*dsl.InputError](each); ok {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}
+
+const maxWait = 60 * time.Second
+
+// waitOf returns how long a client prefers to wait.
+func waitOf(prefer string) (time.Duration, error) {
+	for preference := range strings.SplitSeq(prefer, ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(preference), "=")
+		if !strings.EqualFold(name, "wait") {
+			continue
+		}
+		n, err := strconv.ParseUint(strings.Trim(value, `"`), 10, 16)
+		if err != nil {
+			return 0, problem.New(problem.InvalidRequest, "header Prefer: wait=%.20s: use a number of seconds, at most 60", value)
+		}
+		return min(time.Duration(n)*time.Second, maxWait), nil
+	}
+	return 0, nil
+}
+
+// await waits until a run neither executes nor is queued, and reports whether that is so.
+func (c *caller) await(ctx context.Context, id string, most time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	c.Manager.Await(ctx, id)
+	active, _ := c.Manager.Running(id)
+	return !active
+}

@@ -1,0 +1,248 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/eval/textdiff"
+	"github.com/pexctl/pex/server/agents"
+	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/manager"
+	"github.com/pexctl/pex/server/problem"
+)
+
+func (a *operations) addDecisions() {
+	s := a.server
+	of := func(id, method, path, summary, text string, responses map[int]any, problems ...int) describe {
+		return describe{id: id, method: method, path: path, tag: "decisions", summary: summary, text: text, responses: responses, problems: problems}
+	}
+	add(a, of("listQuestions", http.MethodGet, "/v1/questions", "List the open questions of all runs", "",
+		map[int]any{200: QuestionList{}}), s.listQuestions)
+	add(a, of("answerQuestion", http.MethodPost, "/v1/runs/{run}/answers", "Answer a question of a run",
+		"The response is sent once the answer is durable. Only the first answer to a question counts.",
+		map[int]any{200: Answered{}}, 403, 404, 409, 412, 422), s.answer)
+	add(a, of("cancelRun", http.MethodPost, "/v1/runs/{run}/cancel", "Cancel a run",
+		"The run ends in the background, after its writes in flight.",
+		map[int]any{200: RunRef{}, 202: RunRef{}}, 403, 404), s.cancel)
+	add(a, of("resumeRun", http.MethodPost, "/v1/runs/{run}/resume", "Resume a run",
+		"Continues a run that is suspended, or that a limit stopped which set raises.",
+		map[int]any{202: RunRef{}}, 403, 404, 409, 422), s.resume)
+}
+
+type questionsRequest struct {
+	Agent string `query:"agent" doc:"Only questions of runs of this agent."`
+	Kind  string `query:"kind" doc:"Only questions of this kind, such as approval."`
+	Mine  bool   `query:"mine" doc:"Only questions that the client may answer."`
+}
+
+// QuestionList has the open questions that the client may view.
+type QuestionList struct {
+	Questions []Question `json:"questions"`
+}
+
+// Question is an open question of a run.
+type Question struct {
+	Run      string         `json:"run_id"`
+	Agent    string         `json:"agent" doc:"The agent of the run; empty if the server has none for its spec."`
+	Path     string         `json:"path"`
+	Kind     interrupt.Kind `json:"kind"`
+	Tool     string         `json:"tool"`
+	Args     jsonValue      `json:"args" doc:"Arguments of the call, or the plan."`
+	Question string         `json:"question"`
+	Digest   string         `json:"digest" doc:"Identifies the content; send it with the answer."`
+	Since    *time.Time     `json:"since,omitempty" doc:"When it was asked, if known."`
+}
+
+func (s *server) listQuestions(ctx context.Context, in *questionsRequest) (reply, error) {
+	c, err := s.caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if in.Agent != "" {
+		if _, err := c.agent(auth.View, in.Agent); err != nil {
+			return nil, err
+		}
+	}
+	open, err := c.Manager.Questions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := QuestionList{Questions: []Question{}}
+	for _, o := range open {
+		a := s.agentOfSpec(o.Run.Spec.Name)
+		q := questionOf(o, a)
+		wrong := in.Agent != "" && q.Agent != in.Agent || in.Kind != "" && string(q.Kind) != in.Kind
+		if !wrong && c.can(auth.Approve, a) || !wrong && !in.Mine && c.can(auth.View, a) {
+			list.Questions = append(list.Questions, q)
+		}
+	}
+	return replyJSON(http.StatusOK, list)
+}
+
+func questionOf(o manager.OpenQuestion, a *agents.Agent) Question {
+	q := Question{
+		Run: o.Run.Run, Path: o.Open.Path, Kind: o.Open.Kind, Tool: o.Open.Tool, Args: jsonValue(o.Open.Args),
+		Question: o.Open.Question, Digest: manager.Digest(o.Open),
+	}
+	if a != nil {
+		q.Agent = a.Name
+	}
+	return q
+}
+
+// Answer is an answer to a question.
+type Answer struct {
+	Path   string    `json:"path" minLength:"1" doc:"Path of the question."`
+	Do     string    `json:"do" enum:"approve,deny,edit,text,done,redo,skip" doc:"done, redo and skip settle a write whose outcome is unknown."`
+	Reason string    `json:"reason,omitempty" doc:"Of deny, for the model."`
+	Edit   jsonValue `json:"edit,omitempty" doc:"Of edit: the arguments or the plan to use instead."`
+	Text   string    `json:"text,omitempty" doc:"Of text: the answer."`
+	Result jsonValue `json:"result,omitempty" doc:"Of done: the result of the tool."`
+	Digest string    `json:"digest,omitempty" doc:"Digest of the question that the human saw. The answer counts only for this question."`
+}
+
+// Answered is an answer that counts.
+type Answered struct {
+	Run  string `json:"run_id"`
+	Path string `json:"path"`
+	Do   string `json:"do"`
+}
+
+type answerRequest struct {
+	RunPath
+	Body Answer
+}
+
+func (s *server) answer(ctx context.Context, in *answerRequest) (reply, error) {
+	c, err := s.caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.run(auth.Approve, in.Run); err != nil {
+		return nil, err
+	}
+	value, bad := answerValue(in.Body)
+	if bad != nil {
+		return nil, bad
+	}
+	answer := manager.Answer{Path: in.Body.Path, Value: value, Digest: in.Body.Digest}
+	err = c.Manager.Answer(ctx, in.Run, answer, c.actor())
+	if errors.As(err, new(*runs.AnswerError)) { // its text is about the command line
+		return nil, problem.New(problem.InvalidAnswer, "%s does not answer this question: an approval takes approve, deny or edit, a question text, and a write with an unknown outcome done, redo or skip", in.Body.Do).At("/do")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return replyJSON(http.StatusOK, Answered{in.Run, in.Body.Path, in.Body.Do})
+}
+
+// answerValue returns an answer in the form of runs.Answer.
+func answerValue(a Answer) (string, *problem.Problem) {
+	switch a.Do {
+	case "deny":
+		if a.Reason != "" {
+			return "deny:" + a.Reason, nil
+		}
+	case "edit":
+		if len(a.Edit) == 0 {
+			return "", problem.New(problem.InvalidAnswer, "edit needs the arguments or the plan to use").At("/edit")
+		}
+		return "edit:" + compact(a.Edit), nil
+	case "text":
+		if a.Text == "" {
+			return "", problem.New(problem.InvalidAnswer, "text needs the answer").At("/text")
+		}
+		return a.Text, nil
+	case "done":
+		if len(a.Result) == 0 {
+			return "", problem.New(problem.InvalidAnswer, "done needs the result of the tool").At("/result")
+		}
+		return "done:" + compact(a.Result), nil
+	}
+	return a.Do, nil
+}
+
+func compact(v jsonValue) string {
+	var b bytes.Buffer
+	if json.Compact(&b, v) != nil {
+		return string(v)
+	}
+	return b.String()
+}
+
+type cancelRequest struct {
+	RunPath
+	Body *struct {
+		Reason string `json:"reason,omitempty" doc:"For the log of the server."`
+	}
+}
+
+func (s *server) cancel(ctx context.Context, in *cancelRequest) (reply, error) {
+	c, err := s.caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.run(auth.Run, in.Run); err != nil {
+		return nil, err
+	}
+	err = c.Manager.Cancel(ctx, in.Run, c.actor())
+	if ended, ok := errors.AsType[*runs.EndedError](err); ok {
+		return replyAt(http.StatusOK, in.Run, RunRef{in.Run, ended.Result.Status})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if in.Body != nil && in.Body.Reason != "" {
+		s.Log.Info("run cancelled", slog.String("run", in.Run), slog.String("by", c.identity.Subject), slog.String("reason", in.Body.Reason))
+	}
+	return replyAt(http.StatusAccepted, in.Run, RunRef{Run: in.Run})
+}
+
+type resumeRequest struct {
+	RunPath
+	Body *struct {
+		Set      []string `json:"set,omitempty" maxItems:"100" doc:"Limits to raise: limits.NAME=VALUE."`
+		KeepSpec bool     `json:"keep_spec,omitempty" doc:"Continue with the original spec even if its file has changed."`
+	}
+}
+
+func (s *server) resume(ctx context.Context, in *resumeRequest) (reply, error) {
+	c, err := s.caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.run(auth.Run, in.Run); err != nil {
+		return nil, err
+	}
+	var set []string
+	keepSpec := false
+	if in.Body != nil {
+		set, keepSpec = in.Body.Set, in.Body.KeepSpec
+	}
+	if bad := forbiddenSet(set); bad != nil {
+		return nil, bad
+	}
+	if err := c.Manager.Resume(ctx, in.Run, set, keepSpec, c.actor()); err != nil {
+		return nil, err
+	}
+	return replyAt(http.StatusAccepted, in.Run, RunRef{Run: in.Run})
+}
+
+// sourceDiff returns the unified diff of two resolved specs.
+func sourceDiff(before, now json.RawMessage) string {
+	indented := func(source json.RawMessage) string {
+		var b bytes.Buffer
+		if json.Indent(&b, source, "", "  ") != nil {
+			return string(source) + "\n"
+		}
+		return b.String() + "\n"
+	}
+	return textdiff.Compare(indented(before), indented(now)).Unified(0)
+}

@@ -1,0 +1,173 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/server/agents"
+	"github.com/pexctl/pex/server/feed"
+	"github.com/pexctl/pex/server/manager"
+	"github.com/pexctl/pex/server/problem"
+)
+
+// ExportError reports that a run cannot be exported, since its journal contains what
+// looks like a secret.
+type ExportError struct{ Err error }
+
+// Error returns the reason.
+func (e *ExportError) Error() string { return e.Err.Error() }
+
+// problemOf returns what the client learns about an error. An error that is not about the
+// request is logged, and the client learns only that there was one: it may name files of
+// the server.
+func (s *server) problemOf(r *http.Request, err error) *problem.Problem {
+	for _, of := range []func(error) *problem.Problem{known, ofManager, ofRuns, ofStore} {
+		if p := of(err); p != nil {
+			return p
+		}
+	}
+	if r.Context().Err() == nil {
+		s.Log.Error("request failed", slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Any("error", err))
+	}
+	return problem.New(problem.Internal, "the request failed; the log of the server has the cause")
+}
+
+func known(err error) *problem.Problem {
+	if p, ok := errors.AsType[*problem.Problem](err); ok {
+		return p
+	}
+	if e, ok := errors.AsType[*feed.CursorError](err); ok {
+		return problem.New(problem.InvalidCursor, "%v", e)
+	}
+	if e, ok := errors.AsType[*agents.ParametersError](err); ok {
+		return invalidParameters(e.Err)
+	}
+	if e, ok := errors.AsType[*agents.InvalidError](err); ok {
+		return problem.New(problem.InvalidSet, "the spec has errors with these overrides").At("/set").With("diagnostics", diagnostics(e.Found))
+	}
+	if e, ok := errors.AsType[*ExportError](err); ok {
+		return problem.New(problem.NotExportable, "%v", e)
+	}
+	return nil
+}
+
+// ofManager returns the problem of an error of package manager.
+func ofManager(err error) *problem.Problem {
+	switch e := err; {
+	case errors.Is(e, manager.ErrQueueFull):
+		return problem.New(problem.QueueFull, "%v; nothing was started", e).Retry(5 * time.Second)
+	case errors.Is(e, manager.ErrClosing):
+		return problem.New(problem.ShuttingDown, "%v", e).Retry(5 * time.Second)
+	case errors.Is(e, context.DeadlineExceeded), errors.Is(e, context.Canceled):
+		return problem.New(problem.Unavailable, "the run is busy; repeat the request").Retry(time.Second)
+	}
+	if e, ok := errors.AsType[*manager.RateError](err); ok {
+		return problem.New(problem.RateLimited, "%v", e).Retry(e.RetryAfter)
+	}
+	if e, ok := errors.AsType[*manager.BusyError](err); ok {
+		return problem.New(problem.ConversationBusy, "%v; nothing was started", e).With("run_id", e.Run)
+	}
+	if e, ok := errors.AsType[*manager.RunningError](err); ok {
+		return problem.New(problem.Running, "%v", e)
+	}
+	if e, ok := errors.AsType[*manager.DecidedError](err); ok {
+		return problem.New(problem.AlreadyDecided, "%v", e).With("decision", e.Decision)
+	}
+	if e, ok := errors.AsType[*manager.NotOpenError](err); ok {
+		return problem.New(problem.NoOpenQuestion, "%v", e)
+	}
+	if e, ok := errors.AsType[*manager.ChangedError](err); ok {
+		return problem.New(problem.QuestionChanged, "%v; get the question again", e)
+	}
+	return nil
+}
+
+// ofRuns returns the problem of an error of package runs.
+func ofRuns(err error) *problem.Problem {
+	if e, ok := errors.AsType[*runs.NotFoundError](err); ok {
+		return noRun(e.Run)
+	}
+	if e, ok := errors.AsType[*journal.IDError](err); ok {
+		return noRun(e.Run)
+	}
+	if e, ok := errors.AsType[*runs.EndedError](err); ok {
+		return problem.New(problem.Ended, "%v", e).With("run_status", e.Result.Status)
+	}
+	if e, ok := errors.AsType[*runs.QuestionError](err); ok {
+		return problem.New(problem.NoOpenQuestion, "%v", e)
+	}
+	if e, ok := errors.AsType[*runs.UnresolvedWriteError](err); ok {
+		return problem.New(problem.UnresolvedWrite, "%v; decide it first", e).With("path", e.Question.Path)
+	}
+	if e, ok := errors.AsType[*runs.LimitError](err); ok {
+		return problem.New(problem.InvalidSet, "%v", e).At("/set")
+	}
+	if e, ok := errors.AsType[*runs.ForkPointError](err); ok {
+		return problem.New(problem.InvalidForkPoint, "%v", e).At("/at").With("paths", e.Paths)
+	}
+	if e, ok := errors.AsType[*runs.StillNeededError](err); ok {
+		return problem.New(problem.StillNeeded, "%v; to delete it anyway, add ?force=true", e)
+	}
+	if e, ok := errors.AsType[*runs.SpecChangedError](err); ok {
+		return specChanged(e)
+	}
+	return nil
+}
+
+// ofStore returns the problem of an error of the files of runs.
+func ofStore(err error) *problem.Problem {
+	if e, ok := errors.AsType[*journal.ExistsError](err); ok {
+		return problem.New(problem.RunExists, "a run %q exists", e.Run)
+	}
+	if _, ok := errors.AsType[*journal.InUseError](err); ok {
+		return problem.New(problem.Running, "another process executes the run")
+	}
+	if _, ok := errors.AsType[*runs.StartError](err); ok || errors.Is(err, journal.ErrCorrupt) {
+		return problem.New(problem.StoreCorrupt, "the journal of the run is damaged; pexctl store check has details")
+	}
+	if errors.Is(err, journal.ErrNewer) {
+		return problem.New(problem.StoreCorrupt, "a later version of pexctl wrote the journal of the run")
+	}
+	if errors.Is(err, journal.ErrFull) {
+		return problem.New(problem.StoreFull, "the disk of the server is full")
+	}
+	return nil
+}
+
+// specChanged returns the problem of a resumed run whose spec has changed.
+func specChanged(e *runs.SpecChangedError) *problem.Problem {
+	if e.Err == nil {
+		return problem.New(problem.SpecChanged, "the spec has changed since run %s started; to continue with the original spec, set keep_spec", e.Run).
+			With("diff", sourceDiff(e.Before, e.After))
+	}
+	p := problem.New(problem.SpecChanged, "the spec no longer compiles; to continue with the original spec, set keep_spec")
+	if bad, ok := errors.AsType[*host.InvalidError](e.Err); ok {
+		p = p.With("diagnostics", diagnostics(bad.Found))
+	}
+	return p
+}
+
+// diagnostics returns the errors of a spec. Files have no folders.
+func diagnostics(found diag.List) []diag.Diagnostic {
+	out := slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
+	for i := range out {
+		if filepath.IsAbs(out[i].File) {
+			out[i].File = filepath.Base(out[i].File)
+		}
+	}
+	return out
+}
+
+// fail responds with the problem of an error.
+func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	problem.Write(w, s.problemOf(r, err))
+}

@@ -1,0 +1,198 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/manager"
+	"github.com/pexctl/pex/server/problem"
+)
+
+// RunPath names the run of a request.
+type RunPath struct {
+	Run string `path:"run" doc:"Id of a run."`
+}
+
+func (a *operations) addRuns() {
+	s := a.server
+	a.addCreate()
+	add(a, describe{
+		id: "listRuns", method: http.MethodGet, path: "/v1/runs", tag: "runs", summary: "List runs, latest first",
+		responses: map[int]any{200: RunList{}}, problems: []int{404, 422},
+	}, s.listRuns)
+	add(a, describe{
+		id: "getRun", method: http.MethodGet, path: "/v1/runs/{run}", tag: "runs", summary: "Get the result of a run",
+		text:      "The same JSON as pexctl runs show RUN -o json. A run that executes has status running, and one that waits for its turn queued.",
+		responses: map[int]any{200: engine.Result{}}, problems: []int{404},
+	}, s.getRun)
+	add(a, describe{
+		id: "deleteRun", method: http.MethodDelete, path: "/v1/runs/{run}", tag: "runs", summary: "Delete a run",
+		responses: map[int]any{204: nil}, problems: []int{403, 404, 409},
+	}, s.deleteRun)
+	a.addEvents()
+}
+
+type getRunRequest struct {
+	RunPath
+	Include string `query:"include" enum:"conversation" doc:"conversation: include every message to and from models."`
+}
+
+func (s *server) getRun(ctx context.Context, in *getRunRequest) (reply, error) {
+	c, err := s.caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.run(auth.View, in.Run); err != nil {
+		return nil, err
+	}
+	res, err := c.result(ctx, in.Run, in.Include == "conversation")
+	if err != nil {
+		return nil, err
+	}
+	return replyJSON(http.StatusOK, res)
+}
+
+// result returns the result of a run for display.
+func (c *caller) result(ctx context.Context, id string, conversation bool) (*engine.Result, error) {
+	r, err := c.Runs.Read(id)
+	if err != nil {
+		return nil, err
+	}
+	res := r.Show(ctx)
+	if !conversation {
+		res.Conversation = nil
+	}
+	if _, queued := c.Manager.Running(id); queued {
+		res.Status, res.StopReason = manager.Queued, stop.Reason{}
+	}
+	return res, nil
+}
+
+// statusOf returns the status of a run that exists.
+func (c *caller) statusOf(ctx context.Context, id string) stop.RunStatus {
+	switch active, queued := c.Manager.Running(id); {
+	case queued:
+		return manager.Queued
+	case active:
+		return runs.Running
+	}
+	return c.Runs.Summary(ctx, id).Status
+}
+
+type deleteRequest struct {
+	RunPath
+	Force bool `query:"force" doc:"Also delete a run that waits, can be resumed, or cannot be read."`
+}
+
+func (s *server) deleteRun(ctx context.Context, in *deleteRequest) (reply, error) {
+	c, err := s.caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.deletable(in.Run); err != nil {
+		return nil, err
+	}
+	if active, _ := c.Manager.Running(in.Run); active {
+		return nil, problem.New(problem.Running, "run %s is running; cancel it first", in.Run)
+	}
+	if err := c.Runs.CheckRemovable(ctx, []string{in.Run}, in.Force); err != nil {
+		return nil, err
+	}
+	if err := c.Runs.Remove(in.Run); err != nil {
+		return nil, err
+	}
+	return replyEmpty(http.StatusNoContent), nil
+}
+
+// deletable returns an error if the client may not delete a run. A damaged run belongs to
+// no agent.
+func (c *caller) deletable(id string) error {
+	err := c.run(auth.Admin, id)
+	if p := ofStore(err); p != nil && p.Code == problem.StoreCorrupt {
+		return c.permit(auth.Admin, nil)
+	}
+	return err
+}
+
+type listRequest struct {
+	Agent    string    `query:"agent" doc:"Only runs of this agent."`
+	Status   string    `query:"status" doc:"Only runs with this status or stop reason."`
+	Waiting  bool      `query:"waiting" doc:"Only runs that wait for an answer."`
+	MemoryID string    `query:"memory_id" doc:"Only runs of this conversation."`
+	Since    time.Time `query:"since" doc:"Only runs that started at this time or later."`
+	Until    time.Time `query:"until" doc:"Only runs that started before this time."`
+	Limit    int       `query:"limit" default:"50" minimum:"1" maximum:"500" doc:"Maximum number of runs."`
+	Cursor   string    `query:"cursor" doc:"Where the page starts: next of the previous page."`
+}
+
+// RunList is a page of runs.
+type RunList struct {
+	Runs []runs.Summary `json:"runs" doc:"As pexctl runs ls -o json."`
+	Next string         `json:"next,omitempty" doc:"The cursor of the next page; missing on the last page."`
+}
+
+func (s *server) listRuns(ctx context.Context, in *listRequest) (reply, error) {
+	c, err := s.caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := runs.Filter{Status: in.Status, Limit: in.Limit, MemoryID: in.MemoryID, Since: in.Since, Until: in.Until, Waiting: in.Waiting}
+	if in.Agent != "" {
+		a, err := c.agent(auth.View, in.Agent)
+		if err != nil {
+			return nil, err
+		}
+		f.Spec = a.Program.Name
+	}
+	if f.After, err = runs.ParsePosition(in.Cursor); err != nil {
+		return nil, problem.New(problem.InvalidCursor, "query parameter cursor: %v", err)
+	}
+	f.Status, f.Match = "", c.matcher(in.Status)
+	found, more, err := c.Runs.List(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	list := RunList{Runs: found}
+	for i := range found {
+		c.showQueued(&found[i])
+	}
+	if more > 0 && len(found) > 0 {
+		list.Next = found[len(found)-1].Position().String()
+	}
+	return replyJSON(http.StatusOK, list)
+}
+
+// matcher returns a filter for the runs with a status that the client may view.
+func (c *caller) matcher(status string) func(runs.Summary) bool {
+	visible := map[string]bool{} // by spec
+	for _, a := range c.server.Agents.All() {
+		visible[a.Program.Name] = visible[a.Program.Name] || c.can(auth.View, a)
+	}
+	others := c.can(auth.View, nil)
+	return func(sum runs.Summary) bool {
+		may, ofAgent := visible[sum.Spec.Name]
+		if ofAgent && !may || !ofAgent && !others {
+			return false
+		}
+		if status == "" {
+			return true
+		}
+		c.showQueued(&sum)
+		return status == string(sum.Status) || status == string(sum.StopReason.Code)
+	}
+}
+
+// showQueued shows the status of a run that waits for its turn.
+func (c *caller) showQueued(sum *runs.Summary) {
+	if _, queued := c.Manager.Running(sum.Run); queued && sum.Problem == "" {
+		sum.Status, sum.StopReason = manager.Queued, stop.Reason{}
+	}
+	if sum.Problem != "" {
+		sum.Problem = "the journal cannot be read; pexctl store check has details"
+	}
+}
