@@ -35,7 +35,6 @@ const (
 	QuestionChanged     Code = "question_changed"
 	TooLarge            Code = "too_large"
 	UnsupportedMedia    Code = "unsupported_media_type"
-	RequestTimeout      Code = "request_timeout"
 	RateLimited         Code = "rate_limited"
 	Internal            Code = "internal"
 	StoreCorrupt        Code = "store_corrupt"
@@ -78,7 +77,6 @@ var definitions = map[Code]struct {
 	QuestionChanged:     {http.StatusPreconditionFailed, "question has changed"},
 	TooLarge:            {http.StatusRequestEntityTooLarge, "request too large"},
 	UnsupportedMedia:    {http.StatusUnsupportedMediaType, "unsupported media type"},
-	RequestTimeout:      {http.StatusRequestTimeout, "request timeout"},
 	RateLimited:         {http.StatusTooManyRequests, "rate limit exceeded"},
 	Internal:            {http.StatusInternalServerError, "internal error"},
 	StoreCorrupt:        {http.StatusInternalServerError, "journal is corrupt"},
