@@ -41,7 +41,7 @@ const inline = 32
 type Segments struct {
 	texts      table[string]
 	messages   table[[sha256.Size]byte] // by a hash of head and texts
-	fields     table[string]            // by name and JSON
+	fields     table[[sha256.Size]byte] // by a hash of name and JSON
 	text       []string
 	message    []message
 	field      []Field
@@ -49,7 +49,7 @@ type Segments struct {
 	messageSeq sequence // messages of the requests, in order
 	fieldSeq   sequence // fields of the requests, in order
 	recorded   [][]byte
-	packing    requestWriter
+	packing    *requestWriter // nil unless a request is being encoded or decoded
 }
 
 // message is a Message whose text is assembled on demand.
@@ -60,13 +60,10 @@ type message struct {
 
 // Encode returns a request as the body of its intent.
 func (s *Segments) Encode(q Request) ([]byte, error) {
+	p := s.takeWriter()
+	defer s.releaseWriter()
 	if err := s.readRecorded(); err != nil {
 		return nil, err
-	}
-	p := &s.packing
-	p.reset()
-	if p.texts == nil {
-		p.texts = make([]byte, 0, estimateSize(q))
 	}
 	for _, f := range q.Fields {
 		p.fields = append(p.fields, int32(s.fieldID(f)))
@@ -78,20 +75,6 @@ func (s *Segments) Encode(q Request) ([]byte, error) {
 		return nil, fmt.Errorf("encode request: %w", p.err)
 	}
 	return s.assemble(), nil
-}
-
-// estimateSize estimates the size of a run's first request, whose texts are all new.
-func estimateSize(q Request) int {
-	n := 64
-	for _, m := range q.Messages {
-		for _, t := range m.Text {
-			n += len(t) + len(t)/16 + 8
-		}
-	}
-	for _, f := range q.Fields {
-		n += len(f.JSON)
-	}
-	return n
 }
 
 func (s *Segments) textID(t string) int {
@@ -108,7 +91,7 @@ func (s *Segments) textID(t string) int {
 }
 
 func (s *Segments) messageID(m Message) int {
-	p := &s.packing
+	p := s.packing
 	p.ids = p.ids[:0]
 	for _, t := range m.Text {
 		p.ids = append(p.ids, int32(s.textID(t)))
@@ -123,7 +106,7 @@ func (s *Segments) messageID(m Message) int {
 }
 
 func (s *Segments) fieldID(f Field) int {
-	id, fresh := s.fields.id(fieldKey(f))
+	id, fresh := s.fields.id(s.packing.fieldKey(f))
 	if fresh {
 		s.addField(id, f)
 		s.field = append(s.field, f)
@@ -154,8 +137,6 @@ func plainString(b []byte) (string, bool) {
 	}
 	return t, string(jsonvalue.AppendString(nil, t)) == string(b)
 }
-
-func fieldKey(f Field) string { return f.Name + "\x00" + string(f.JSON) }
 
 // table numbers keys from 1, in the order of first use.
 type table[K comparable] map[K]int

@@ -16,6 +16,8 @@ func (s *Segments) AddRecorded(body []byte) { s.recorded = append(s.recorded, bo
 // Decode decodes the body of the next recorded intent to the whole request, and adds it
 // as AddRecorded does.
 func (s *Segments) Decode(body []byte) (Request, error) {
+	s.takeWriter()
+	defer s.releaseWriter()
 	if err := s.readRecorded(); err != nil {
 		return Request{}, err
 	}
@@ -70,7 +72,7 @@ func (s *Segments) unpackFields(p *packedRequest) (out []Field, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if got, fresh := s.fields.id(fieldKey(f)); got != id || !fresh {
+		if got, fresh := s.fields.id(s.packing.fieldKey(f)); got != id || !fresh {
 			return nil, fmt.Errorf("field %d: %w", id, errReference)
 		}
 		s.field = append(s.field, f)

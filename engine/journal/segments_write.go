@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/pexctl/pex/engine/jsonvalue"
@@ -32,7 +33,7 @@ type packedField struct {
 	String int             `json:"string"` // id of the text whose JSON string it is
 }
 
-// requestWriter encodes one request; its buffers are reused for the next.
+// requestWriter encodes one request. Its buffers are reused for the next of any run.
 type requestWriter struct {
 	texts, defs, sets     []byte // members of new, defs and sets
 	messages, fields, ids []int32
@@ -40,15 +41,30 @@ type requestWriter struct {
 	err                   error
 }
 
-func (p *requestWriter) reset() {
+var requestWriters = sync.Pool{New: func() any { return &requestWriter{} }}
+
+// takeWriter sets packing to an empty writer.
+func (s *Segments) takeWriter() *requestWriter {
+	s.packing, _ = requestWriters.Get().(*requestWriter)
+	return s.packing
+}
+
+// releaseWriter returns the writer to the pool, unless its buffers grew large.
+func (s *Segments) releaseWriter() {
+	p := s.packing
+	s.packing = nil
+	if cap(p.texts)+cap(p.defs)+cap(p.sets)+cap(p.key) > maxBuffer {
+		return
+	}
 	p.texts, p.defs, p.sets = p.texts[:0], p.defs[:0], p.sets[:0]
 	p.messages, p.fields = p.messages[:0], p.fields[:0]
 	p.err = nil
+	requestWriters.Put(p)
 }
 
 // assemble returns the encoded request.
 func (s *Segments) assemble() []byte {
-	p := &s.packing
+	p := s.packing
 	b := make([]byte, 0, len(p.texts)+len(p.defs)+len(p.sets)+128)
 	b = append(b, '{')
 	b = members(b, `"new":{`, p.texts)
@@ -122,4 +138,9 @@ func (p *requestWriter) messageKey(head []byte, ids []int32) [sha256.Size]byte {
 	}
 	p.key = key
 	return sha256.Sum256(key)
+}
+
+func (p *requestWriter) fieldKey(f Field) [sha256.Size]byte {
+	p.key = append(append(append(p.key[:0], f.Name...), 0), f.JSON...)
+	return sha256.Sum256(p.key)
 }
