@@ -13,6 +13,7 @@ import (
 
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/server/agents"
+	"github.com/pexctl/pex/server/feed"
 	"github.com/pexctl/pex/server/manager"
 	"github.com/pexctl/pex/server/problem"
 )
@@ -22,6 +23,8 @@ type Options struct {
 	// Tenant returns the runs of a tenant, or nil if there is no such tenant.
 	Tenant func(name string) *Tenant
 	Agents *agents.Set
+	// Streams limits the feeds that are open at once; nil = no limit.
+	Streams *feed.Streams
 	// Export writes a run as JSON Lines without secrets. Its error is an *ExportError if
 	// the run cannot be exported.
 	Export  func(w io.Writer, r *runs.Run) error

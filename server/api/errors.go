@@ -65,7 +65,9 @@ func ofManager(err error) *problem.Problem {
 	switch e := err; {
 	case errors.Is(e, manager.ErrQueueFull):
 		return problem.New(problem.QueueFull, "%v; nothing was started", e).Retry(5 * time.Second)
-	case errors.Is(e, manager.ErrClosing):
+	case errors.Is(e, feed.ErrTooManyStreams):
+		return problem.New(problem.Unavailable, "%v; watch fewer runs at once", e).Retry(5 * time.Second)
+	case errors.Is(e, manager.ErrClosing), errors.Is(e, feed.ErrClosing):
 		return problem.New(problem.ShuttingDown, "%v", e).Retry(5 * time.Second)
 	case errors.Is(e, context.DeadlineExceeded), errors.Is(e, context.Canceled):
 		return problem.New(problem.Unavailable, "the run is busy; repeat the request").Retry(time.Second)

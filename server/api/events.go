@@ -52,8 +52,12 @@ func (s *server) watchRun(ctx context.Context, in *watchRequest) (reply, error) 
 // run, or "".
 func (c *caller) feed(id string, after feed.Cursor, deltas bool, location string) reply {
 	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
+		ctx, release, err := c.server.Streams.Open(r.Context())
+		if err != nil {
+			c.server.fail(w, r, err)
+			return
+		}
+		defer release()
 		items, err := c.Manager.Watch(ctx, id, after, deltas)
 		if err != nil {
 			c.server.fail(w, r, err)
@@ -62,7 +66,7 @@ func (c *caller) feed(id string, after feed.Cursor, deltas bool, location string
 		if location != "" {
 			w.Header().Set("Location", location)
 		}
-		_ = feed.Write(w, r, items, feed.FormatOf(r), feed.OnFailure(cancel)) // the client is gone
+		_ = feed.Write(w, r, items, feed.FormatOf(r), feed.OnFailure(release)) // the client is gone
 	}
 }
 
