@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/jsonschema"
 	"github.com/pexctl/pex/dsl/serverspec"
 	"github.com/pexctl/pex/dsl/testspec"
 )
@@ -39,7 +40,7 @@ func TestServerHasItsDefaults(t *testing.T) {
 
 func TestServerIsCompiled(t *testing.T) {
 	inFolder(t, map[string]string{
-		"deploy/server.yaml": serverHead + `metadata: {name: desk, description: All agents., labels: {team: ops}}
+		"deploy/server.yaml": serverHead + `metadata: {name: desk, description: All agents.}
 listen: 0.0.0.0:443
 agents:
   refund: {spec: ../specs/refund, set: {limits.max_steps: 3}, roles: {run: [support], approve: [finance, admin]}, on_busy: cancel}
@@ -68,7 +69,7 @@ grace: 1m
 	want := &serverspec.Config{
 		File: in("deploy/server.yaml"), Dir: in("deploy"), Root: root,
 		Files: []string{in("deploy/server.yaml"), in("deploy/tokens.yaml"), in("tls/cert.pem"), in("tls/key.pem")},
-		Name:  "desk", Description: "All agents.", Labels: map[string]string{"team": "ops"}, Listen: "0.0.0.0:443",
+		Name:  "desk", Description: "All agents.", Listen: "0.0.0.0:443",
 		Agents: []serverspec.Agent{
 			{Name: "refund", Spec: in("specs/refund/spec.yaml"), Set: []string{"limits.max_steps=3"}, Roles: map[string][]string{"run": {"support"}, "approve": {"finance", "admin"}}, OnBusy: "cancel"},
 			{Name: "again", Spec: in("specs/refund/spec.yaml"), Set: []string{}, Roles: map[string][]string{}, OnBusy: "queue"},
@@ -88,6 +89,67 @@ grace: 1m
 	}
 	if got.ListenAt.Line != 4 || got.Agents[1].Position.Line != 7 || got.Auth.Tokens[1].Position.Line != 5 {
 		t.Errorf("positions: %v %v %v", got.ListenAt, got.Agents[1].Position, got.Auth.Tokens[1].Position)
+	}
+}
+
+// exampleOf returns the example of a page of the reference.
+func exampleOf(t *testing.T, page string) string {
+	t.Helper()
+	for _, p := range jsonschema.Reference(catalog, checks) {
+		if _, text, ok := strings.Cut(p.Keys, "```yaml\n"); p.Name == page && ok {
+			text, _, _ = strings.Cut(text, "```")
+			return text
+		}
+	}
+	t.Fatal("no example for " + page)
+	return ""
+}
+
+// TestExamplesOfTheReference: they compile without a diagnostic, match the schema, and are formatted.
+func TestExamplesOfTheReference(t *testing.T) {
+	spec := pricedSpec("{provider: scripted, options: {replies: [{text: x}]}}", "")
+	files := map[string]string{
+		"server.yaml": exampleOf(t, "server"), "tokens.yaml": exampleOf(t, "tokens"),
+		"specs/refund-desk/spec.yaml": spec, "specs/log-triage/spec.yaml": spec, "cert.pem": "", "key.pem": "",
+	}
+	inFolder(t, files)
+	s, found := dsl.LoadServer("server.yaml", options())
+	if s == nil || len(found) > 0 {
+		t.Fatal(found)
+	}
+	schema := specSchema(t)
+	for _, name := range []string{"server.yaml", "tokens.yaml"} {
+		if err := schema.Validate(decoded(t, name, files[name])); err != nil {
+			t.Errorf("%s: %#v", name, err)
+		}
+		if got, found := dsl.Format([]byte(files[name])); string(got) != files[name] {
+			t.Errorf("%s: %v\n%s", name, found, got)
+		}
+	}
+}
+
+// TestFilesOfServersOutsideTheRoot: certificates and tokens may be outside the project only with AllowPaths.
+func TestFilesOfServersOutsideTheRoot(t *testing.T) {
+	inFolder(t, map[string]string{
+		"project/pex.lock": "", "etc/tokens.yaml": tokenFile, "etc/cert.pem": "", "etc/key.pem": "",
+		"project/server.yaml": serverHead + "auth: {tokens: {file: ../etc/tokens.yaml}}\ntls: {cert: ../etc/cert.pem, key: ../etc/key.pem}\n",
+	})
+	if s, found := dsl.LoadServer("project", options()); s != nil || strings.Count(found.String(), "outside the project") != 3 {
+		t.Error(found)
+	}
+	o := options()
+	o.AllowPaths = []string{"etc"}
+	s, found := dsl.LoadServer("project", o)
+	if s == nil || len(s.Auth.Tokens) != 1 || filepath.Base(filepath.Dir(s.TLS.Key)) != "etc" {
+		t.Error(found)
+	}
+	etc, err := filepath.Abs("etc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Set = []string{"auth.tokens.file=" + filepath.ToSlash(etc) + "/tokens.yaml"}
+	if s, found := dsl.LoadServer("project", o); s == nil || len(s.Auth.Tokens) != 1 {
+		t.Error(found)
 	}
 }
 

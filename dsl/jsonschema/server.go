@@ -54,7 +54,46 @@ func serverPages() []Page {
 	server, agent := language.DefaultServer(), language.DefaultServedAgent()
 	return []Page{
 		section("server", "Server", "The keys of a server of agents (`kind: Server`), which `pexctl serve` starts. A size is a whole number with a unit: `512B`, `64KiB`, `1MiB` or `2GiB`.", table(&server),
-			below("`agents.<name>`", "", &agent)),
-		section("tokens", "Tokens", "The tokens of a server's clients (`kind: Tokens`). The file contains hashes; the tokens themselves are not stored.", table(&language.TokensKeys{})),
+			below("`agents.<name>`", "", &agent), example(serverExample)),
+		section("tokens", "Tokens", "The tokens of a server's clients (`kind: Tokens`). The file contains hashes; the tokens themselves are not stored.", table(&language.TokensKeys{}), example(tokensExample)),
 	}
 }
+
+// example returns a section with a complete file.
+func example(file string) string { return "\n## Example\n\n```yaml\n" + file + "```\n" }
+
+const (
+	serverExample = `apiVersion: pex/v1
+kind: Server
+metadata: {name: desk}
+listen: 0.0.0.0:8484
+agents:
+  refund:
+    spec: specs/refund-desk
+    set: [limits.max_steps=10]
+    roles: {run: [support], approve: [finance]}
+    on_busy: reject
+  triage: {spec: specs/log-triage}
+auth: {tokens: {file: tokens.yaml}}
+tenants: {default: shared, known: [shared, acme], header: x-tenant-id}
+limits:
+  concurrent_runs: 64
+  body: 1MiB
+  per_tenant: {concurrent_runs: 8, runs_per_minute: 60}
+cors: {origins: [https://chat.example.com]}
+tls: {cert: cert.pem, key: key.pem}
+park_after: 30s
+grace: 10s
+`
+	tokensExample = `apiVersion: pex/v1
+kind: Tokens
+tokens:
+  - name: ci
+    sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+    roles: [run]
+  - name: jane@example.com
+    sha256: 60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752
+    tenant: acme
+    roles: [support, finance]
+`
+)

@@ -14,7 +14,7 @@ import (
 type ServerKeys struct {
 	APIVersion string        `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
 	Kind       string        `yaml:"kind" required:"true" enum:"Server" doc:"Server."`
-	Metadata   *Metadata     `yaml:"metadata" doc:"The name and description of the server."`
+	Metadata   ServerMeta    `yaml:"metadata" doc:"The name and description of the server."`
 	Listen     string        `yaml:"listen" doc:"The address to listen on: host:port. An empty host means all interfaces, port 0 any free port. An address that other machines can reach requires auth."`
 	Agents     *syntax.Node  `yaml:"agents" doc:"The agents to serve, by name. Default: every spec below the directory of the file, by the name in its metadata."`
 	Auth       *AuthKeys     `yaml:"auth" doc:"How clients authenticate. Without it, every client has all roles, and the server accepts only connections to a loopback address."`
@@ -33,6 +33,12 @@ func DefaultServer() ServerKeys {
 		Limits:    ServerLimits{ConcurrentRuns: 64, QueuedRuns: 1000, Body: 1 << 20, Header: 32 << 10, Watchers: 2000},
 		ParkAfter: 30 * time.Second, Grace: 10 * time.Second,
 	}
+}
+
+// ServerMeta is the section metadata of a Server.
+type ServerMeta struct {
+	Name        string `yaml:"name" doc:"The name of the server."`
+	Description string `yaml:"description" doc:"The purpose, in one sentence."`
 }
 
 // ServedAgentKeys is an entry of agents in a Server.
@@ -144,7 +150,7 @@ var ServerSections = sync.OnceValue(func() []Section {
 		{"auth", config.KeysOf(AuthKeys{})},
 		{"cors", config.KeysOf(CORSKeys{})},
 		{"tls", config.KeysOf(TLSKeys{})},
-		{"metadata", config.KeysOf(Metadata{})},
+		{"metadata", config.KeysOf(ServerMeta{})},
 		{"", config.KeysOf(ServerKeys{})},
 	}
 })
@@ -156,7 +162,7 @@ func serverOrder() format.Order {
 	auth.Below = map[string]format.Order{"tokens": ofStruct(TokenFileKeys{})}
 	limits.Below = map[string]format.Order{"per_tenant": ofStruct(PerTenantLimits{})}
 	order.Below = map[string]format.Order{
-		"metadata": ofStruct(Metadata{}), "agents": {Below: map[string]format.Order{"*": agent}}, "auth": auth,
+		"metadata": ofStruct(ServerMeta{}), "agents": {Below: map[string]format.Order{"*": agent}}, "auth": auth,
 		"tenants": ofStruct(TenantKeys{}), "limits": limits, "cors": ofStruct(CORSKeys{}), "tls": ofStruct(TLSKeys{}),
 	}
 	return order

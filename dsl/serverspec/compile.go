@@ -59,9 +59,7 @@ func (b *compiler) compile() {
 	b.inlineTokens()
 	b.Decode(b.tree, "", &b.keys)
 	b.explainShapes(before)
-	if m := b.keys.Metadata; m != nil {
-		b.config.Name, b.config.Description, b.config.Labels = m.Name, m.Description, m.Labels
-	}
+	b.config.Name, b.config.Description = b.keys.Metadata.Name, b.keys.Metadata.Description
 	b.config.ParkAfter, b.config.Grace = b.keys.ParkAfter, b.keys.Grace
 	b.agents()
 	b.tenants()

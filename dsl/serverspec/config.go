@@ -12,7 +12,6 @@ type Config struct {
 	Files           []string // absolute paths of the files read, for watching, without those of specs
 	Name            string   // "" if the file has none
 	Description     string
-	Labels          map[string]string
 	Listen          string // host:port
 	ListenAt        testspec.Position
 	Agents          []Agent // in the order of the file; none means every spec below Dir
