@@ -38,6 +38,7 @@ func Example() {
 	// event: run.completed
 	// data: {"v":1,"seq":2,"at":"1970-01-01T00:00:01Z","run":"r-1","type":"run.completed","status":"completed"}
 	//
+	// retry: 15000
 	// event: end
 	// data: {"status":"completed"}
 }

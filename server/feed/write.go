@@ -205,6 +205,9 @@ func (f Format) appendItem(b []byte, i Item) []byte {
 		if i.Cursor.Seq != 0 {
 			b = append(append(append(b, "id: "...), i.Cursor.String()...), '\n')
 		}
+		if i.Type == End { // a browser reconnects unless its page closes the stream
+			b = append(b, "retry: 15000\n"...)
+		}
 		b = append(append(append(b, "event: "...), i.Type...), "\ndata: "...)
 		return append(append(b, i.Data...), "\n\n"...)
 	case isEvent:

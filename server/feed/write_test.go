@@ -84,6 +84,7 @@ id: 1.2
 event: warning
 data: {"v":1,"seq":2,"rewinds":1,"at":"1970-01-01T00:00:02Z","run":"r-1","type":"warning"}
 
+retry: 15000
 event: end
 data: {"status":"completed"}
 
