@@ -9,28 +9,86 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
+// Workers keeps the goroutines that perform the effects of many runs. A run that begins
+// when another has ended uses its goroutine, whose stack has grown already. It is safe for
+// concurrent use; nil keeps none.
+type Workers struct {
+	mu     sync.Mutex // guards the fields below
+	idle   []*worker
+	closed bool
+}
+
+// Close ends the idle goroutines, and those of runs in progress when they become idle.
+func (p *Workers) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for _, w := range p.idle {
+		close(w.next)
+	}
+	p.idle = nil
+}
+
+// take returns an idle worker, or nil.
+func (p *Workers) take() *worker {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.idle)
+	if n == 0 {
+		return nil
+	}
+	w := p.idle[n-1] // the one with the warmest stack
+	p.idle = p.idle[:n-1]
+	return w
+}
+
+// put keeps an idle worker; false = it must end.
+func (p *Workers) put(w *worker) bool {
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		p.idle = append(p.idle, w)
+	}
+	return !p.closed
+}
+
 // worker is a goroutine that performs effects, one after another. A session in which one
 // effect follows another needs only one.
-type worker struct{ next chan *effect }
+type worker struct{ next chan task }
 
-// dispatch performs e on the idle worker, or on a new one.
+// task is an effect of a run.
+type task struct {
+	r *run
+	e *effect
+}
+
+// dispatch performs e on an idle worker, or on a new one.
 func (r *run) dispatch(e *effect) {
 	r.mu.Lock()
 	w := r.idle
 	r.idle = nil
 	r.mu.Unlock()
+	if w == nil {
+		w = r.o.Workers.take()
+	}
 	if w != nil {
-		w.next <- e // buffered: the worker may still be on its way to receive
+		w.next <- task{r, e} // buffered: the worker may still be on its way to receive
 		return
 	}
-	w = &worker{make(chan *effect, 1)}
-	go r.work(w, e)
+	w = &worker{make(chan task, 1)}
+	go w.work(task{r, e})
 }
 
-// work performs effects until the session ends or another worker is idle.
-func (r *run) work(w *worker, e *effect) {
-	for e != nil && r.perform(w, e) {
-		e = <-w.next
+// work performs effects until the worker is not needed any more.
+func (w *worker) work(t task) {
+	for t.e != nil && t.r.perform(w, t.e) {
+		t = <-w.next
 	}
 }
 
@@ -61,6 +119,9 @@ func (r *run) reportFrom(w *worker, e *effect) (idle bool) {
 		r.idle = w
 	}
 	r.mu.Unlock()
+	if w != nil && !idle {
+		idle = r.o.Workers.put(w)
+	}
 	r.signal()
 	return idle
 }
@@ -70,7 +131,9 @@ func (r *run) endWorkers() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended = true; r.idle != nil {
-		close(r.idle.next)
+		if !r.o.Workers.put(r.idle) {
+			close(r.idle.next)
+		}
 		r.idle = nil
 	}
 }

@@ -54,7 +54,12 @@ type Options struct {
 	Conversation bool                       // store every message in the result
 	Stream       bool                       // stream model replies to the sinks
 	Tracer       Tracer                     // receives the path of the run; nil = none
+	Workers      *Workers                   // goroutines shared with other runs; nil = none
 }
+
+// Workers keeps goroutines for the calls of many runs, which are cheaper to use again than
+// to start. The caller must close it after the runs.
+type Workers = kernel.Workers
 
 // LimitExtension raises the limits of a run that stopped at one.
 type LimitExtension struct {

@@ -141,7 +141,7 @@ func (r *run) options() kernel.Options {
 		RunID: r.input.RunID, Start: startOf(r.program, r.input), Journal: r.opts.Journal, Virtual: r.opts.Virtual,
 		Answers: r.opts.Answers, Resolve: encodeResolutions(r.opts.Resolve), Cancel: r.opts.Cancel,
 		WallClock: r.opts.WallClock, Grace: r.opts.Grace, OnChange: r.applyChange,
-		By: journaledActor(r.opts.By), OnDecision: r.recordDecision, Decided: r.opts.Decided,
+		By: journaledActor(r.opts.By), OnDecision: r.recordDecision, Decided: r.opts.Decided, Workers: r.opts.Workers,
 	}
 	if by := r.opts.CancelledBy; by != nil {
 		ko.CancelledBy = func() json.RawMessage { return journaledActor(by()) }

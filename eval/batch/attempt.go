@@ -62,7 +62,7 @@ func (s *session) execute(j *job, params map[string]any, host engine.Host) (agai
 		return true
 	}
 	var requests prompts
-	o := runtime.Options{Journal: resumed, Grace: s.plan.Grace, Version: s.plan.Manifest.Version}
+	o := runtime.Options{Journal: resumed, Grace: s.plan.Grace, Version: s.plan.Manifest.Version, Workers: &s.callers}
 	if s.plan.Prompts {
 		o.Tracer = &requests
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -26,6 +27,7 @@ func Run(ctx context.Context, p Plan) (Stop, error) {
 	}
 	s := newSession(ctx, p, store)
 	defer s.stop()
+	defer s.callers.Close()
 	err = s.run()
 	if cerr := store.close(); err == nil && cerr != nil {
 		err = cerr
@@ -43,6 +45,8 @@ type session struct {
 	jobs   chan *job
 	ended  chan *group
 	bare   []engine.Program // programs of the variants without sources
+
+	callers runtime.Workers // perform the calls of trials
 }
 
 func newSession(ctx context.Context, p Plan, store *store) *session {
