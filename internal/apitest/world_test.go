@@ -31,6 +31,7 @@ import (
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/api"
 	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/feed"
 	"github.com/pexctl/pex/server/manager"
 )
 
@@ -52,6 +53,7 @@ type world struct {
 	agents  *agents.Set
 	slots   *manager.Slots
 	tenants map[string]*api.Tenant
+	streams *feed.Streams
 	handler http.Handler
 }
 
@@ -64,7 +66,7 @@ func newWorld(t testing.TB, project string, slots *manager.Slots) *world {
 			t.Error(err)
 		}
 	})
-	w := &world{t: t, dir: project, slots: slots, tenants: map[string]*api.Tenant{}, catalog: &catalog.Catalog{
+	w := &world{t: t, dir: project, slots: slots, streams: feed.NewStreams(64), tenants: map[string]*api.Tenant{}, catalog: &catalog.Catalog{
 		Catalog: engine.Catalog{
 			Models: component.Set[model.Settings, model.Model]{scripted.Scripted},
 			Tools:  builtintool.All(),
@@ -92,7 +94,7 @@ func newWorld(t testing.TB, project string, slots *manager.Slots) *world {
 	}
 	w.handler = identified(api.New(api.Options{
 		Tenant: func(name string) *api.Tenant { return w.tenants[name] },
-		Agents: w.agents, Export: w.export, Version: "test",
+		Agents: w.agents, Export: w.export, Version: "test", Streams: w.streams,
 	}))
 	return w
 }
