@@ -138,41 +138,46 @@ func (Summarized) fact()      {}
 
 // Apply returns the state after f.
 func (s State) Apply(f Fact) State {
+	s.Add(f)
+	return s
+}
+
+// Add applies f to s. Copies of s do not change.
+func (s *State) Add(f Fact) {
 	switch f := f.(type) {
 	case HistoryRead:
 		s.History, s.Earlier = f.Interactions, f.Steps
 	case SessionRead:
 		s.Session = f.Session
 	case PlanAccepted:
-		s = s.acceptPlan(f)
+		s.acceptPlan(f)
 	case NodeReplied:
-		s = s.applyReply(f)
+		s.applyReply(f)
 	case ReplanRequested:
 		s.ReplanRequest = f.Message
 	case StepStarted:
-		s = s.beginStep(f)
+		s.beginStep(f)
 	case StepEnded:
-		s = s.endStep(f.Record)
+		s.endStep(f.Record)
 	case ModelCalled:
 		s.Usage = s.Usage.add(1, f.Tokens, f.Cost)
 	case Embedded:
 		s.Usage = s.Usage.add(0, f.Tokens, f.Cost)
 	case ToolCalled:
-		s = s.addCall(f)
+		s.addCall(f)
 	case Answered:
 		s.Answer = &f.Answer
 	case WarningAdded:
 		s.Warnings = append(slices.Clip(s.Warnings), f.Text)
 	case MessagesAdded:
-		s = s.addMessages(f)
+		s.addMessages(f)
 	case Summarized:
 		s.Recaps = append(slices.Clip(s.Recaps), f.Recap)
 	}
-	return s
 }
 
 // addMessages adds messages to the conversation.
-func (s State) addMessages(f MessagesAdded) State {
+func (s *State) addMessages(f MessagesAdded) {
 	system := f.System.String()
 	known := system == "" || slices.ContainsFunc(s.Messages, func(m ConversationMessage) bool {
 		return m.Role == model.System && m.Text.String() == system
@@ -183,11 +188,10 @@ func (s State) addMessages(f MessagesAdded) State {
 	for _, m := range f.Messages {
 		s.Messages = append(s.Messages, ConversationMessageOf(m, f.Path))
 	}
-	return s
 }
 
 // acceptPlan keeps the steps that are done, in order, and appends those of f.
-func (s State) acceptPlan(f PlanAccepted) State {
+func (s *State) acceptPlan(f PlanAccepted) {
 	done := make([]plan.Step, 0, len(s.Steps)+len(f.Steps))
 	for i := range s.Plan.Steps {
 		if s.stepEnded(i) {
@@ -210,11 +214,10 @@ func (s State) acceptPlan(f PlanAccepted) State {
 	if f.Replan {
 		s.Replans++
 	}
-	return s
 }
 
 // beginStep records a started step; another attempt is not another step.
-func (s State) beginStep(f StepStarted) State {
+func (s *State) beginStep(f StepStarted) {
 	rec := plan.StepRecord{ID: f.Step.ID, Goal: f.Step.Goal, Status: plan.Running, Attempts: f.Attempt}
 	if f.Attempt == 1 {
 		s.Executed++
@@ -222,12 +225,11 @@ func (s State) beginStep(f StepStarted) State {
 		rec.ToolCalls, rec.Usage.ToolCalls = s.Running[i].ToolCalls, s.Running[i].Usage.ToolCalls
 	}
 	s.Running = append(exceptStep(s.Running, rec.ID), rec)
-	return s
 }
 
 // addCall counts a call and adds it to its running step, so that results of unfinished
 // runs show it.
-func (s State) addCall(f ToolCalled) State {
+func (s *State) addCall(f ToolCalled) {
 	s.Usage.ToolCalls++
 	s.Calls = append(s.Calls, f)
 	if i := s.running(f.Step); i >= 0 {
@@ -235,10 +237,9 @@ func (s State) addCall(f ToolCalled) State {
 		s.Running[i].ToolCalls = append(slices.Clip(s.Running[i].ToolCalls), f.Record)
 		s.Running[i].Usage.ToolCalls++
 	}
-	return s
 }
 
-func (s State) running(id string) int {
+func (s *State) running(id string) int {
 	return slices.IndexFunc(s.Running, func(r plan.StepRecord) bool { return r.ID == id })
 }
 
@@ -253,7 +254,7 @@ func exceptStep(recs []plan.StepRecord, id string) []plan.StepRecord {
 	return out
 }
 
-func (s State) endStep(r plan.StepRecord) State {
+func (s *State) endStep(r plan.StepRecord) {
 	if i := s.running(r.ID); i >= 0 {
 		r.Usage.ToolCalls += s.Running[i].Usage.ToolCalls
 		s.Running = slices.Concat(s.Running[:i], s.Running[i+1:])
@@ -282,20 +283,18 @@ func (s State) endStep(r plan.StepRecord) State {
 		s.ended = slices.Clone(s.ended)
 		s.ended[pos] = true
 	}
-	return s
 }
 
 // applyReply records a reply and resets what happened since the last one.
-func (s State) applyReply(f NodeReplied) State {
+func (s *State) applyReply(f NodeReplied) {
 	s.Reply, s.ReplanRequest, s.EndedSinceReview = f.Reply, "", nil
 	if !f.RoutesOnly || len(s.Steps) == 0 && s.LastOutput == "" {
 		s.LastOutput = f.Reply.Text
 	}
-	return s
 }
 
 // sameResult reports whether an earlier step had the same result.
-func (s State) sameResult(r plan.StepRecord) bool {
+func (s *State) sameResult(r plan.StepRecord) bool {
 	return r.Result != "" && slices.ContainsFunc(s.Steps, func(o plan.StepRecord) bool { return o.Result == r.Result })
 }
 

@@ -67,7 +67,7 @@ var (
 
 // Run runs one batch of the plan: one step, all ready steps, or all remaining steps.
 func (x *executor) Run(s engine.Scope) error {
-	standalone := x.standalone(s.View())
+	standalone := x.standalone(s)
 	if standalone {
 		x.planQuestion(s)
 	}
@@ -82,15 +82,24 @@ func (x *executor) Run(s engine.Scope) error {
 }
 
 func (x *executor) visit(s engine.Scope) error {
+	b, err := x.batch(s)
+	if b == nil {
+		return err
+	}
+	return b.run(s, min(x.cfg.MaxParallelSteps, b.quota))
+}
+
+// batch returns the steps to run in this visit, nil if there are none.
+func (x *executor) batch(s engine.Scope) (*batchRun, error) {
 	v := s.View()
 	if !v.State.HasOpenSteps() {
-		return nil
+		return nil, nil
 	}
 	if v.State.Executed >= v.Program.Limits.MaxSteps {
 		if err := x.outOfSteps(s); err != nil {
-			return err
+			return nil, err
 		}
-		return engine.ErrReplan // the reflector takes its last turn
+		return nil, engine.ErrReplan // the reflector takes its last turn
 	}
 	b := &batchRun{x: x, format: rulesOf(v, x.id).Format, quota: planning.MaxSteps}
 	switch x.take {
@@ -100,7 +109,7 @@ func (x *executor) visit(s engine.Scope) error {
 	case engine.ReadySteps:
 		b.quota = min(b.ready(s), x.cfg.MaxParallelSteps)
 	}
-	return b.run(s, min(x.cfg.MaxParallelSteps, b.quota))
+	return b, nil
 }
 
 // errLimitRaised reports that the limit that ended a visit has been raised.

@@ -84,7 +84,7 @@ func failurePath(v engine.View, id string) string {
 
 // isFinal reports whether the report of the step is the answer of the run: it is the last
 // step of the plan, and no other node follows the executor.
-func (x *executor) isFinal(v engine.View, st plan.Step) bool {
+func (x *executor) isFinal(v *engine.View, st plan.Step) bool {
 	steps := v.State.Plan.Steps
 	if v.Program.Output == nil || len(steps) == 0 || steps[len(steps)-1].ID != st.ID {
 		return false
@@ -97,7 +97,7 @@ func (x *executor) isFinal(v engine.View, st plan.Step) bool {
 // the plan can still fix; those are checked at the end of the run.
 func (a *attempt) checkReport(s engine.Scope, report string) (wrong string) {
 	v := s.View()
-	if !a.x.isFinal(v, a.st) || a.repairs >= v.Program.Output.MaxAttempts {
+	if !a.x.isFinal(&v, a.st) || a.repairs >= v.Program.Output.MaxAttempts {
 		return ""
 	}
 	rec := a.rec

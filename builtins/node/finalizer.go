@@ -103,7 +103,7 @@ func (f *finalizer) call(v engine.View, messages []model.Message) model.Call {
 // Prompt returns the messages that the finalizer would send now.
 func (f *finalizer) Prompt(v engine.View) []model.Message {
 	x := valuesOf(v, f.id).showHistory(f.cfg.FinalizerPromptTemplate)
-	own := systemPrompt(v, f.cfg.LLM.Name, f.cfg.SystemPrompt)
+	own := systemPrompt(&v, f.cfg.LLM.Name, f.cfg.SystemPrompt)
 	system := model.Text{finalizerSystem}
 	if !own.IsZero() {
 		system = model.Text(own.Render(x.lookup))
@@ -113,7 +113,7 @@ func (f *finalizer) Prompt(v engine.View) []model.Message {
 		user = append(slices.Clip(user), "\n\n", finalizerStopped, v.Stop.Message, stopHint(v.Stop))
 	}
 	return []model.Message{
-		{Role: model.System, Text: withDatetime(v, withSchema(v, system, answerSchema))},
+		{Role: model.System, Text: withDatetime(&v, withSchema(&v, system, answerSchema))},
 		{Role: model.User, Text: user},
 	}
 }

@@ -39,13 +39,10 @@ type parsedReply struct {
 // loop is the ReAct loop of a step: the model replies, its tool calls run, and so on
 // until the model reports a result or no turns are left.
 func (a *attempt) loop(s engine.Scope, p protocol) error {
-	v := s.View()
-	tools := a.x.StepTools(v)
-	opening, defs := p.open(a.x.opening(v, a.st), tools)
-	d := newTranscript(opening, defs)
-	repeats := &repetition{max: v.Program.Limits.MaxConsecutiveToolCalls}
+	d, defs, limits := a.open(s, p)
+	repeats := &repetition{max: limits.MaxConsecutiveToolCalls}
 	step := s
-	for turn := 1; turn <= v.Program.Limits.ExecutorMaxIterations; turn++ {
+	for turn := 1; turn <= limits.ExecutorMaxIterations; turn++ {
 		s := step.Child(turnName(turn))
 		r, err := a.turn(s, d, defs)
 		if err != nil || r == nil {
@@ -62,7 +59,7 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 			continue
 		case len(calls) == 0:
 			d.recordReply(step, r, nil)
-			a.report(v, r, got)
+			a.report(s, r, got)
 			return nil
 		}
 		repeats.turn = turn
@@ -81,8 +78,15 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 		d.grow(p.appendTurn(d.sent, r, calls, results))
 	}
 	d.record(step)
-	a.fail(plan.Limit, fmt.Sprintf("no answer after %d model calls (limits.executor_max_iterations)", v.Program.Limits.ExecutorMaxIterations))
+	a.fail(plan.Limit, fmt.Sprintf("no answer after %d model calls (limits.executor_max_iterations)", limits.ExecutorMaxIterations))
 	return nil
+}
+
+// open returns the conversation of a step and what its loop needs of the program.
+func (a *attempt) open(s engine.Scope, p protocol) (d *transcript, defs []model.ToolDef, limits *engine.Limits) {
+	v := s.View()
+	opening, defs := p.open(a.x.opening(v, a.st), a.x.StepTools(v))
+	return newTranscript(opening, defs), defs, &v.Program.Limits
 }
 
 // checkFinalReport checks a report that is to be the answer of the run, and asks the
@@ -123,14 +127,14 @@ func (a *attempt) turn(s engine.Scope, d *transcript, tools []model.ToolDef) (*m
 }
 
 // report ends the attempt with the model's final reply.
-func (a *attempt) report(v engine.View, r *model.Reply, got parsedReply) {
+func (a *attempt) report(s engine.Scope, r *model.Reply, got parsedReply) {
 	switch r.Stop {
 	case model.Refusal, model.ContentFiltered, model.Guardrail:
 		a.end(plan.Failed, got.answer)
 		a.rec.Error = "the model refused (" + string(r.Stop) + ")"
 	case model.MaxTokens:
 		a.end(plan.Limit, got.answer)
-		a.rec.Error = "the report was " + truncationText(v, a.x.cfg.LLM.Name, r)
+		a.rec.Error = "the report was " + truncationText(s.View(), a.x.cfg.LLM.Name, r)
 	default:
 		a.end(plan.OK, got.answer)
 		if got.isRefusal {

@@ -24,7 +24,7 @@ func (x *executor) opening(v engine.View, st plan.Step) []model.Message {
 	earlier = earlier[min(len(earlier), max(0, len(earlier)+len(pairs)-limit)):]
 	pairs = pairs[render.History(limit).First(len(pairs)):]
 	out := make([]model.Message, 0, 2*(len(earlier)+len(pairs))+6)
-	out = append(out, model.Message{Role: model.System, Text: x.system(v, st)})
+	out = append(out, model.Message{Role: model.System, Text: x.system(&v, st)})
 	for _, in := range earlier {
 		out = append(out,
 			model.Message{Role: model.User, Text: model.Text{in.Question}},
@@ -72,11 +72,11 @@ func executedSteps(steps []plan.StepRecord) []plan.StepRecord {
 
 // system returns the executor's system prompt. If the report is the answer of the run, it
 // includes the output schema.
-func (x *executor) system(v engine.View, st plan.Step) model.Text {
+func (x *executor) system(v *engine.View, st plan.Step) model.Text {
 	own := systemPrompt(v, x.cfg.LLM.Name, x.cfg.ExecutorSystemPrompt)
 	text := model.Text{executorSystem}
 	if !own.IsZero() {
-		text = model.Text(own.Render(valuesOf(v, x.id).lookup))
+		text = model.Text(own.Render(valuesOf(*v, x.id).lookup))
 	}
 	if x.isFinal(v, st) {
 		text = withSchema(v, text, answerSchema)

@@ -192,7 +192,7 @@ const responseFormatName = "parameters.plan_execute_reflect_response_format"
 // response format, and the output schema. A prompt of the spec replaces the first and the
 // last; the response format is added unless the prompt or the template contains it.
 func planningSystem(v engine.View, x *values, llm string, own, template component.PromptRef) model.Text {
-	own = systemPrompt(v, llm, own)
+	own = systemPrompt(&v, llm, own)
 	text := append(make(model.Text, 0, 8), plannerSystem)
 	if !own.IsZero() {
 		text = model.Text(own.Render(x.lookup))
@@ -203,5 +203,5 @@ func planningSystem(v engine.View, x *values, llm string, own, template componen
 	if own.IsZero() && v.Program.Output == nil {
 		text = append(text, "\n", finalReport)
 	}
-	return withDatetime(v, withSchema(v, text, outputSchema))
+	return withDatetime(&v, withSchema(&v, text, outputSchema))
 }

@@ -8,7 +8,8 @@ import (
 
 // standalone reports whether the executor has no plan to run: the graph has no planner,
 // and no other node made a plan.
-func (x *executor) standalone(v engine.View) bool {
+func (x *executor) standalone(s engine.Scope) bool {
+	v := s.View()
 	return v.State.Plan.Version == 0 && len(engine.NodesWith[engine.Planner](v.Program)) == 0
 }
 

@@ -33,7 +33,7 @@ type attempt struct {
 func (x *executor) step(s engine.Scope, st plan.Step, visit *batchRun) (plan.StepRecord, error) {
 	s = s.Child("step." + st.ID)
 	began := s.Now()
-	st, refErr := planning.Fill(s.View(), st)
+	st, refErr := fill(s, st)
 	var replan error // a guard's request for a new plan
 	a := &attempt{x: x, visit: visit, st: st, rec: plan.StepRecord{ID: st.ID, Goal: st.Goal}}
 	for a.n = 1; ; a.n++ {
@@ -71,6 +71,9 @@ func (x *executor) step(s engine.Scope, st plan.Step, visit *batchRun) (plan.Ste
 	}
 	return a.rec, cmp.Or(err, replan)
 }
+
+// fill returns a step with its references filled in.
+func fill(s engine.Scope, st plan.Step) (plan.Step, error) { return planning.Fill(s.View(), st) }
 
 // try makes one attempt within step_timeout, and verifies it.
 func (a *attempt) try(s engine.Scope) error {
@@ -147,15 +150,21 @@ func (a *attempt) ask(s engine.Scope, name string, c model.Call) (*model.Reply, 
 // call runs one tool call and adds it to the record.
 func (a *attempt) call(s engine.Scope, name string, u engine.Invocation) (tool.Record, error) {
 	u.StepID, u.Step = a.st.ID, a.rec
-	v := s.View()
-	if tools := a.x.StepTools(v); len(tools) < len(v.Tools) {
-		if _, ok := findTool(tools, u.Tool); !ok {
-			u.Refuse = fmt.Sprintf("the tool %q is not available in this step; the tools are %s", u.Tool, strings.Join(planning.ToolNames(tools), ", "))
-		}
-	}
+	u.Refuse = a.refuse(s, u.Tool)
 	rec, wrote, err := s.Tool(name, u)
 	a.hadEffects = a.hadEffects || wrote
 	return rec, err
+}
+
+// refuse returns why the step cannot use a tool, or "".
+func (a *attempt) refuse(s engine.Scope, tool string) string {
+	v := s.View()
+	if tools := a.x.StepTools(v); len(tools) < len(v.Tools) {
+		if _, ok := findTool(tools, tool); !ok {
+			return fmt.Sprintf("the tool %q is not available in this step; the tools are %s", tool, strings.Join(planning.ToolNames(tools), ", "))
+		}
+	}
+	return ""
 }
 
 // addCalls adds finished calls to the record, in call order.

@@ -51,7 +51,7 @@ func (x *reflector) Tools(v engine.View) []tool.Info {
 // listedTools returns the tools that a prompt lists: none if none of its texts includes
 // them.
 func (x *values) listedTools(llm string, own, template component.PromptRef) []tool.Info {
-	own = systemPrompt(x.v, llm, own)
+	own = systemPrompt(&x.v, llm, own)
 	if !x.uses(template, toolsName) && !own.Uses(toolsName) {
 		return nil
 	}

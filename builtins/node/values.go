@@ -154,7 +154,7 @@ func withFiles(v engine.View, text model.Text, template component.PromptRef) mod
 }
 
 // withSchema appends the output schema to a system prompt, introduced by intro.
-func withSchema(v engine.View, text model.Text, intro string) model.Text {
+func withSchema(v *engine.View, text model.Text, intro string) model.Text {
 	out := v.Program.Output
 	if out == nil || out.Schema.IsZero() {
 		return text
@@ -167,7 +167,7 @@ func withSchema(v engine.View, text model.Text, intro string) model.Text {
 }
 
 // systemPrompt returns the role's system prompt, else that of its LLM.
-func systemPrompt(v engine.View, llm string, own component.PromptRef) component.PromptRef {
+func systemPrompt(v *engine.View, llm string, own component.PromptRef) component.PromptRef {
 	if m := v.Model(llm); own.IsZero() && m != nil {
 		return m.SystemPrompt
 	}
@@ -190,7 +190,7 @@ func withSession(v engine.View, text model.Text) model.Text {
 
 // withDatetime appends the start time of the run to a system prompt, if the spec asks for
 // it.
-func withDatetime(v engine.View, text model.Text) model.Text {
+func withDatetime(v *engine.View, text model.Text) model.Text {
 	if v.Program.Datetime == "" {
 		return text
 	}

@@ -19,41 +19,45 @@ import (
 type withRetry struct{ next modelStage }
 
 func (w withRetry) ask(s *scope, q *modelQuery) (*model.Reply, error) {
-	spec := q.llm.spec
 	for {
 		reply, err := w.next.ask(s, q)
 		f, failed := errors.AsType[*journal.Failure](err)
 		if !failed {
 			return reply, err
 		}
-		at := q.attempt
-		q.attempt.n++
-		if f.Code == kernel.FailureUnknown {
-			q.attempt.lastErr = nil
-			continue
-		}
-		me := modelrecord.DecodeError(f)
-		q.attempt.lastErr = me
-		q.attempt.requests += max(1, me.Attempts)
-		me.Attempts = q.attempt.requests
-		if !me.Charged || !me.Retryable() || q.attempt.requests >= spec.Retry.MaxAttempts {
-			return nil, fmt.Errorf("llm %s: %w", spec.Name, me)
-		}
-		if says := spec.Retry.TooLong(me.RetryAfter); says != "" {
-			me.Message += "; " + says
-			return nil, fmt.Errorf("llm %s: %w", spec.Name, me)
-		}
-		q.llm.chosen = nil
-		wait := max(spec.Retry.Backoff(q.attempt.requests), me.RetryAfter)
-		if !s.k.Replaying() && s.r.opts.Follow == nil {
-			ev := engine.Event{Type: engine.ModelRetrying, Model: spec.Name, Role: q.call.Role}
-			e := model.RetryEvent{Attempt: q.attempt.requests + 1, MaxAttempts: spec.Retry.MaxAttempts, Wait: engine.Milliseconds(wait), Error: me.Error()}
-			s.transientSender(at.path())(retryEvent(ev, e, redact.Mask{}))
-		}
-		if err := s.Sleep(at.path()+".pause", wait); err != nil {
+		if err := s.prepareRetry(q, f); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// prepareRetry waits until a failed call may be repeated. It returns an error if it may not.
+func (s *scope) prepareRetry(q *modelQuery, f *journal.Failure) error {
+	spec, at := q.llm.spec, q.attempt
+	q.attempt.n++
+	if f.Code == kernel.FailureUnknown {
+		q.attempt.lastErr = nil
+		return nil
+	}
+	me := modelrecord.DecodeError(f)
+	q.attempt.lastErr = me
+	q.attempt.requests += max(1, me.Attempts)
+	me.Attempts = q.attempt.requests
+	if !me.Charged || !me.Retryable() || q.attempt.requests >= spec.Retry.MaxAttempts {
+		return fmt.Errorf("llm %s: %w", spec.Name, me)
+	}
+	if says := spec.Retry.TooLong(me.RetryAfter); says != "" {
+		me.Message += "; " + says
+		return fmt.Errorf("llm %s: %w", spec.Name, me)
+	}
+	q.llm.chosen = nil
+	wait := max(spec.Retry.Backoff(q.attempt.requests), me.RetryAfter)
+	if !s.k.Replaying() && s.r.opts.Follow == nil {
+		ev := engine.Event{Type: engine.ModelRetrying, Model: spec.Name, Role: q.call.Role}
+		e := model.RetryEvent{Attempt: q.attempt.requests + 1, MaxAttempts: spec.Retry.MaxAttempts, Wait: engine.Milliseconds(wait), Error: me.Error()}
+		s.transientSender(at.path())(retryEvent(ev, e, redact.Mask{}))
+	}
+	return s.Sleep(at.path()+".pause", wait)
 }
 
 // attempt is one attempt of a call that the engine repeats, numbered from 0.

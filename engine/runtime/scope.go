@@ -124,7 +124,7 @@ func (s *scope) Record(f engine.Fact) {
 		said.Path = s.Path()
 		f = said
 	}
-	s.r.state = s.r.state.Apply(f)
+	s.r.state.Add(f)
 	if s.r.traced() {
 		s.r.trace(Recorded{f})
 	}
@@ -184,7 +184,7 @@ func (s *scope) Fits(tool string, args json.RawMessage) error {
 // chargeParents adds the usage of a nested run to its parents.
 func (r *run) chargeParents(f engine.Fact) {
 	for r = r.parent; r != nil; r = r.parent {
-		r.state = r.state.Apply(f)
+		r.state.Add(f)
 		r.addUsage(f)
 	}
 }
