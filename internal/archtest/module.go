@@ -175,7 +175,7 @@ func (m *Module) Place(f *File, n ast.Node) string {
 }
 
 // shipped lists the packages of internal/ that are part of the product.
-var shipped = []string{"internal/app", "internal/sandboxfs", "internal/gctune", "internal/git", "internal/process", "internal/httpclient"}
+var shipped = []string{"internal/app", "internal/sandboxfs", "internal/git", "internal/process", "internal/httpclient", "internal/gctune"}
 
 // isSupport reports whether a package exists only for tests or maintenance.
 func isSupport(folder string) bool {

@@ -16,6 +16,7 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/catalog"
+	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/internal/app/version"
 )
@@ -179,3 +180,6 @@ func (a *Agent) Prepare(r Request) (runs.NewRun, error) {
 	}
 	return runs.NewRun{Program: p, Input: in, Host: h}, nil
 }
+
+// Shown returns the path of the spec, for messages.
+func (a *Agent) Shown() string { return fspath.Shown(a.Spec.File) }

@@ -29,13 +29,24 @@ var suspendSignals = []struct {
 // OnSignal cancels the context at the first signal that suspends, and calls tell.
 // The second signal ends the process. stop restores the signals.
 func OnSignal(parent context.Context, tell func()) (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	for _, s := range suspendSignals {
 		if !signal.Ignored(s.signal) || s.signal != syscall.SIGHUP { // nohup and detached runs ignore it
 			signal.Notify(signals, s.signal)
 		}
 	}
+	return onSignal(parent, signals, tell)
+}
+
+// OnTermination is OnSignal without SIGHUP, for a command that does not need its terminal.
+func OnTermination(parent context.Context, tell func()) (ctx context.Context, stop func()) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	return onSignal(parent, signals, tell)
+}
+
+func onSignal(parent context.Context, signals chan os.Signal, tell func()) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
 	done := make(chan struct{})
 	go func() {
 		select {

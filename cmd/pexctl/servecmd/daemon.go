@@ -1,0 +1,207 @@
+package servecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/homedir"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/server/agents"
+	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/manager"
+)
+
+// daemon is a server with everything that it uses.
+type daemon struct {
+	setup   *setup
+	log     *slog.Logger
+	memory  *agents.SharedMemory
+	agents  *agents.Set
+	tenants map[string]*tenant
+	guard   *auth.Guard
+}
+
+// tenant is the home of a tenant and what executes its runs.
+type tenant struct {
+	name, home string
+	runs       *runs.Service
+	manager    *manager.Manager
+}
+
+func newDaemon(c *ui.Call, s *setup) (*daemon, error) {
+	d := &daemon{setup: s, tenants: map[string]*tenant{}, memory: agents.NewSharedMemory(c.Catalog.Memory)}
+	var err error
+	if d.log, err = newLog(c); err != nil {
+		return nil, err
+	}
+	components := *c.Catalog
+	components.Memory = d.memory.Open
+	definitions, err := s.definitions()
+	if err != nil {
+		return nil, err
+	}
+	compile := project.SpecOptions(c)
+	if s.file != "" {
+		compile.Set = nil // they were for the server file
+	}
+	d.agents, err = agents.Load(agents.Options{
+		Catalog: &components, Compile: compile,
+		Trust: func(spec *dsl.Spec) error { return project.CheckTrust(c, spec, s.home) },
+		Found: func(found diag.List) { _ = ui.ShowDiagnostics(c, found) }, // warnings
+	}, definitions)
+	if invalid, ok := errors.AsType[*agents.InvalidError](err); ok {
+		return nil, ui.ShowDiagnostics(c, invalid.Found)
+	}
+	if err != nil {
+		return nil, failure.Usagef("%w", err)
+	}
+	limits := s.config.Limits
+	slots := manager.NewSlots(manager.Limits{
+		Running: limits.ConcurrentRuns, RunningPerTenant: limits.PerTenant.ConcurrentRuns,
+		Waiting: limits.QueuedRuns, PerMinutePerTenant: limits.PerTenant.RunsPerMinute,
+	})
+	homedir.Create(s.home)
+	for _, name := range s.config.Tenants.Known {
+		if err := d.addTenant(c, name, slots); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func (d *daemon) addTenant(c *ui.Call, name string, slots *manager.Slots) error {
+	t := &tenant{name: name, home: d.setup.home}
+	if name != d.setup.config.Tenants.Default {
+		t.home = filepath.Join(d.setup.home, "tenants", name)
+	}
+	components := *c.Catalog
+	components.Memory = d.memory.Open
+	env := host.Runs(&components, t.home, host.Reporter{
+		Diagnostics: func(found diag.List) error {
+			if found.Failed() {
+				return &host.InvalidError{Found: found}
+			}
+			return nil
+		},
+		SpecGone: func(file string) {
+			d.log.Warn("a spec no longer exists; its runs continue with the original", "spec", file)
+		},
+	})
+	env.Recording, env.Grace = project.ReadCassette, d.setup.config.Grace
+	var err error
+	if t.runs, err = runs.Open(t.home, env); err != nil {
+		return failure.Infra(err)
+	}
+	t.manager = manager.New(manager.Options{Runs: t.runs, Slots: slots, Tenant: name, ParkAfter: d.setup.config.ParkAfter, Log: d.log})
+	d.tenants[name] = t
+	return nil
+}
+
+// newLog returns the log of the server on stderr.
+func newLog(c *ui.Call) (*slog.Logger, error) {
+	o := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if c.Quiet {
+		o.Level = slog.LevelWarn
+	}
+	switch format := c.String("log"); format {
+	case "text":
+		return slog.New(slog.NewTextHandler(c.Stderr, o)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(c.Stderr, o)), nil
+	default:
+		return nil, failure.Usagef("invalid value %q for --log; use text or json", format)
+	}
+}
+
+// recover continues the runs of all tenants that were in progress.
+func (d *daemon) recover(ctx context.Context) {
+	for _, t := range d.tenants {
+		n, err := t.manager.Recover(ctx)
+		if err != nil && ctx.Err() == nil {
+			d.log.Error("continue runs", "tenant", t.name, "error", err)
+		}
+		if n > 0 {
+			d.log.Info(fmt.Sprintf("continuing %d runs", n), "tenant", t.name)
+		}
+	}
+}
+
+// reloadOnHangup reads the server file, its tokens and the specs again at each SIGHUP, until
+// ctx ends. What cannot be read stays as it is.
+func (d *daemon) reloadOnHangup(ctx context.Context) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	for {
+		select {
+		case <-signals:
+		case <-ctx.Done():
+			return
+		}
+		if err := d.reload(); err != nil {
+			d.log.Error("reload failed; the server continues as before", "error", err)
+			continue
+		}
+		d.log.Info("reloaded", "agents", len(d.agents.All()))
+	}
+}
+
+func (d *daemon) reload() error {
+	next, err := d.setup.again()
+	if err != nil {
+		return err
+	}
+	definitions, err := next.definitions()
+	if err != nil {
+		return err
+	}
+	before := d.setup.config
+	d.setup.config = next.config
+	tokens, err := d.tokens()
+	if err == nil {
+		err = d.agents.Reload(definitions)
+	}
+	if err != nil {
+		d.setup.config = before
+		return err
+	}
+	d.guard.SetTokens(tokens)
+	return nil
+}
+
+// closeTime is how long the server may take to stop after the grace time of its runs.
+const closeTime = 2 * time.Second
+
+// suspend suspends all runs.
+func (d *daemon) suspend(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, t := range d.tenants {
+		all.Go(func() {
+			if err := t.manager.Close(ctx); err != nil {
+				d.log.Warn("some runs did not stop in time; they continue at the next start", "tenant", t.name)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func (d *daemon) scheme() string {
+	if d.setup.config.TLS != nil {
+		return "https"
+	}
+	return "http"
+}

@@ -1,0 +1,129 @@
+package servecmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/internal/app/version"
+	"github.com/pexctl/pex/providers/cassette"
+	"github.com/pexctl/pex/server"
+	"github.com/pexctl/pex/server/api"
+	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/feed"
+)
+
+var errRecovering = errors.New("the server is reading the runs that were in progress")
+
+// run serves requests until a signal stops the command, and then suspends the runs.
+func (d *daemon) run(c *ui.Call, listener net.Listener) error {
+	var recovered atomic.Bool
+	s, err := d.newServer(c, &recovered)
+	if err != nil {
+		return err
+	}
+	ctx, end := ui.OnTermination(c.Context, func() { d.log.Info("shutting down; a second signal stops at once") })
+	defer end()
+	go d.reloadOnHangup(ctx)
+	go func() {
+		d.recover(ctx)
+		recovered.Store(true)
+	}()
+	if err := s.Serve(ctx, listener); err != nil {
+		return errors.Join(failure.Infra(err), d.memory.Close())
+	}
+	if err := d.memory.Close(); err != nil {
+		d.log.Error("close the memory", "error", err)
+	}
+	return ui.Exit(ui.SignalCode(context.Cause(ctx)), nil)
+}
+
+func (d *daemon) newServer(c *ui.Call, recovered *atomic.Bool) (*server.Server, error) {
+	config := d.setup.config
+	guard, err := d.newGuard(c)
+	if err != nil {
+		return nil, err
+	}
+	streams := feed.NewStreams(config.Limits.Watchers)
+	o := server.Options{
+		Handler: d.handler(c, streams), Auth: guard, Streams: streams, Version: version.String(),
+		Limits: server.Limits{Body: config.Limits.Body, Header: int(config.Limits.Header)},
+		Ready: func(context.Context) error {
+			if !recovered.Load() {
+				return errRecovering
+			}
+			return nil
+		},
+		Drain: d.suspend, Grace: config.Grace + closeTime, Log: d.log,
+	}
+	if config.TLS != nil {
+		o.TLS = &server.Certificate{Cert: config.TLS.Cert, Key: config.TLS.Key}
+	}
+	s, err := server.New(o)
+	if err != nil {
+		return nil, failure.Usagef("%w", err)
+	}
+	return s, nil
+}
+
+func (d *daemon) handler(c *ui.Call, streams *feed.Streams) http.Handler {
+	return api.New(api.Options{
+		Tenant: func(name string) *api.Tenant {
+			t := d.tenants[name]
+			if t == nil {
+				return nil
+			}
+			return &api.Tenant{Name: name, Home: t.home, Runs: t.runs, Manager: t.manager}
+		},
+		Agents: d.agents, Version: version.String(), MaxBody: d.setup.config.Limits.Body, Log: d.log, Streams: streams,
+		Export: func(w io.Writer, r *runs.Run) error {
+			err := cassette.Export(w, r.Records, host.Secrets(c.Catalog, r.Program, r.Host.Env))
+			if refused, ok := errors.AsType[*cassette.Refused](err); ok {
+				return &api.ExportError{Err: refused}
+			}
+			return err
+		},
+	})
+}
+
+// newGuard returns the authentication of the server file.
+func (d *daemon) newGuard(c *ui.Call) (*auth.Guard, error) {
+	config := d.setup.config
+	tokens, err := d.tokens()
+	if err != nil {
+		return nil, err
+	}
+	host, _, _ := net.SplitHostPort(config.Listen) // was validated
+	d.guard, err = auth.New(auth.Options{
+		Tokens: tokens, DefaultTenant: config.Tenants.Default, Tenants: config.Tenants.Known, TenantHeader: config.Tenants.Header,
+		Hosts: []string{host}, AnyHost: c.Bool("insecure"), Origins: config.Origins,
+	})
+	if err != nil {
+		return nil, failure.Usagef("%w", err)
+	}
+	return d.guard, nil
+}
+
+// tokens returns the tokens of the server file, or nil if it has none.
+func (d *daemon) tokens() (*auth.Tokens, error) {
+	config := d.setup.config
+	if config.Auth == nil {
+		return nil, nil
+	}
+	var all []auth.Token
+	for _, t := range config.Auth.Tokens {
+		all = append(all, auth.Token{Name: t.Name, SHA256: t.SHA256, Tenant: t.Tenant, Roles: t.Roles})
+	}
+	tokens, err := auth.NewTokens(all)
+	if err != nil {
+		return nil, failure.Usagef("%s: %w", config.Auth.File, err)
+	}
+	return tokens, nil
+}
