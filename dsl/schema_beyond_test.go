@@ -41,6 +41,8 @@ var beyondSchema = map[string]string{
 	"script-mistakes":              "a file of replies says not what it is",
 	"server-as-an-agent":           "needs other files",
 	"server-tokens-file":           "needs other files",
+	"server-tokens-name":           "the ending of a name",
+	"server-override":              "the command line",
 	"suite-baseline":               "the text of references to git",
 	"suite-dataset-columns":        "needs other files",
 	"suite-dataset-format":         "the ending of a name",

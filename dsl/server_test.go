@@ -201,9 +201,10 @@ func TestNoEmptyAuthIsNoAuth(t *testing.T) {
 	for _, auth := range []string{
 		"", "{}", "null", "~", "[]", "false", "''", "{tokens: }", "{tokens: {}}", "{tokens: {file: }}", "{tokens: {file: ''}}", "{tokens: {file: .}}",
 		"{tokens: []}", "{token: }", "{token: abc}", "{token: abcdef, tokens: {}}", "{tokens: {file: empty.yaml}}", "{tokens: {file: none.yaml}}", "{tokens: {file: server.yaml}}",
+		"{tokens: {file: tokens.txt}}", "{tokens: {file: .tokens.yaml}}",
 	} {
 		inFolder(t, map[string]string{
-			"server.yaml": serverHead + "listen: 0.0.0.0:8484\nauth: " + auth + "\n", "empty.yaml": "",
+			"server.yaml": serverHead + "listen: 0.0.0.0:8484\nauth: " + auth + "\n", "empty.yaml": "", "tokens.txt": tokenFile, ".tokens.yaml": tokenFile,
 			"none.yaml": "apiVersion: pex/v1\nkind: Tokens\ntokens: []\n",
 		})
 		if s, found := dsl.LoadServer("server.yaml", options()); s != nil {

@@ -52,6 +52,7 @@ func Vet(path string, o Options) ([]config.Origin, diag.List) {
 	case specfs.KindTokens:
 		l := v.loader(o)
 		_, tree := l.loadTokens(path)
+		v.rejectOverrides(l, "token files", "edit the file")
 		if values = config.Origins(tree, nil); tree != nil {
 			v.file = tree.Source.Path
 		}
@@ -106,11 +107,15 @@ func (v *vetRun) tests(path string) []config.Origin {
 	if t != nil {
 		v.file = t.File
 	}
-	for _, s := range v.options.Set {
-		d := l.Report.Error(diag.BadOverride, syntax.Position{Source: &syntax.Source{Name: "--set " + s, Text: []byte(s), Kind: syntax.Flag}, Line: 1, Column: 1}, "tests do not take overrides")
-		d.Hint = "write them in the case: set: {limits.max_steps: 3}"
-	}
+	v.rejectOverrides(l, "tests", "write them in the case: set: {limits.max_steps: 3}")
 	return config.Origins(tree, nil)
+}
+
+// rejectOverrides reports the overrides for a file of a kind that has none.
+func (v *vetRun) rejectOverrides(l *loader, what, hint string) {
+	for _, s := range v.options.Set {
+		l.Report.Error(diag.BadOverride, syntax.Position{Source: &syntax.Source{Name: "--set " + s, Text: []byte(s), Kind: syntax.Flag}, Line: 1, Column: 1}, "%s do not take overrides", what).Hint = hint
+	}
 }
 
 // result returns all diagnostics.

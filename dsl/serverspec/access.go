@@ -2,11 +2,13 @@ package serverspec
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine/text"
 )
@@ -138,6 +140,10 @@ func (b *compiler) auth() {
 	}
 	b.config.Auth = &Auth{File: b.resolve(b.keys.Auth.Tokens.File)}
 	if v == nil || b.config.Auth.File == "" {
+		return
+	}
+	if name := filepath.Base(b.config.Auth.File); !specfs.IsYAML(name) {
+		b.Report.Error(diag.NotAllowed, v.Position, "%s is not a visible .yaml or .yml file, so agents with tools that write files could change it", v.Text).Hint = "rename it to tokens.yaml"
 		return
 	}
 	tree := b.env.Tokens(v, b.config.Auth.File)

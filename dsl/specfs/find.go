@@ -86,7 +86,7 @@ func yamlFiles(dirs ...string) ([]string, error) {
 			return nil, err
 		}
 		for _, e := range entries {
-			if isYAML(e.Name()) && !e.IsDir() {
+			if IsYAML(e.Name()) && !e.IsDir() {
 				out = append(out, filepath.Join(dir, e.Name()))
 			}
 		}
@@ -94,7 +94,9 @@ func yamlFiles(dirs ...string) ([]string, error) {
 	return out, nil
 }
 
-func isYAML(name string) bool {
+// IsYAML reports whether a file name is that of a visible YAML file. Only such files
+// are found in folders, and protected from the models that write files.
+func IsYAML(name string) bool {
 	ext := filepath.Ext(name)
 	return (ext == ".yaml" || ext == ".yml") && !strings.HasPrefix(name, ".")
 }
@@ -197,7 +199,7 @@ func walk(dir string, visit func(path string, h header, err error)) error {
 			return nil
 		case d.IsDir() && path != dir && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules"):
 			return fs.SkipDir
-		case !d.Type().IsRegular() || !isYAML(d.Name()):
+		case !d.Type().IsRegular() || !IsYAML(d.Name()):
 			return nil
 		}
 		h, err := readHeader(path)

@@ -110,7 +110,7 @@ func headerOfTree(text []byte) header {
 // Walk, by Files, or because another file names it. content
 // is nil for the file on disk.
 func Executable(path string, content []byte) bool {
-	if !isYAML(strings.ToLower(filepath.Base(path))) {
+	if !IsYAML(strings.ToLower(filepath.Base(path))) {
 		return false
 	}
 	if IsCase(strings.ToLower(path)) {
