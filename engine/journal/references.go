@@ -141,7 +141,8 @@ func expand(body []byte, text func(n int) ([]byte, error)) ([]byte, error) {
 
 // eachReference calls f with the references of a body, with 0 for one that is invalid.
 func eachReference(body []byte, f func(n int, s slot) error) error {
-	slots, ok := appendSlots(nil, body)
+	var room [32]slot
+	slots, ok := appendSlots(room[:0], body)
 	if !ok {
 		return fmt.Errorf("%w: the body is not a JSON object", ErrCorrupt)
 	}
