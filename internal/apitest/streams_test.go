@@ -9,8 +9,7 @@ import (
 	"github.com/pexctl/pex/server/manager"
 )
 
-// A feed beyond the limit is rejected, and a run that was to be watched from its start is
-// still named.
+// A feed beyond the limit is rejected, as are all feeds while the server shuts down.
 func TestOpenFeedsAreLimited(t *testing.T) {
 	archive, dir := goldentest.Txtar(t, "testdata/runs.txtar"), t.TempDir()
 	archive.Extract(t, dir)
