@@ -55,16 +55,27 @@ func (s *Server) logAccess(next http.Handler) http.Handler {
 		res := newResponse(w, s.o.Limits.Write)
 		defer func() {
 			res.finish()
-			host, _, _ := net.SplitHostPort(r.RemoteAddr)
-			s.o.Log.LogAttrs(r.Context(), levelOf(r, res.status), "request",
-				slog.String("request_id", id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
-				slog.Int("status", res.status), slog.Int64("bytes", res.bytes), slog.Duration("duration", time.Since(began)),
-				slog.String("remote", host), slog.String("subject", e.subject), slog.String("tenant", e.tenant), slog.Bool("aborted", res.aborted),
-			)
+			s.o.Log.LogAttrs(r.Context(), levelOf(r, res.status), "request", res.attributes(id, r, e, time.Since(began))...)
 		}()
 		w.Header().Set(requestIDHeader, id)
 		next.ServeHTTP(res, r.WithContext(context.WithValue(r.Context(), entryKey{}, e)))
 	})
+}
+
+// attributes returns what the access log shows of a request.
+func (r *response) attributes(id string, req *http.Request, e *entry, duration time.Duration) []slog.Attr {
+	remote, _, _ := net.SplitHostPort(req.RemoteAddr)
+	out := []slog.Attr{
+		slog.String("request_id", id), slog.String("method", req.Method), slog.String("path", req.URL.Path),
+		slog.Int("status", r.status), slog.Int64("bytes", r.bytes), slog.Duration("duration", duration), slog.String("remote", remote),
+	}
+	if e.subject != "" {
+		out = append(out, slog.String("subject", e.subject), slog.String("tenant", e.tenant))
+	}
+	if r.aborted {
+		out = append(out, slog.Bool("aborted", true))
+	}
+	return out
 }
 
 // levelOf returns the level of a request in the access log: probes would hide the others.
