@@ -22,7 +22,6 @@ func expandAlias(words []string) []string {
 // missingCommands are commands that users expect, with the equivalent.
 var missingCommands = map[string]string{
 	"chat":    `to continue a conversation, repeat its id: pexctl run spec.yaml "your question" --memory-id ID`,
-	"serve":   "there is no server yet; call pexctl run spec.yaml -o json from your own, or write events with --events -",
 	"ui":      "there is no web UI yet; try pexctl runs show RUN, pexctl graph SPEC --run RUN -o svg or pexctl eval show ID --html FILE",
 	"web":     "there is no web UI yet; try pexctl runs show RUN, pexctl graph SPEC --run RUN -o svg or pexctl eval show ID --html FILE",
 	"watch":   "to follow a run, use pexctl runs show RUN --follow",
