@@ -3,6 +3,8 @@ package tty
 import (
 	"fmt"
 	"time"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Amount formats a large count: 950, 1.2k, 3.4M.
@@ -17,15 +19,7 @@ func Amount(n int) string {
 }
 
 // Span formats a duration: 12ms, 3.4s, 2m5s.
-func Span(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%dms", max(d, 0).Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	}
-	return d.Round(time.Second).String()
-}
+func Span(d time.Duration) string { return text.Duration(d) }
 
 // Ago formats a time in the past in its largest unit: now, 3m ago, 2d ago.
 func Ago(d time.Duration) string {

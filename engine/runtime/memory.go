@@ -20,15 +20,11 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// ExecutorMemoryOf returns the default id of the conversation that stores the steps of a
-// conversation's runs.
-func ExecutorMemoryOf(memoryID string) string { return memoryID + "/executor" }
-
 // setConversationIDs sets the ids of the conversations. Interaction ids are set once the
 // interactions are stored.
 func (r *run) setConversationIDs() {
 	r.ids.memory = ConversationID(r.input)
-	r.ids.executorMemory = cmp.Or(r.input.ExecutorMemoryID, ExecutorMemoryOf(r.ids.memory))
+	r.ids.executorMemory = cmp.Or(r.input.ExecutorMemoryID, memory.ExecutorID(r.ids.memory))
 }
 
 func (r *run) hasMemory() bool {

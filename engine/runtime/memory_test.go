@@ -70,7 +70,7 @@ func TestStepsAreStoredInTheExecutorsConversation(t *testing.T) {
 	if len(turns) != 1 || len(steps) != 3 || store.Appends() != 1 {
 		t.Fatalf("%d turns, %d steps, %d calls of the store", len(turns), len(steps), store.Appends())
 	}
-	if res.ExecutorMemoryID != runtime.ExecutorMemoryOf("m") || res.ParentInteractionID != turns[0].ID || res.ExecutorInteractionID != steps[2].ID {
+	if res.ExecutorMemoryID != memory.ExecutorID("m") || res.ParentInteractionID != turns[0].ID || res.ExecutorInteractionID != steps[2].ID {
 		t.Errorf("the result names %q, %q, %q", res.ExecutorMemoryID, res.ParentInteractionID, res.ExecutorInteractionID)
 	}
 	if len(turns[0].Trace) == 0 || !strings.Contains(string(turns[0].Trace), "goal of s3") {
@@ -136,13 +136,13 @@ func TestLaterRunSeesEarlierTurnsAndSteps(t *testing.T) {
 		{
 			"the steps of another conversation",
 			[]nodeFunc{endsWith("s1 ok a")},
-			engine.Input{MemoryID: "other", ExecutorMemoryID: runtime.ExecutorMemoryOf("m")},
+			engine.Input{MemoryID: "other", ExecutorMemoryID: memory.ExecutorID("m")},
 			10, 10, "", "goal of s1", 0,
 		},
 		{
 			"the steps alone",
 			[]nodeFunc{endsWith("s1 ok a")},
-			engine.Input{ExecutorMemoryID: runtime.ExecutorMemoryOf("m")},
+			engine.Input{ExecutorMemoryID: memory.ExecutorID("m")},
 			10, 10, "", "goal of s1", 0,
 		},
 	}

@@ -104,7 +104,7 @@ func TestListIsSortedLatestFirst(t *testing.T) {
 		}
 		got[i].Bytes = 0
 	}
-	want := []badger.Conversation{
+	want := []memory.Conversation{
 		{MemoryID: "long", Interactions: 3, First: at(2), Last: at(9), LastQuestion: "question 3"},
 		{MemoryID: "new", Interactions: 1, First: at(8), Last: at(8), LastQuestion: "question 1"},
 		{MemoryID: "with notes", Notes: 2, Variables: 1, First: at(4), Last: at(5)},

@@ -6,28 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/pexctl/pex/engine/memory"
 )
 
-// Conversation summarizes a conversation.
-type Conversation struct {
-	MemoryID     string    `json:"memory_id"`
-	Interactions int       `json:"interactions"`
-	Notes        int       `json:"notes"`
-	Variables    int       `json:"variables"`
-	First        time.Time `json:"first"` // of the first interaction, else note
-	Last         time.Time `json:"last"`  // of the last one; zero = none has a time
-	LastQuestion string    `json:"last_question,omitempty"`
-	Bytes        int64     `json:"bytes"` // as stored
-}
-
 // List returns the conversations of the store's tenant, latest first. It reads the first and last interaction of each.
 // Unlike Check, it does not verify the counters.
-func (s *Store) List(ctx context.Context) ([]Conversation, error) {
-	var out []Conversation
+func (s *Store) List(ctx context.Context) ([]memory.Conversation, error) {
+	var out []memory.Conversation
 	err := s.withExisting(ctx, func(db *lease) error {
 		return db.View(func(txn *badger.Txn) error {
 			return s.conversations(ctx, txn, tenantPrefix(s.o.Tenant), func(at address, size int64) error {
@@ -42,7 +29,7 @@ func (s *Store) List(ctx context.Context) ([]Conversation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list memory: %w", err)
 	}
-	slices.SortFunc(out, func(a, b Conversation) int {
+	slices.SortFunc(out, func(a, b memory.Conversation) int {
 		return cmp.Or(b.Last.Compare(a.Last), strings.Compare(a.MemoryID, b.MemoryID))
 	})
 	return out, nil
@@ -99,8 +86,8 @@ func (s *Store) conversations(ctx context.Context, txn *badger.Txn, prefix []byt
 }
 
 // summary reads the summary of a conversation.
-func (s *Store) summary(txn *badger.Txn, at address) (Conversation, error) {
-	c := Conversation{MemoryID: at.memoryID}
+func (s *Store) summary(txn *badger.Txn, at address) (memory.Conversation, error) {
+	c := memory.Conversation{MemoryID: at.memoryID}
 	session, _, err := s.readSession(txn, at)
 	if err != nil {
 		return c, err

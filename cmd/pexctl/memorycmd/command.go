@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -14,7 +13,7 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/providers/badger"
 )
@@ -58,7 +57,7 @@ func memoryArg(c *ui.Call) (string, error) {
 
 // withConversation is like withMemory, for a command about the conversation in
 // its argument. wantJSON reports -o json.
-func withConversation(c *ui.Call, do func(ctx context.Context, m *badger.Store, id string, kept conversation, wantJSON bool) error) error {
+func withConversation(c *ui.Call, do func(ctx context.Context, m *badger.Store, id string, kept memory.Content, wantJSON bool) error) error {
 	id, err := memoryArg(c)
 	if err != nil {
 		return err
@@ -90,8 +89,8 @@ func memoryLsCommand(env *ui.Env) *cli.Command {
 				}
 				if c.JSON {
 					return ui.PrintJSON(c, struct {
-						Conversations []badger.Conversation `json:"conversations"`
-					}{append([]badger.Conversation{}, all...)})
+						Conversations []memory.Conversation `json:"conversations"`
+					}{append([]memory.Conversation{}, all...)})
 				}
 				return listConversations(c, all)
 			})
@@ -99,7 +98,7 @@ func memoryLsCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-func listConversations(c *ui.Call, all []badger.Conversation) error {
+func listConversations(c *ui.Call, all []memory.Conversation) error {
 	if len(all) == 0 {
 		text := "no conversations; runs with --memory-id or memory.history store one"
 		if hint := project.OtherHomes(c, "memory"); hint != "" && len(c.Args) == 0 {
@@ -127,30 +126,22 @@ func memoryRmCommand(env *ui.Env) *cli.Command {
 }
 
 func memoryRm(c *ui.Call) error {
-	return withConversation(c, func(ctx context.Context, m *badger.Store, id string, kept conversation, wantJSON bool) error {
+	return withConversation(c, func(ctx context.Context, m *badger.Store, id string, kept memory.Content, wantJSON bool) error {
 		what := fmt.Sprintf("Permanently delete conversation %s (%s, %s, %s)", id,
 			ui.Count(len(kept.Interactions), "interaction"), ui.Count(len(kept.Notes), "note"), ui.Count(len(kept.Variables), "variable"))
 		if err := ui.Confirm(c, what); err != nil {
 			return err
 		}
-		if err := removeConversation(ctx, m, id); err != nil || !wantJSON {
-			return err
+		if err := memory.RemoveAll(ctx, m, id); err != nil {
+			return failure.Infra(err)
+		}
+		if !wantJSON {
+			return nil
 		}
 		return ui.PrintJSON(c, struct {
 			Removed []string `json:"removed"`
 		}{[]string{id}})
 	})
-}
-
-// removeConversation deletes a conversation and the memory of its executor. It
-// deletes the latter first, so that an interrupted removal can be repeated.
-func removeConversation(ctx context.Context, m *badger.Store, id string) error {
-	for _, id := range []string{runtime.ExecutorMemoryOf(id), id} {
-		if err := m.Remove(ctx, id); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return failure.Infra(err)
-		}
-	}
-	return nil
 }
 
 // oneLine formats text for a line of a table.

@@ -20,31 +20,19 @@ import (
 	"github.com/pexctl/pex/providers/badger"
 )
 
-// conversation is all data of a memory id.
-type conversation struct {
-	MemoryID     string               `json:"memory_id"`
-	Interactions []memory.Interaction `json:"interactions"`
-	memory.Session
-}
-
-func (k conversation) empty() bool { return len(k.Interactions)+len(k.Notes)+len(k.Variables) == 0 }
-
 // readConversation reads a conversation; that of an unknown id is empty.
-func readConversation(ctx context.Context, m *badger.Store, id string) (kept conversation, err error) {
-	kept.MemoryID = id
-	if kept.Interactions, err = m.History(ctx, id); err != nil {
-		return kept, failure.Infra(err)
-	}
-	if kept.Session, err = m.Session(ctx, id); err != nil {
+func readConversation(ctx context.Context, m *badger.Store, id string) (memory.Content, error) {
+	kept, err := memory.ReadContent(ctx, m, id)
+	if err != nil {
 		return kept, failure.Infra(err)
 	}
 	return kept, nil
 }
 
 // existingConversation reads a conversation that must exist.
-func existingConversation(ctx context.Context, m *badger.Store, id string) (conversation, error) {
+func existingConversation(ctx context.Context, m *badger.Store, id string) (memory.Content, error) {
 	kept, err := readConversation(ctx, m, id)
-	if err == nil && kept.empty() {
+	if err == nil && kept.IsEmpty() {
 		err = noConversation(ctx, m, id)
 	}
 	return kept, err
@@ -73,7 +61,7 @@ func memoryShowCommand(env *ui.Env) *cli.Command {
 		Description: ui.Help("", "pexctl memory show support-42", "pexctl memory show support-42 -o json # Include the steps of each run"),
 		Flags:       memoryFlags(ui.OutputFlag()),
 		Action: env.Action(func(c *ui.Call) error {
-			return withConversation(c, func(_ context.Context, _ *badger.Store, _ string, kept conversation, wantJSON bool) error {
+			return withConversation(c, func(_ context.Context, _ *badger.Store, _ string, kept memory.Content, wantJSON bool) error {
 				if wantJSON {
 					return ui.PrintJSON(c, kept)
 				}
@@ -85,7 +73,7 @@ func memoryShowCommand(env *ui.Env) *cli.Command {
 }
 
 // conversationText formats a conversation.
-func conversationText(kept conversation) string {
+func conversationText(kept memory.Content) string {
 	var b strings.Builder
 	for i, in := range kept.Interactions {
 		fmt.Fprintf(&b, "%d  %s  %s", i+1, timeText(in.At), in.Status)
@@ -187,7 +175,7 @@ func exportMemory(ctx context.Context, m *badger.Store, id string, w io.Writer) 
 	return nil
 }
 
-func exportConversation(e *json.Encoder, kept conversation) error {
+func exportConversation(e *json.Encoder, kept memory.Content) error {
 	for i := range kept.Interactions {
 		if err := e.Encode(exportLine{Version: 1, Kind: "interaction", MemoryID: kept.MemoryID, Interaction: &kept.Interactions[i]}); err != nil {
 			return err
