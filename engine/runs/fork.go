@@ -29,18 +29,28 @@ type Fork struct {
 // Fork creates a run that continues from an effect of parent. The error is a
 // *ForkPointError if the parent has no such effect.
 func (s *Service) Fork(ctx context.Context, parent string, f Fork) (*Session, error) {
-	r, err := s.Read(parent)
+	n, err := s.PrepareFork(ctx, parent, f)
 	if err != nil {
 		return nil, err
 	}
-	n := NewRun{Input: r.Start.Input}
+	return s.Start(n)
+}
+
+// PrepareFork returns the run that Fork creates. If it is not started, the caller must
+// close its Host.
+func (s *Service) PrepareFork(ctx context.Context, parent string, f Fork) (n NewRun, err error) {
+	r, err := s.Read(parent)
+	if err != nil {
+		return n, err
+	}
+	n.Input = r.Start.Input
 	n.Input.RunID, n.Input.Detached = f.RunID, !f.Keep
 	if n.Input.From, err = forkPoint(r, f.At); err != nil {
-		return nil, err
+		return n, err
 	}
 	n.Input.From.OnDrift = f.OnDrift
 	if n.Program, n.Input.Origin, err = f.Compile(r.Start, runtime.Raises(r.Records)); err != nil {
-		return nil, err
+		return n, err
 	}
 	if f.At == "" {
 		if seq := r.limitSeq(ctx, n.Program.Limits); seq != 0 {
@@ -48,15 +58,15 @@ func (s *Service) Fork(ctx context.Context, parent string, f Fork) (*Session, er
 		}
 	}
 	if n.Input.Parameters, err = f.Inputs(n.Program, ParametersFor(n.Program, r.Start.Input.Parameters)); err != nil {
-		return nil, err
+		return n, err
 	}
 	if n.Host, err = s.env.Connect(n.Program, n.Input); err != nil {
-		return nil, err
+		return n, err
 	}
 	if n.Records, err = s.Source(n.Input.From); err != nil {
-		return nil, err
+		return n, err
 	}
-	return s.Start(n)
+	return n, nil
 }
 
 // forkPoint returns the part of the parent that a fork reuses: everything before the

@@ -209,14 +209,16 @@ func (p *encoder) refused() error {
 	return &Refused{p.found}
 }
 
-// dropOrigin removes the origin from a start record: the folders of a machine mean
-// nothing elsewhere, and cassettes are not resumed.
+// dropOrigin removes the origin, the client and its request from a start record: the
+// folders of a machine mean nothing elsewhere, and cassettes are not resumed.
 func dropOrigin(body []byte) []byte {
 	var start, input map[string]json.RawMessage
-	if json.Unmarshal(body, &start) != nil || json.Unmarshal(start["input"], &input) != nil || input["origin"] == nil {
+	if json.Unmarshal(body, &start) != nil || json.Unmarshal(start["input"], &input) != nil || input["origin"] == nil && input["by"] == nil && input["request"] == nil {
 		return body
 	}
 	delete(input, "origin")
+	delete(input, "by")
+	delete(input, "request")
 	var err error
 	if start["input"], err = jsonvalue.Marshal(input); err != nil {
 		return body
