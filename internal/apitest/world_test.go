@@ -50,6 +50,7 @@ type world struct {
 	t       testing.TB
 	dir     string
 	catalog *catalog.Catalog
+	memory  *agents.SharedMemory
 	agents  *agents.Set
 	slots   *manager.Slots
 	tenants map[string]*api.Tenant
@@ -66,7 +67,10 @@ func newWorld(t testing.TB, project string, slots *manager.Slots) *world {
 			t.Error(err)
 		}
 	})
-	w := &world{t: t, dir: project, slots: slots, streams: feed.NewStreams(64), tenants: map[string]*api.Tenant{}, catalog: &catalog.Catalog{
+	w := &world{
+		t: t, dir: project, slots: slots, memory: shared, streams: feed.NewStreams(64), tenants: map[string]*api.Tenant{},
+	}
+	w.catalog = &catalog.Catalog{
 		Catalog: engine.Catalog{
 			Models: component.Set[model.Settings, model.Model]{scripted.Scripted},
 			Tools:  builtintool.All(),
@@ -75,7 +79,7 @@ func newWorld(t testing.TB, project string, slots *manager.Slots) *world {
 		Checks: assertion.All(),
 		Repair: node.RepairArguments,
 		Memory: shared.Open,
-	}}
+	}
 	var all []agents.Definition
 	specs, err := filepath.Glob(filepath.Join(project, "*", "spec.yaml"))
 	if err != nil {
@@ -128,7 +132,7 @@ func (w *world) tenant(name string) *api.Tenant {
 			w.t.Error(err)
 		}
 	})
-	return &api.Tenant{Name: name, Home: home, Runs: service, Manager: m}
+	return &api.Tenant{Name: name, Home: home, Runs: service, Manager: m, Memory: w.memory.Archive(filepath.Join(home, "memory"), name)}
 }
 
 func (w *world) export(to io.Writer, r *runs.Run) error {

@@ -22,15 +22,27 @@ func NewSharedMemory(open func(dir, tenant string) memory.Store) *SharedMemory {
 	return &SharedMemory{open: open, stores: map[[2]string]memory.Store{}}
 }
 
-// Open returns the store of a tenant in a folder. Runs cannot close it.
-func (s *SharedMemory) Open(dir, tenant string) memory.Store {
+// Archive returns the conversations of a tenant in a folder, or nil if the store cannot
+// list them. The caller must not close it.
+func (s *SharedMemory) Archive(dir, tenant string) memory.Archive {
+	a, _ := s.store(dir, tenant).(memory.Archive)
+	return a
+}
+
+// store returns the store of a tenant in a folder.
+func (s *SharedMemory) store(dir, tenant string) memory.Store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := [2]string{dir, tenant}
 	if s.stores[key] == nil {
 		s.stores[key] = s.open(dir, tenant)
 	}
-	store := s.stores[key]
+	return s.stores[key]
+}
+
+// Open returns the store of a tenant in a folder. Runs cannot close it.
+func (s *SharedMemory) Open(dir, tenant string) memory.Store {
+	store := s.store(dir, tenant)
 	if sessions, ok := store.(memory.SessionStore); ok {
 		return lentSessions{lent{store}, sessions}
 	}

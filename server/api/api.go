@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/feed"
@@ -39,6 +40,7 @@ type Tenant struct {
 	Home    string // folder
 	Runs    *runs.Service
 	Manager *manager.Manager
+	Memory  memory.Archive // conversations; nil = none
 }
 
 // server implements the operations.
@@ -69,6 +71,7 @@ func (s *server) register(mux *http.ServeMux) []byte {
 	a.addAgents()
 	a.addRuns()
 	a.addDecisions()
+	a.addMemories()
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.document) })
 	return document(a.API.OpenAPI())
 }

@@ -90,7 +90,7 @@ func (s *server) createRun(ctx context.Context, in *createRequest) (reply, error
 	id := prepared.Input.RunID
 	existed, err := c.Manager.Start(ctx, prepared, manager.OnBusy(a.OnBusy))
 	if err != nil {
-		return nil, startError(err, in)
+		return nil, startError(err, in.Key)
 	}
 	if wantsFeed(in.Accept) {
 		return c.feed(id, feed.Cursor{}, true, locationOf(id)), nil
@@ -102,6 +102,11 @@ func (s *server) createRun(ctx context.Context, in *createRequest) (reply, error
 		}
 		return replyAt(http.StatusOK, id, res)
 	}
+	return c.replyStarted(ctx, id, existed)
+}
+
+// replyStarted responds with a run that the request started, or an earlier one.
+func (c *caller) replyStarted(ctx context.Context, id string, existed bool) (reply, error) {
 	if existed {
 		return replyAt(http.StatusOK, id, RunRef{id, c.statusOf(ctx, id)})
 	}
@@ -135,7 +140,7 @@ func (c *caller) request(in *createRequest) (agents.Request, error) {
 	}
 	return agents.Request{
 		RunID: id, Question: question, Parameters: b.Parameters, MemoryID: b.MemoryID, ExecutorMemoryID: b.ExecutorMemoryID,
-		Earlier: earlier, Set: b.Set, By: c.actor(), Digest: digest(in.Agent, b), Home: c.Home, Tenant: c.Name,
+		Earlier: earlier, Set: b.Set, By: c.actor(), Digest: requestDigest(in.Agent, jsonvalue.Encode(b)), Home: c.Home, Tenant: c.Name,
 	}, nil
 }
 
@@ -145,10 +150,10 @@ func keyedID(tenant, agent, key string) string {
 	return "k-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:26]
 }
 
-// digest identifies the content of a request, whatever the order of its keys.
-func digest(agent string, b NewRun) string {
-	canonical := jsonvalue.Encode(jsonvalue.Decode(jsonvalue.Encode(b)))
-	sum := sha256.Sum256([]byte(agent + "\x00" + string(canonical)))
+// requestDigest identifies the content of a request, whatever the order of its keys.
+func requestDigest(of string, body []byte) string {
+	canonical := jsonvalue.Encode(jsonvalue.Decode(body))
+	sum := sha256.Sum256([]byte(of + "\x00" + string(canonical)))
 	return hex.EncodeToString(sum[:16])
 }
 
@@ -185,12 +190,12 @@ func forbiddenSet(set []string) *problem.Problem {
 }
 
 // startError returns the error of a run that was not started.
-func startError(err error, in *createRequest) error {
+func startError(err error, key string) error {
 	e, ok := errors.AsType[*manager.MismatchError](err)
 	switch {
 	case !ok:
 		return err
-	case in.Key != "":
+	case key != "":
 		return problem.New(problem.IdempotencyMismatch, "another request with this Idempotency-Key started run %s; use another key", e.Run)
 	}
 	return problem.New(problem.RunExists, "%v; use another run_id", e).At("/run_id")

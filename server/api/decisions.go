@@ -34,6 +34,7 @@ func (a *operations) addDecisions() {
 	add(a, of("resumeRun", http.MethodPost, "/v1/runs/{run}/resume", "Resume a run",
 		"Continues a run that is suspended, or that a limit stopped which set raises.",
 		map[int]any{202: RunRef{}}, 403, 404, 409, 422), s.resume)
+	a.addFork()
 }
 
 type questionsRequest struct {
@@ -93,6 +94,9 @@ func questionOf(o manager.OpenQuestion, a *agents.Agent) Question {
 	}
 	if a != nil {
 		q.Agent = a.Name
+	}
+	if !o.Since.IsZero() {
+		q.Since = &o.Since
 	}
 	return q
 }

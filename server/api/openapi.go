@@ -30,6 +30,7 @@ func newConfig(version string) huma.Config {
 				{Name: "agents", Description: "The agents of the server."},
 				{Name: "runs", Description: "Runs, their results and events."},
 				{Name: "decisions", Description: "Questions to humans, and changes to runs."},
+				{Name: "memories", Description: "Conversations that runs continue."},
 			},
 		},
 		Formats:       map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},

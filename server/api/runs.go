@@ -35,6 +35,7 @@ func (a *operations) addRuns() {
 		responses: map[int]any{204: nil}, problems: []int{403, 404, 409},
 	}, s.deleteRun)
 	a.addEvents()
+	a.addDetail()
 }
 
 type getRunRequest struct {

@@ -112,13 +112,13 @@ func (b *inbox) give(path string, digest string, decide func(interrupt.Question)
 var errChanged = errors.New("the question has changed")
 
 // questions returns the open questions, sorted by path.
-func (b *inbox) questions() []interrupt.Question {
+func (b *inbox) questions() []asked {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var out []interrupt.Question
+	var out []asked
 	for _, p := range slices.SortedFunc(maps.Values(b.open), func(a, c *pending) int { return strings.Compare(a.question.Path, c.question.Path) }) {
 		if !p.taken {
-			out = append(out, p.question)
+			out = append(out, asked{p.question, p.since})
 		}
 	}
 	return out

@@ -2,7 +2,9 @@ package manager
 
 import (
 	"context"
+	"os"
 	"sync"
+	"time"
 
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/runs"
@@ -66,8 +68,15 @@ func (m *Manager) requeue(run string) error {
 
 // OpenQuestion is a question that a run waits for.
 type OpenQuestion struct {
-	Run  runs.Summary
-	Open interrupt.Question
+	Run   runs.Summary
+	Open  interrupt.Question
+	Since time.Time // when it was asked; zero = unknown
+}
+
+// asked is an open question and when it was asked.
+type asked struct {
+	question interrupt.Question
+	since    time.Time
 }
 
 // Questions returns the open questions of all runs that have not ended, by run.
@@ -84,7 +93,7 @@ func (m *Manager) Questions(ctx context.Context) ([]OpenQuestion, error) {
 			open = a.inbox.questions()
 		}
 		for _, q := range open {
-			out = append(out, OpenQuestion{sum, q})
+			out = append(out, OpenQuestion{sum, q.question, q.since})
 		}
 	}
 	return out, nil
@@ -98,11 +107,11 @@ type parkedCache struct {
 
 type parkedEntry struct {
 	state runs.Summary
-	open  []interrupt.Question
+	open  []asked
 }
 
 // parkedQuestions returns the open questions of a run that nothing executes.
-func (m *Manager) parkedQuestions(ctx context.Context, sum runs.Summary) []interrupt.Question {
+func (m *Manager) parkedQuestions(ctx context.Context, sum runs.Summary) []asked {
 	if sum.Interrupts == 0 {
 		return nil
 	}
@@ -117,7 +126,14 @@ func (m *Manager) parkedQuestions(ctx context.Context, sum runs.Summary) []inter
 		m.log(sum.Run, "read a run", err)
 		return nil
 	}
-	open := r.Show(ctx).Interrupts
+	var since time.Time // a run that waits has written nothing after its questions
+	if info, err := os.Stat(m.o.Runs.Home().File(sum.Run)); err == nil {
+		since = info.ModTime().UTC()
+	}
+	var open []asked
+	for _, q := range r.Show(ctx).Interrupts {
+		open = append(open, asked{q, since})
+	}
 	if c.was == nil {
 		c.was = map[string]parkedEntry{}
 	}

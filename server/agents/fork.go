@@ -1,0 +1,50 @@
+package agents
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/pricing"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/internal/app/version"
+)
+
+// Fork returns a fork of a run, of the program with which it started, with overrides. at
+// is the path of the first live effect; see runs.Fork.
+func (s *Set) Fork(id, at string, set []string) runs.Fork {
+	return runs.Fork{
+		RunID: id, At: at,
+		Compile: func(parent engine.Start, raised []string) (*engine.Program, *engine.Origin, error) {
+			return s.recompile(parent, slices.Concat(raised, set))
+		},
+		Inputs: func(p *engine.Program, given map[string]any) (map[string]any, error) {
+			file, err := json.Marshal(given)
+			if err != nil {
+				return nil, err
+			}
+			in, err := dsl.Inputs(p, "", nil, file)
+			if err != nil {
+				return nil, &ParametersError{err}
+			}
+			return in, nil
+		},
+	}
+}
+
+// recompile compiles the program of a run with overrides. The error is an *InvalidError
+// if it has errors.
+func (s *Set) recompile(parent engine.Start, set []string) (*engine.Program, *engine.Origin, error) {
+	origin := *parent.Input.Origin
+	origin.Version, origin.Set = version.String(), slices.Concat(origin.Set, set)
+	o := host.RecompileOptions(s.options.Catalog, &origin, set...)
+	o.Prices = pricing.Recorded(origin.Prices, pricing.Known())
+	p, found := dsl.Recompile(parent.Program, origin.Dir, o)
+	if found.Failed() || p == nil {
+		return nil, nil, &InvalidError{found}
+	}
+	origin.Prices = o.Prices.Used()
+	return p, &origin, nil
+}

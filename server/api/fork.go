@@ -1,0 +1,74 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/problem"
+)
+
+const forkText = `Starts a run that replays another one up to a call and continues live from there. It does not change the
+conversation of the other run.`
+
+func (a *operations) addFork() {
+	add(a, describe{
+		id: "forkRun", method: http.MethodPost, path: "/v1/runs/{run}/fork", tag: "decisions", summary: "Fork a run", text: forkText,
+		responses: map[int]any{200: RunRef{}, 201: RunRef{}}, problems: []int{403, 404, 409, 422, 503, 507},
+	}, a.server.forkRun)
+}
+
+// Fork is the request for a fork.
+type Fork struct {
+	At      string   `json:"at,omitempty" doc:"Path of the first call to repeat, or the start of it, such as step.s2; empty = the end of the run, or the model call that failed it."`
+	OnDrift string   `json:"on_drift,omitempty" enum:"fail,live" doc:"What happens if a call before at differs from the recorded one, for example because set changes the model: fail ends the run (default), live continues live from there."`
+	Set     []string `json:"set,omitempty" maxItems:"100" doc:"Overrides of the spec: limits.NAME=VALUE or llms.NAME.model=VALUE."`
+	RunID   string   `json:"run_id,omitempty" maxLength:"64" pattern:"^[a-zA-Z0-9][a-zA-Z0-9_.-]*$" doc:"Id of the new run; empty = generated."`
+}
+
+type forkRequest struct {
+	RunPath
+	Body *Fork
+}
+
+func (s *server) forkRun(ctx context.Context, in *forkRequest) (reply, error) {
+	c, err := s.caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.run(auth.Run, in.Run); err != nil {
+		return nil, err
+	}
+	var f Fork
+	if in.Body != nil {
+		f = *in.Body
+	}
+	if bad := forbiddenSet(f.Set); bad != nil {
+		return nil, bad
+	}
+	request := requestDigest("fork of "+in.Run, jsonvalue.Encode(f))
+	switch f.RunID {
+	case "":
+		f.RunID = runs.NewID(time.Now())
+	case runs.Latest:
+		return nil, problem.New(problem.InvalidRequest, "run_id: %q means the latest run; use another id", f.RunID).At("/run_id")
+	}
+	fork := s.Agents.Fork(f.RunID, f.At, f.Set)
+	if f.OnDrift == runs.DriftLive {
+		fork.OnDrift = runs.DriftLive
+	}
+	n, err := c.Runs.PrepareFork(ctx, in.Run, fork)
+	if err != nil {
+		return nil, err
+	}
+	by := c.actor()
+	n.Input.By, n.Input.Request = &by, request
+	existed, err := c.Manager.Start(ctx, n, "")
+	if err != nil {
+		return nil, startError(err, "")
+	}
+	return c.replyStarted(ctx, f.RunID, existed)
+}
