@@ -90,7 +90,7 @@ var changing = []struct {
 }{
 	{regexp.MustCompile(`"20\d\d-\d\d-\d\dT[^"]*"`), `"TIME"`},
 	{regexp.MustCompile(`(event: model\.delta\ndata: )?\{"v":1,"seq":0,.*\n\n?`), ""}, // which a client may miss
-	{regexp.MustCompile(`,"(duration_ms|first_token_ms)":\d+`), ""}, // an event omits 0
+	{regexp.MustCompile(`,"(duration_ms|first_token_ms)":\d+`), ""},                   // an event omits 0
 	{regexp.MustCompile(`("duration_ms": )\d+`), `${1}0`},
 	{regexp.MustCompile(`("name": "duration",\s+"a": )"\w+"(,\s+"b": )"\w+"`), `${1}"SPAN"${2}"SPAN"`},
 	{regexp.MustCompile(`"(at|latency|first_token)":\d+`), `"$1":0`},
