@@ -69,7 +69,7 @@ func (s *setup) load(c *ui.Call) error {
 			return failure.Usagef("%w", err)
 		}
 		s.path = filepath.Join(dir, ".pexctl-serve.yaml") // is not on disk
-		s.options.Set = nil                               // they are for the specs
+		s.options.Set, s.options.Environ = nil, nil       // they are for the specs
 		s.options.Read = func(file string) ([]byte, error) {
 			if file == s.path {
 				return []byte(noFile), nil
