@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"reflect"
 	"strings"
 
@@ -83,6 +84,10 @@ func asProblem(_ huma.Context, _ string, v any) (any, error) {
 	if len(bad.Errors) == 0 {
 		return p, nil
 	}
+	if bad.Status == http.StatusUnsupportedMediaType {
+		p.Detail = "the body must be JSON; send the header Content-Type: application/json"
+		return p, nil
+	}
 	first := bad.Errors[0]
 	place, pointer, inBody := strings.Cut(first.Location, "body")
 	switch {
@@ -99,13 +104,11 @@ func asProblem(_ huma.Context, _ string, v any) (any, error) {
 
 func codeOf(status int) problem.Code {
 	switch status {
-	case 400:
+	case http.StatusBadRequest:
 		return problem.InvalidJSON
-	case 413:
-		return problem.TooLarge
-	case 415:
+	case http.StatusUnsupportedMediaType:
 		return problem.UnsupportedMedia
-	case 422:
+	case http.StatusUnprocessableEntity:
 		return problem.InvalidRequest
 	default:
 		return problem.Internal

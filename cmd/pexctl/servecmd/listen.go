@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path/filepath"
 	"sync/atomic"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
@@ -80,7 +81,10 @@ func (d *daemon) handler(c *ui.Call, streams *feed.Streams) http.Handler {
 			if t == nil {
 				return nil
 			}
-			return &api.Tenant{Name: name, Home: t.home, Runs: t.runs, Manager: t.manager}
+			return &api.Tenant{
+				Name: name, Home: t.home, Runs: t.runs, Manager: t.manager,
+				Memory: d.memory.Archive(filepath.Join(t.home, "memory"), name),
+			}
 		},
 		Agents: d.agents, Version: version.String(), MaxBody: d.setup.config.Limits.Body, Log: d.log, Streams: streams,
 		Export: func(w io.Writer, r *runs.Run) error {
