@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	_ = os.Setenv(noOllama())
-	testscript.Main(m, map[string]func(){"pexctl": main, "toolserver": toolserver})
+	testscript.Main(m, map[string]func(){"pexctl": main, "toolserver": toolserver, "curl": curl})
 }
 
 // noOllama is the variable, with its value, that keeps init from finding an Ollama server of this machine.

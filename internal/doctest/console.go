@@ -50,11 +50,19 @@ func (w *pageRun) console(b Block) {
 	}
 }
 
-// runCommand runs a command as the block's markers say. ok is false if that is impossible here.
+// runCommand runs a command as the block's markers say. ok is false if that is impossible here. A server runs in the
+// background.
 func (w *pageRun) runCommand(b Block, command string) (string, bool) {
 	w.t.Helper()
 	if columns := b.Markers["terminal"]; columns != "" {
 		return w.atTerminal(columns, b.Markers["types"], command)
+	}
+	if isServe(command) {
+		out, err := w.serve(command)
+		if err != nil {
+			w.errorf(b, "%v", err)
+		}
+		return out, err == nil
 	}
 	out, _ := w.run(command)
 	return out, true

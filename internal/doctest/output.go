@@ -62,8 +62,22 @@ func Matches(want, got string) bool {
 }
 
 // Abridge shortens an output like the page: pieces between dots keep their number of lines and their first line. A
-// piece whose first line no longer occurs is removed.
+// piece whose first line no longer occurs is removed. A line that the page truncates with … and that still matches
+// stays as it is.
 func Abridge(want, got string) string {
+	lines := split(abridge(want, got))
+	for i, line := range lines {
+		for _, short := range split(want) {
+			if isTruncated(Normal(short), Normal(line)) {
+				lines[i] = short
+				break
+			}
+		}
+	}
+	return joinLines(lines)
+}
+
+func abridge(want, got string) string {
 	lines, parts := split(got), pieces(split(want))
 	if len(parts) == 1 {
 		return joinLines(lines)

@@ -58,6 +58,7 @@ func TestAbridgedOutputs(t *testing.T) {
 		{"the middle", "a\n...\nd\n", "b\nc\nd\ne\n", "b\n...\ne\n"},
 		{"a piece within", "a\n...\nMID\n...\nz\n", "b\nx\nMID\ny\nw\n", "b\n...\nMID\n...\nw\n"},
 		{"a piece that is gone", "a\n...\nMID\n...\nz\n", "b\nx\nw\n", "b\n...\nw\n"},
+		{"a truncated line", "data: 1 run at 04:15:46 …\n", "data: 1 run at 05:16:47 of 3\ndata: 2\n", "data: 1 run at 04:15:46 …\ndata: 2\n"},
 		{"less than was shown", "a\nb\n...\nc\n", "x\n", "x\n...\n"},
 	}
 	for _, c := range cases {

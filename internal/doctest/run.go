@@ -23,6 +23,7 @@ type pageRun struct {
 func (h Runner) RunPage(t *testing.T, page Page) string {
 	t.Helper()
 	w := &pageRun{shell: newShell(t, h), page: page, lines: append([]string(nil), page.lines...)}
+	defer w.stopServer()
 	for _, b := range page.Blocks {
 		w.block(b)
 	}

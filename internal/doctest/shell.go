@@ -31,8 +31,9 @@ const shownHome = "/home/you"
 type shell struct {
 	t      *testing.T
 	runner Runner
-	root   string // the scratch folder
-	dir    string // current folder
+	root   string  // the scratch folder
+	dir    string  // current folder
+	server *server // the one that the page has started; nil = none
 }
 
 func newShell(t *testing.T, h Runner) *shell {
@@ -40,7 +41,7 @@ func newShell(t *testing.T, h Runner) *shell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &shell{t, h, root, root}
+	return &shell{t: t, runner: h, root: root, dir: root}
 }
 
 // path returns the path of a file of the page, relative to the current folder.
@@ -61,12 +62,9 @@ func (s *shell) exec(out io.Writer, in io.Reader, env []string, command string) 
 		s.t.Fatal(err)
 	}
 	defer where.Close()
-	c := exec.Command("sh", "-c", command+"\ncode=$?; pwd >&3; exit $code")
-	c.Dir, c.Stdin, c.Stdout, c.Stderr = s.dir, in, out, out
+	c := s.process(command+"\ncode=$?; pwd >&3; exit $code", env)
+	c.Stdin, c.Stdout, c.Stderr = in, out, out
 	c.ExtraFiles = []*os.File{where}
-	c.Env = append(os.Environ(), "HOME="+s.root, "CI=", "GITHUB_ACTIONS=", "TERM=dumb", "LC_ALL=C.UTF-8",
-		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=you", "GIT_AUTHOR_EMAIL=you@example.org", "GIT_COMMITTER_NAME=you", "GIT_COMMITTER_EMAIL=you@example.org")
-	c.Env = append(append(c.Env, s.runner.Env...), env...)
 	err = c.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -76,6 +74,19 @@ func (s *shell) exec(out io.Writer, in io.Reader, env []string, command string) 
 		s.dir = strings.TrimSpace(string(dir))
 	}
 	return c.ProcessState.ExitCode()
+}
+
+// process returns a process that executes a command in the current folder.
+func (s *shell) process(command string, env []string) *exec.Cmd {
+	if s.server != nil {
+		command = strings.ReplaceAll(command, shownAddress, s.server.address)
+	}
+	c := exec.Command("sh", "-c", command)
+	c.Dir = s.dir
+	c.Env = append(os.Environ(), "HOME="+s.root, "CI=", "GITHUB_ACTIONS=", "TERM=dumb", "LC_ALL=C.UTF-8",
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=you", "GIT_AUTHOR_EMAIL=you@example.org", "GIT_COMMITTER_NAME=you", "GIT_COMMITTER_EMAIL=you@example.org")
+	c.Env = append(append(c.Env, s.runner.Env...), env...)
+	return c
 }
 
 // atTerminal runs a command at a terminal and types lines. ok is false if there is no terminal here.
@@ -120,5 +131,11 @@ func (y *lineTyper) Write(b []byte) (int, error) {
 // shellQuote quotes a text for the shell.
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// forReaders replaces the scratch folder in an output by the reader's home.
-func (s *shell) forReaders(out string) string { return strings.ReplaceAll(out, s.root, shownHome) }
+// forReaders replaces the scratch folder in an output by the reader's home, and the address of the server by that of
+// the page.
+func (s *shell) forReaders(out string) string {
+	if s.server != nil {
+		out = strings.ReplaceAll(out, s.server.address, shownAddress)
+	}
+	return strings.ReplaceAll(out, s.root, shownHome)
+}

@@ -50,7 +50,7 @@ type RunRef struct {
 type createRequest struct {
 	Agent  string `path:"agent" doc:"Name of an agent."`
 	Key    string `header:"Idempotency-Key" maxLength:"255" doc:"Requests with the same key start one run."`
-	Prefer string `header:"Prefer" doc:"wait=S: wait up to S seconds, at most 60, for the end of the run."`
+	Prefer string `header:"Prefer" doc:"wait=S: wait up to S seconds, at most 60, until the run ends or waits for an answer."`
 	Accept string `header:"Accept" doc:"text/event-stream or application/jsonl: respond with the events of the run."`
 	Body   NewRun
 }
@@ -250,11 +250,9 @@ func waitOf(prefer string) (time.Duration, error) {
 	return 0, nil
 }
 
-// await waits until a run neither executes nor is queued, and reports whether that is so.
+// await waits until a run has ended or waits for an answer, and reports whether that is so.
 func (c *caller) await(ctx context.Context, id string, most time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	c.Manager.Await(ctx, id)
-	active, _ := c.Manager.Running(id)
-	return !active
+	return c.Manager.AwaitResult(ctx, id)
 }

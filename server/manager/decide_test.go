@@ -1,6 +1,7 @@
 package manager_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -53,6 +54,31 @@ func TestOpenQuestionsAreAnsweredInAnyOrder(t *testing.T) {
 				t.Errorf("%s %q %+v", res.Status, res.Response, res.Decisions)
 			}
 		})
+	}
+}
+
+// A client that waits for a result learns of a question at once, not when the run leaves the memory.
+func TestAQuestionIsAResult(t *testing.T) {
+	w := newWorld(t, approvals)
+	m := w.open(manager.Options{ParkAfter: time.Hour})
+	w.start(m, "r-1")
+	for _, path := range []string{"step.0/approval", "step.1/approval"} {
+		if !m.AwaitResult(t.Context(), "r-1") {
+			t.Fatal("no question")
+		}
+		if active, _ := m.Running("r-1"); !active {
+			t.Error("the run has left the memory")
+		}
+		w.awaitQuestions(m, 1)
+		if err := m.Answer(t.Context(), "r-1", manager.Answer{Path: path, Value: "approve"}, ann); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.Await(t.Context(), "r-1")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if !m.AwaitResult(ended, "r-1") {
+		t.Error("the run has ended")
 	}
 }
 

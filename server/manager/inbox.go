@@ -19,8 +19,9 @@ import (
 type inbox struct {
 	parkAfter time.Duration
 
-	mu   sync.Mutex
-	open map[string]*pending
+	mu    sync.Mutex
+	open  map[string]*pending
+	asked chan struct{} // closed while a question waits for an answer
 }
 
 var _ engine.SharedResponder = (*inbox)(nil)
@@ -40,7 +41,7 @@ type given struct {
 }
 
 func newInbox(parkAfter time.Duration) *inbox {
-	return &inbox{parkAfter: parkAfter, open: map[string]*pending{}}
+	return &inbox{parkAfter: parkAfter, open: map[string]*pending{}, asked: make(chan struct{})}
 }
 
 var errUnanswered = errors.New("not answered in time")
@@ -56,6 +57,7 @@ func (b *inbox) AskShared(ctx context.Context, q interrupt.Question) (json.RawMe
 	p := &pending{question: q, since: time.Now(), answer: make(chan given, 1), decided: make(chan struct{})}
 	b.mu.Lock()
 	b.open[q.Path] = p
+	b.signal()
 	b.mu.Unlock()
 	timer := time.NewTimer(b.parkAfter)
 	defer timer.Stop()
@@ -74,8 +76,30 @@ func (b *inbox) AskShared(ctx context.Context, q interrupt.Question) (json.RawMe
 		return g.decision, g.by, nil
 	default:
 		delete(b.open, q.Path)
+		b.signal()
 		return nil, engine.Actor{}, err
 	}
+}
+
+// signal updates asked. The caller holds mu.
+func (b *inbox) signal() {
+	waits := false
+	for _, p := range b.open {
+		waits = waits || !p.taken
+	}
+	switch closed := isClosed(b.asked); {
+	case waits && !closed:
+		close(b.asked)
+	case !waits && closed:
+		b.asked = make(chan struct{})
+	}
+}
+
+// waiting returns a channel that is closed once a question waits for an answer.
+func (b *inbox) waiting() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.asked
 }
 
 // decided is called once the decision about the effect at path is durable.
@@ -105,6 +129,7 @@ func (b *inbox) give(path string, digest string, decide func(interrupt.Question)
 		return p, false, err
 	}
 	p.taken = true
+	b.signal()
 	p.answer <- given{decision, by}
 	return p, true, nil
 }
@@ -134,9 +159,11 @@ func (b *inbox) await(path string) *pending {
 }
 
 // isDecided reports whether the decision is durable.
-func (p *pending) isDecided() bool {
+func (p *pending) isDecided() bool { return isClosed(p.decided) }
+
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-p.decided:
+	case <-c:
 		return true
 	default:
 		return false

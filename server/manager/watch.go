@@ -80,3 +80,20 @@ func (m *Manager) Await(ctx context.Context, run string) {
 	case <-ctx.Done():
 	}
 }
+
+// AwaitResult returns true once a run neither executes in this process nor is queued, or waits
+// for an answer. It returns false if ctx ends first.
+func (m *Manager) AwaitResult(ctx context.Context, run string) bool {
+	a := m.find(run)
+	if a == nil {
+		return true
+	}
+	select {
+	case <-a.done:
+		return true
+	case <-a.inbox.waiting():
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
