@@ -53,8 +53,11 @@ type activeRun struct {
 	done   chan struct{} // closed when its session has ended
 }
 
-// Queued is the status of a run that waits for its turn.
-const Queued stop.RunStatus = "queued"
+// The statuses of a run in addition to those of a result.
+const (
+	Queued    stop.RunStatus = "queued"    // it waits for its turn
+	Suspended stop.RunStatus = "suspended" // the server is shutting down, and continues it at its next start
+)
 
 // register adds a run to the active ones. The error is a *RunningError if it is one, or
 // ErrClosing.

@@ -173,7 +173,7 @@ func TestASuspendedRunContinuesAfterARestart(t *testing.T) {
 	for item := range items {
 		last = item
 	}
-	if string(last.Data) != `{"status":"interrupted"}` {
+	if string(last.Data) != `{"status":"suspended"}` {
 		t.Errorf("%s", last.Data)
 	}
 	if _, err := m.Start(t.Context(), w.request("r-3"), ""); !errors.Is(err, manager.ErrClosing) {

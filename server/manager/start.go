@@ -142,7 +142,7 @@ func (m *Manager) executeLater(a *activeRun) {
 	select {
 	case <-a.slot.Ready():
 	case <-m.ctx.Done():
-		m.release(a, stop.RunInterrupted)
+		m.release(a, Suspended)
 		return
 	}
 	session, err := m.reopen(a.run)
@@ -153,7 +153,7 @@ func (m *Manager) executeLater(a *activeRun) {
 	}
 	if err != nil {
 		m.log(a.run, "resume a queued run", err)
-		m.release(a, stop.RunInterrupted)
+		m.release(a, Suspended)
 		return
 	}
 	m.execute(a, session)
@@ -179,7 +179,11 @@ func (m *Manager) execute(a *activeRun, session *runs.Session) {
 	if err := session.Close(); err != nil {
 		m.log(a.run, "close a run", err)
 	}
-	m.release(a, res.Status)
+	status := res.Status
+	if res.StopReason.Code == stop.Suspended { // interrupted means that it waits for an answer
+		status = Suspended
+	}
+	m.release(a, status)
 }
 
 func (m *Manager) log(run, doing string, err error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
@@ -62,7 +63,11 @@ func (d *daemon) greet(c *ui.Call, address string) {
 	}
 	url := d.scheme() + "://" + address
 	all := d.agents.All()
-	fmt.Fprintf(c.Stderr, "Serving %s on %s\n", countAgents(len(all)), url)
+	of := ""
+	if name := d.setup.config.Name; d.setup.file != "" && name != "" {
+		of = " of " + name
+	}
+	fmt.Fprintf(c.Stderr, "Serving %s%s on %s\n", text.Count(len(all), "agent"), of, url)
 	for _, a := range all {
 		fmt.Fprintf(c.Stderr, "  %-20s %s\n", a.Name, a.Shown())
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/serverspec"
 	"github.com/pexctl/pex/dsl/specfs"
-	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/server/agents"
 )
@@ -126,7 +125,7 @@ func specsOf(path string) ([]string, error) {
 	info, err := os.Stat(specfs.FileOf(path))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, failure.NotFoundf(specfs.SpecsHint(".", "this directory"), "%s does not exist", path)
+		return nil, failure.NotFoundf(specfs.SpecsHint(".", "."), "%s does not exist", path)
 	case err != nil:
 		return nil, failure.Usagef("%w", err)
 	case !info.IsDir():
@@ -141,5 +140,3 @@ func specsOf(path string) ([]string, error) {
 	}
 	return specs, nil
 }
-
-func countAgents(n int) string { return text.Count(n, "agent") }
