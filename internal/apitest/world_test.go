@@ -155,8 +155,7 @@ func identified(next http.Handler) http.Handler {
 
 // do performs a request.
 func (w *world) do(client, method, target string, header http.Header, body string) *httptest.ResponseRecorder {
-	w.t.Helper()
-	r := httptest.NewRequestWithContext(w.t.Context(), method, target, strings.NewReader(body))
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	for name, values := range header {
 		r.Header[name] = values
 	}

@@ -1,0 +1,133 @@
+package apitest_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine/goldentest"
+	"github.com/pexctl/pex/server/api"
+	"github.com/pexctl/pex/server/manager"
+)
+
+// operation is an operation of the OpenAPI document.
+type operation struct{ method, path string }
+
+// operations returns all operations of the OpenAPI document, sorted.
+func operations(t testing.TB) (all []operation) {
+	t.Helper()
+	var document struct {
+		Paths map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	if err := json.Unmarshal(api.OpenAPI("test"), &document); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range slices.Sorted(maps.Keys(document.Paths)) {
+		for _, method := range slices.Sorted(maps.Keys(document.Paths[path])) {
+			all = append(all, operation{strings.ToUpper(method), path})
+		}
+	}
+	return all
+}
+
+// bodies are valid bodies of requests, by the end of the path.
+var bodies = map[string]string{
+	"answers": `{"path": "step.s1/turn.1/tool.0.approval", "do": "approve"}`,
+	"cancel":  `{"reason": "test"}`,
+	"fork":    `{"at": "plan.1"}`,
+	"resume":  `{"keep_spec": true}`,
+	"runs":    `{"question": "hi", "run_id": "new"}`,
+}
+
+var placeholder = regexp.MustCompile(`\{(\w+)\}`)
+
+// target returns the path of an operation with ids.
+func (o operation) target(ids map[string]string) string {
+	return placeholder.ReplaceAllStringFunc(o.path, func(p string) string { return ids[strings.Trim(p, "{}")] })
+}
+
+func (o operation) body() string { return bodies[o.path[strings.LastIndexByte(o.path, '/')+1:]] }
+
+// desk starts a server with a run that waits for an approval, and a conversation.
+func desk(t testing.TB) *world {
+	t.Helper()
+	archive, dir := goldentest.Txtar(t, "testdata/decisions.txtar"), t.TempDir()
+	archive.Extract(t, dir)
+	w := newWorld(t, dir, manager.NewSlots(manager.Limits{Running: 8, RunningPerTenant: 8, Waiting: 1000}))
+	res := w.do("ann", "POST", "/v1/agents/desk/runs", http.Header{"Prefer": {"wait=30"}}, `{"question": "secret of shared", "run_id": "r-1", "memory_id": "chat"}`)
+	if res.Code != http.StatusOK {
+		t.Fatal(res.Code, res.Body)
+	}
+	return w
+}
+
+// For a client of another tenant, each operation responds to the id of an existing run or
+// conversation as to one that does not exist, and changes nothing.
+func TestOtherTenantsDoNotExist(t *testing.T) {
+	w := desk(t)
+	before := w.do("root", "GET", "/v1/runs/r-1", nil, "").Body.String()
+	existing := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat"}
+	unknown := map[string]string{"agent": "desk", "run": "u-1", "other": "u-1", "call": "plan.1/model", "id": "none"}
+	for _, o := range operations(t) {
+		theirs := w.do("eve", o.method, o.target(existing), nil, o.body())
+		if strings.Contains(theirs.Body.String(), "secret of shared") || strings.Contains(theirs.Body.String(), "r-1/") {
+			t.Errorf("%s %s shows another tenant:\n%s", o.method, o.path, theirs.Body)
+		}
+		if !strings.Contains(o.path, "{run}") && !strings.Contains(o.path, "{id}") {
+			continue
+		}
+		none := w.do("eve", o.method, o.target(unknown), nil, o.body())
+		text := strings.NewReplacer("u-1", "r-1", "none", "chat").Replace(none.Body.String())
+		if theirs.Code != http.StatusNotFound || theirs.Code != none.Code || theirs.Body.String() != text {
+			t.Errorf("%s %s: %d %s, but %d %s", o.method, o.path, theirs.Code, theirs.Body, none.Code, text)
+		}
+	}
+	if after := w.do("root", "GET", "/v1/runs/r-1", nil, "").Body.String(); after != before {
+		t.Errorf("the run was changed:\n%s", after)
+	}
+}
+
+// A client without roles learns nothing and changes nothing, and one that may only view
+// changes nothing.
+func TestRolesAreRequired(t *testing.T) {
+	w := desk(t)
+	ids := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat"}
+	lists := []string{"/v1/agents", "/v1/runs", "/v1/questions"}
+	for _, o := range operations(t) {
+		res := w.do("none", o.method, o.target(ids), nil, o.body())
+		isEmpty := slices.Contains(lists, o.path) && strings.Contains(res.Body.String(), "[]")
+		if res.Code != http.StatusNotFound && res.Code != http.StatusForbidden && !isEmpty {
+			t.Errorf("none: %s %s: %d %s", o.method, o.path, res.Code, res.Body)
+		}
+		if o.method == http.MethodGet {
+			continue
+		}
+		if res := w.do("vic", o.method, o.target(ids), nil, o.body()); res.Code != http.StatusForbidden {
+			t.Errorf("vic: %s %s: %d %s", o.method, o.path, res.Code, res.Body)
+		}
+		if res := w.do("nobody", o.method, o.target(ids), nil, o.body()); res.Code != http.StatusUnauthorized {
+			t.Errorf("nobody: %s %s: %d %s", o.method, o.path, res.Code, res.Body)
+		}
+	}
+}
+
+// No response names a folder of the server.
+func TestResponsesNameNoFolder(t *testing.T) {
+	w := desk(t)
+	ids := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat"}
+	for _, o := range operations(t) {
+		for _, body := range []string{o.body(), "{", `{"x": 1}`, `{"question": 1}`, ""} {
+			if o.method == http.MethodGet && body != "" {
+				continue
+			}
+			res := w.do("root", o.method, o.target(ids), nil, body)
+			if text := res.Body.String(); strings.Contains(text, w.dir) || strings.Contains(text, w.tenants[""].Home) || strings.Contains(text, "goroutine") {
+				t.Errorf("%s %s %s: %s", o.method, o.path, body, text)
+			}
+		}
+	}
+}
