@@ -234,3 +234,37 @@ func another(long int) []byte {
 	}
 	return b
 }
+
+// A file system may give the identity of a removed file to the next one.
+func TestAnotherIndexWithTheSameIdentityIsReadAgain(t *testing.T) {
+	index := func(text string) (*journal.Home, []byte) {
+		h := home(t, t.TempDir(), journal.Exit)
+		f, err := h.Create("r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		appended(t, f, journal.Record{Seq: 1, Kind: journal.Start, Path: "r", Body: []byte(text)})
+		f.SetHead([]byte(text))
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(indexOf(h))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h, b
+	}
+	h, first := index("1")
+	_, second := index("2")
+	if len(first) != len(second) {
+		t.Fatalf("%s\n%s", first, second)
+	}
+	for i, b := range [][]byte{first, second} {
+		if err := os.WriteFile(indexOf(h), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if head := h.Heads([]string{"r"})["r"]; head == nil || string(head.Summary) != []string{"1", "2"}[i] {
+			t.Errorf("index %d: %+v", i+1, head)
+		}
+	}
+}

@@ -35,8 +35,26 @@ type index struct {
 
 	read  fs.FileInfo     // the file as far as it was read
 	size  int64           // how far
+	last  tail            // the end of what was read
 	lines map[string]span // place of the last line of each run
 	known map[string]knownHead
+}
+
+// tail is the end of what was read of a file.
+type tail struct {
+	at   int64
+	text []byte
+}
+
+// maxTail is the length of a tail; it includes the chain of the last head.
+const maxTail = 1024
+
+// isIn reports whether a file has the same text at the same place. Another file may have
+// the identity of one that was removed.
+func (t *tail) isIn(file *os.File) bool {
+	b := make([]byte, len(t.text))
+	_, err := file.ReadAt(b, t.at)
+	return err == nil && bytes.Equal(b, t.text)
 }
 
 // knownHead is a head that heads has returned.
@@ -165,14 +183,18 @@ func (x *index) refresh() (*os.File, error) {
 		return nil, err
 	}
 	info, err := file.Stat()
-	if err == nil && (x.read == nil || !os.SameFile(x.read, info) || info.Size() < x.size) { // new, or compacted
-		x.size, x.lines, x.known = 0, map[string]span{}, nil
+	if err == nil && (x.read == nil || !os.SameFile(x.read, info) || info.Size() < x.size || !x.last.isIn(file)) { // new, or compacted
+		x.size, x.last, x.lines, x.known = 0, tail{}, map[string]span{}, nil
 	}
 	if err == nil && info.Size() > x.size {
 		b := make([]byte, info.Size()-x.size)
 		var n int
 		if n, err = file.ReadAt(b, x.size); errors.Is(err, io.EOF) {
 			err = nil
+		}
+		if n > 0 {
+			end := b[max(0, n-maxTail):n]
+			x.last = tail{x.size + int64(n-len(end)), bytes.Clone(end)}
 		}
 		x.scan(b[:n])
 	}
