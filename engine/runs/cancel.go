@@ -3,11 +3,13 @@ package runs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runtime"
 )
 
@@ -82,32 +84,34 @@ func (s *Service) Cancel(ctx context.Context, run string) (*engine.Result, error
 	if err != nil {
 		return nil, &NotCancelledError{fmt.Sprintf("cancel run %s: %v", run, err)}
 	}
-	if err := s.awaitRelease(ctx, run); err != nil {
-		return nil, err
-	}
-	res, err := s.endCancelled(ctx, run)
+	res, err := s.endReleased(ctx, run)
 	if err != nil {
 		return nil, err
 	}
 	return res, s.home.CancelDone(run)
 }
 
-// awaitRelease waits until no process has the run open.
-func (s *Service) awaitRelease(ctx context.Context, run string) error {
+// endReleased applies the request to cancel a run once no process has it open.
+func (s *Service) endReleased(ctx context.Context, run string) (*engine.Result, error) {
 	tick := time.NewTicker(cancelInterval)
 	defer tick.Stop()
 	for until := time.Now().Add(cancelWait); ; {
 		pid, held := s.home.Holder(run)
 		if !held {
-			return nil
+			res, err := s.endCancelled(ctx, run)
+			other, ok := errors.AsType[*journal.InUseError](err)
+			if !ok {
+				return res, err
+			}
+			pid = other.PID // it opened the run first, and learns of the request
 		}
 		if time.Now().After(until) {
-			return &NotCancelledError{fmt.Sprintf("run %s: process %d has not cancelled it after %s; the request remains in effect", run, pid, cancelWait)}
+			return nil, &NotCancelledError{fmt.Sprintf("run %s: process %d has not cancelled it after %s; the request remains in effect", run, pid, cancelWait)}
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
 }

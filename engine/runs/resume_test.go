@@ -185,6 +185,36 @@ func TestAnyServiceCancelsARun(t *testing.T) {
 	}
 }
 
+// A session that opens a waiting run at the moment of its cancellation learns of the
+// request, so Cancel waits for it.
+func TestCancelWaitsForASessionThatOpensTheRunFirst(t *testing.T) {
+	w := newWorld(t, approved)
+	s := w.open()
+	w.finish(w.start(s, "r-1"))
+	ctx, leave := context.WithCancel(t.Context())
+	var other *journal.File
+	reads := 0
+	w.connecting = func() {
+		if reads++; reads != 2 { // the second time, Cancel has seen that the run is not open
+			return
+		}
+		var err error
+		if other, err = s.Home().Open("r-1"); err != nil {
+			t.Error(err)
+		}
+		leave()
+	}
+	if _, err := s.Cancel(ctx, "r-1"); !errors.Is(err, context.Canceled) {
+		t.Fatalf("did not wait: %v", err)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := s.Cancel(t.Context(), "r-1"); err != nil || res.Status != stop.RunCancelled {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
 // A run exists from Begin on: its session may end before it executed anything.
 func TestARunThatOnlyBeganIsResumed(t *testing.T) {
 	w := newWorld(t, answers)

@@ -61,6 +61,8 @@ type world struct {
 	node  node
 	model *fakeModel
 	spec  string // current content of the spec file; "" = unchanged
+
+	connecting func() // called whenever a run is read; may be nil
 }
 
 func newWorld(t *testing.T, n node) *world {
@@ -89,6 +91,9 @@ func (w *world) program(source string, set ...string) (*engine.Program, error) {
 }
 
 func (w *world) connect(*engine.Program, engine.Input) (engine.Host, error) {
+	if w.connecting != nil {
+		w.connecting()
+	}
 	return engine.Host{Models: map[string]model.Model{"main": w.model}}, nil
 }
 
