@@ -1,7 +1,7 @@
 # `make help` lists the targets; `make check` is all that CI runs.
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
-.PHONY: help build test race check lint format arch contract golden record generate images licenses vulncheck bench bench-peers sizes fuzz e2e sdk injection faults faults-nightly yardsticks
+.PHONY: help build test race check lint format arch contract golden record generate images licenses vulncheck bench bench-peers sizes fuzz e2e e2e-serve sdk injection faults faults-nightly yardsticks
 
 GO       ?= go
 TOOL     := $(GO) tool -modfile=internal/tools/go.mod
@@ -108,6 +108,9 @@ fuzz: ## run every fuzz target for FUZZTIME (60s)
 e2e: ## test against real servers: Ollama with a tiny model, and aimock (set up on first use, some minutes)
 	internal/e2e/setup.sh
 	$(GO) test -count=1 -tags e2e -run '^TestE2E' -timeout 20m -v ./cmd/pexctl ./internal/e2e ./builtins/tool ./builtins/report/html
+
+e2e-serve: ## test pexctl serve with killed servers, thousands of watchers, races and full disks (some minutes; Linux, root or unshare)
+	$(SMALLDISK) $(GO) test -count=1 -tags e2e -timeout 30m -v ./internal/servetest | $(FIGURES)
 
 sdk: ## compare the requests of openai and anthropic with those of the vendors' SDKs (compiling them takes 3 GB of memory)
 	cd internal/e2e/vendorsdk && $(GO) vet ./... && $(GO) test -count=1 ./...

@@ -1,0 +1,48 @@
+//go:build unix
+
+package servetest_test
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// One request to a server gives the answer of pexctl run, and both show the same result.
+func TestOneRequestGivesTheAnswerOfTheCommandLine(t *testing.T) {
+	w := newWorld(t, nil)
+	if err := os.CopyFS(w.dir, os.DirFS(filepath.Join("..", "..", "specs", "hello"))); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := w.command("run", "spec.yaml", "-q").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.start()
+	var run, got string
+	r, err := w.open(t.Context(), http.MethodPost, "/v1/agents/hello/runs", "{}", "accept: text/event-stream")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	_ = readEvents(r.Body, func(ev event) bool {
+		if ev.kind == "run.completed" {
+			var last struct{ Run, Text string }
+			decode(w, ev.data, &last)
+			run, got = last.Run, last.Text
+		}
+		return ev.kind != "end"
+	})
+	if got+"\n" != string(answer) || run == "" {
+		t.Fatalf("run %q answers %q; pexctl run: %q", run, got, answer)
+	}
+	shown, err := w.command("runs", "show", run, "-o", "json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body := w.must(http.StatusOK, http.MethodGet, "/v1/runs/"+run, ""); !bytes.Equal(body, shown) {
+		t.Errorf("GET /v1/runs/%s:\n%s\npexctl runs show -o json:\n%s", run, body, shown)
+	}
+}
