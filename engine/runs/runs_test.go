@@ -56,7 +56,7 @@ func (m *fakeModel) Generate(ctx context.Context, _ *model.Request, _ func(model
 
 // world is the environment of a test: a home, a node and a model.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	dir   string
 	node  node
 	model *fakeModel
