@@ -77,7 +77,7 @@ func (s *server) listQuestions(ctx context.Context, in *questionsRequest) (reply
 	}
 	list := QuestionList{Questions: []Question{}}
 	for _, o := range open {
-		a := s.agentOfSpec(o.Run.Spec.Name)
+		a := s.agentOfSpec(o.Spec)
 		q := questionOf(o, a)
 		wrong := in.Agent != "" && q.Agent != in.Agent || in.Kind != "" && string(q.Kind) != in.Kind
 		if !wrong && c.can(auth.Approve, a) || !wrong && !in.Mine && c.can(auth.View, a) {
@@ -89,7 +89,7 @@ func (s *server) listQuestions(ctx context.Context, in *questionsRequest) (reply
 
 func questionOf(o manager.OpenQuestion, a *agents.Agent) Question {
 	q := Question{
-		Run: o.Run.Run, Path: o.Open.Path, Kind: o.Open.Kind, Tool: o.Open.Tool, Args: jsonValue(o.Open.Args),
+		Run: o.Run, Path: o.Open.Path, Kind: o.Open.Kind, Tool: o.Open.Tool, Args: jsonValue(o.Open.Args),
 		Question: o.Open.Question, Digest: manager.Digest(o.Open),
 	}
 	if a != nil {

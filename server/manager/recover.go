@@ -68,7 +68,8 @@ func (m *Manager) requeue(run string) error {
 
 // OpenQuestion is a question that a run waits for.
 type OpenQuestion struct {
-	Run   runs.Summary
+	Run   string
+	Spec  string // name of its spec
 	Open  interrupt.Question
 	Since time.Time // when it was asked; zero = unknown
 }
@@ -87,16 +88,29 @@ func (m *Manager) Questions(ctx context.Context) ([]OpenQuestion, error) {
 	}
 	var out []OpenQuestion
 	for _, run := range ids {
-		sum := m.o.Runs.Summary(ctx, run)
-		open := m.parkedQuestions(ctx, sum)
-		if a := m.find(run); a != nil {
-			open = a.inbox.questions()
-		}
+		spec, open := m.openQuestions(ctx, run)
 		for _, q := range open {
-			out = append(out, OpenQuestion{sum, q.question, q.since})
+			out = append(out, OpenQuestion{run, spec, q.question, q.since})
 		}
 	}
 	return out, nil
+}
+
+// openQuestions returns the open questions of a run and the name of its spec.
+func (m *Manager) openQuestions(ctx context.Context, run string) (spec string, open []asked) {
+	a := m.find(run)
+	if a == nil {
+		sum := m.o.Runs.Summary(ctx, run)
+		return sum.Spec.Name, m.parkedQuestions(ctx, sum)
+	}
+	if open = a.inbox.questions(); len(open) == 0 {
+		return "", nil
+	}
+	start, err := m.o.Runs.StartOf(run) // it need not be compiled
+	if err != nil {
+		m.log(run, "read a run", err)
+	}
+	return start.Name, open
 }
 
 // parkedCache keeps the questions of waiting runs, so that their journals are read once.
