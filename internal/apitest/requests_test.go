@@ -94,6 +94,7 @@ var changing = []struct {
 	{regexp.MustCompile(`("duration_ms": )\d+`), `${1}0`},
 	{regexp.MustCompile(`("name": "duration",\s+"a": )"\w+"(,\s+"b": )"\w+"`), `${1}"SPAN"${2}"SPAN"`},
 	{regexp.MustCompile(`"(at|latency|first_token)":\d+`), `"$1":0`},
+	{regexp.MustCompile(`("bytes": )\d+`), `${1}0`},
 	{regexp.MustCompile(`"next": "[^"]*"`), `"next": "NEXT"`},
 	{regexp.MustCompile(`"chain":"[0-9a-f]+"`), `"chain":"SUM"`},
 }
