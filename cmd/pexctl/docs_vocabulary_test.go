@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,6 +20,8 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/server/manager"
+	"github.com/pexctl/pex/server/problem"
 )
 
 // vocabulary holds the names in the program and the repository that pages can
@@ -45,6 +48,7 @@ func newVocabulary(t *testing.T) vocabulary {
 	v.addCommands(v.app.Commands)
 	v.words, v.terms = map[string]bool{}, map[string]bool{}
 	v.addKeys(t)
+	v.addAPI(t)
 	v.files, v.folders = map[string]bool{}, map[string]bool{}
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
@@ -84,6 +88,17 @@ func (v vocabulary) addCommands(commands []*cli.Command) {
 		}
 		v.addCommands(c.Subcommands)
 	}
+}
+
+// addAPI adds the names of the HTTP API and the codes of its errors.
+func (v *vocabulary) addAPI(t *testing.T) {
+	t.Helper()
+	names, _ := apiNames(t)
+	maps.Copy(v.terms, names)
+	for _, code := range problem.Codes() {
+		v.terms[string(code)] = true
+	}
+	v.terms[string(manager.Queued)] = true
 }
 
 var (

@@ -1,6 +1,10 @@
 package problem
 
-import "net/http"
+import (
+	"maps"
+	"net/http"
+	"slices"
+)
 
 // Code identifies a kind of problem. Codes may be added, but never change their meaning.
 type Code string
@@ -85,3 +89,6 @@ var definitions = map[Code]struct {
 	ShuttingDown:        {http.StatusServiceUnavailable, "server is shutting down"},
 	Unavailable:         {http.StatusServiceUnavailable, "temporarily unavailable"},
 }
+
+// Codes returns all codes, sorted.
+func Codes() []Code { return slices.Sorted(maps.Keys(definitions)) }

@@ -3,7 +3,6 @@ package servecmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -17,6 +16,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/homedir"
 	"github.com/pexctl/pex/internal/app/host"
@@ -135,7 +135,7 @@ func (d *daemon) recover(ctx context.Context) {
 			d.log.Error("continue runs", "tenant", t.name, "error", err)
 		}
 		if n > 0 {
-			d.log.Info(fmt.Sprintf("continuing %d runs", n), "tenant", t.name)
+			d.log.Info("continuing "+text.Count(n, "run"), "tenant", t.name)
 		}
 	}
 }
