@@ -17,7 +17,8 @@ import (
 
 // Each archive has specs, requests, and the responses to them. A request is a line with
 // client, method and target, then headers, and after an empty line the body. Requests are
-// separated by ---. The request "await RUN" waits for a run.
+// separated by ---. "await RUN" waits for a run, and "damage RUN" changes a byte of its
+// journal.
 func TestResponses(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -47,8 +48,12 @@ func (w *world) exchange(request string) string {
 		first, headers, _ = strings.Cut(headers, "\n")
 	}
 	words := strings.Fields(first)
-	if words[0] == "await" {
+	switch words[0] {
+	case "await":
 		w.await(words[1])
+		return ""
+	case "damage":
+		w.damage(words[1])
 		return ""
 	}
 	header := http.Header{}

@@ -1,7 +1,6 @@
 package apitest_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -168,15 +167,16 @@ func (w *world) do(client, method, target string, header http.Header, body strin
 // await waits until a run of the default tenant neither executes nor is queued.
 func (w *world) await(run string) { w.tenants[""].Manager.Await(w.t.Context(), run) }
 
-// extract writes files below a new folder.
-func extract(t testing.TB, files map[string][]byte) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, content := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, bytes.TrimPrefix(content, []byte("\ufeff")), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+// damage changes a byte of the journal of a run.
+func (w *world) damage(run string) {
+	w.t.Helper()
+	file := w.tenants[""].Runs.Home().File(run)
+	b, err := os.ReadFile(file)
+	if err == nil {
+		b[len(b)/2] ^= 1
+		err = os.WriteFile(file, b, 0o600)
 	}
-	return dir
+	if err != nil {
+		w.t.Fatal(err)
+	}
 }

@@ -39,7 +39,7 @@ func (a *operations) addDecisions() {
 
 type questionsRequest struct {
 	Agent string `query:"agent" doc:"Only questions of runs of this agent."`
-	Kind  string `query:"kind" doc:"Only questions of this kind, such as approval."`
+	Kind  string `query:"kind" enum:"approval,plan,human,ask,elicitation,guard,needs_review" doc:"Only questions of this kind."`
 	Mine  bool   `query:"mine" doc:"Only questions that the client may answer."`
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/pexctl/pex/engine"
@@ -121,14 +122,14 @@ func (c *caller) deletable(id string) error {
 }
 
 type listRequest struct {
-	Agent    string    `query:"agent" doc:"Only runs of this agent."`
-	Status   string    `query:"status" doc:"Only runs with this status or stop reason."`
-	Waiting  bool      `query:"waiting" doc:"Only runs that wait for an answer."`
-	MemoryID string    `query:"memory_id" doc:"Only runs of this conversation."`
-	Since    time.Time `query:"since" doc:"Only runs that started at this time or later."`
-	Until    time.Time `query:"until" doc:"Only runs that started before this time."`
-	Limit    int       `query:"limit" default:"50" minimum:"1" maximum:"500" doc:"Maximum number of runs."`
-	Cursor   string    `query:"cursor" doc:"Where the page starts: next of the previous page."`
+	Agent    string `query:"agent" doc:"Only runs of this agent."`
+	Status   string `query:"status" doc:"Only runs with this status or stop reason."`
+	Waiting  bool   `query:"waiting" doc:"Only runs that wait for an answer."`
+	MemoryID string `query:"memory_id" doc:"Only runs of this conversation."`
+	Since    string `query:"since" doc:"Only runs that started at this time or later (RFC 3339)."`
+	Until    string `query:"until" doc:"Only runs that started before this time (RFC 3339)."`
+	Limit    int    `query:"limit" default:"50" minimum:"1" maximum:"500" doc:"Maximum number of runs."`
+	Cursor   string `query:"cursor" doc:"Where the page starts: next of the previous page."`
 }
 
 // RunList is a page of runs.
@@ -142,18 +143,10 @@ func (s *server) listRuns(ctx context.Context, in *listRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := runs.Filter{Status: in.Status, Limit: in.Limit, MemoryID: in.MemoryID, Since: in.Since, Until: in.Until, Waiting: in.Waiting}
-	if in.Agent != "" {
-		a, err := c.agent(auth.View, in.Agent)
-		if err != nil {
-			return nil, err
-		}
-		f.Spec = a.Program.Name
+	f, err := c.filter(in)
+	if err != nil {
+		return nil, err
 	}
-	if f.After, err = runs.ParsePosition(in.Cursor); err != nil {
-		return nil, problem.New(problem.InvalidCursor, "query parameter cursor: %v", err)
-	}
-	f.Status, f.Match = "", c.matcher(in.Status)
 	found, more, err := c.Runs.List(ctx, f)
 	if err != nil {
 		return nil, err
@@ -166,6 +159,43 @@ func (s *server) listRuns(ctx context.Context, in *listRequest) (reply, error) {
 		list.Next = found[len(found)-1].Position().String()
 	}
 	return replyJSON(http.StatusOK, list)
+}
+
+// filter returns the filter of a request.
+func (c *caller) filter(in *listRequest) (f runs.Filter, err error) {
+	f = runs.Filter{Limit: in.Limit, MemoryID: in.MemoryID, Waiting: in.Waiting, Match: c.matcher(in.Status)}
+	if in.Status != "" && in.Status != string(manager.Queued) && !runs.IsStatus(in.Status) {
+		return f, problem.New(problem.InvalidRequest, "query parameter status: unknown status %q; use queued, %s, or a stop reason", in.Status, strings.Join(runs.Statuses(), ", "))
+	}
+	if f.Since, err = timeOf("since", in.Since); err != nil {
+		return f, err
+	}
+	if f.Until, err = timeOf("until", in.Until); err != nil {
+		return f, err
+	}
+	if in.Agent != "" {
+		a, err := c.agent(auth.View, in.Agent)
+		if err != nil {
+			return f, err
+		}
+		f.Spec = a.Program.Name
+	}
+	if f.After, err = runs.ParsePosition(in.Cursor); err != nil {
+		err = problem.New(problem.InvalidCursor, "query parameter cursor: %v; use next of the previous page", err)
+	}
+	return f, err
+}
+
+// timeOf parses a time in a query; the zero time if there is none.
+func timeOf(name, value string) (time.Time, error) {
+	if value == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, value)
+	if err != nil {
+		return t, problem.New(problem.InvalidRequest, "query parameter %s: invalid time %q; use RFC 3339, such as 2026-01-02T15:04:05Z", name, value)
+	}
+	return t, nil
 }
 
 // matcher returns a filter for the runs with a status that the client may view.

@@ -62,31 +62,14 @@ func runsLs(c *ui.Call) error {
 	return err
 }
 
-// statuses are the values of --status besides stop reasons.
-var statuses = []string{
-	string(runs.Running), string(stop.RunCompleted), string(stop.RunStopped), string(stop.RunInterrupted),
-	string(stop.RunFailed), string(stop.RunCancelled), string(runs.Corrupt), string(runs.Unreadable),
-}
-
-var stopCodes = []stop.Code{
-	stop.Answered, stop.Guard, stop.MaxSteps, stop.MaxReplans, stop.BudgetTokens, stop.BudgetCost,
-	stop.MaxToolCalls, stop.Deadline, stop.Loop, stop.Interrupted, stop.NeedsReview,
-	stop.PlannerInvalid, stop.OutputInvalid, stop.Refused, stop.StepFailed, stop.Drift, stop.Internal,
-	stop.ProviderError, stop.ToolsChanged, stop.StoreUnavailable, stop.StoreFull, stop.StoreCorrupt, stop.TooLarge, stop.Suspended, stop.Cancelled,
-}
-
 func checkStatus(status string) error {
-	if status == "" || slices.Contains(statuses, status) || slices.Contains(stopCodes, stop.Code(status)) {
+	if status == "" || runs.IsStatus(status) {
 		return nil
 	}
-	known := slices.Clone(statuses)
-	for _, code := range stopCodes {
-		known = append(known, string(code))
-	}
-	if near := ui.Nearest(status, known); near != "" {
+	if near := ui.Nearest(status, slices.Concat(runs.Statuses(), runs.StopCodes())); near != "" {
 		return failure.Usagef("invalid value %q for --status; did you mean %s?", status, near)
 	}
-	return failure.Usagef("invalid value %q for --status; use %s, or a stop reason", status, ui.OneOf(statuses))
+	return failure.Usagef("invalid value %q for --status; use %s, or a stop reason", status, ui.OneOf(runs.Statuses()))
 }
 
 // listRuns returns the runs that match, and how many more there are.

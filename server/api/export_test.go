@@ -1,0 +1,12 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/pexctl/pex/server/problem"
+)
+
+// ProblemOf returns the problem of an error, for tests.
+func ProblemOf(o Options, r *http.Request, err error) *problem.Problem {
+	return (&server{Options: o}).problemOf(r, err)
+}
