@@ -152,6 +152,7 @@ func (e event) number() int {
 }
 
 // readEvents passes complete events to yield until it returns false, or the stream ends.
+// The data of an event is valid until yield returns.
 func readEvents(r io.Reader, yield func(event) bool) error {
 	in, ev := bufio.NewReader(r), event{}
 	for {
@@ -171,12 +172,12 @@ func readEvents(r io.Reader, yield func(event) bool) error {
 		case "event":
 			ev.kind = string(value)
 		case "data":
-			ev.data = bytes.Clone(value)
+			ev.data = append(ev.data[:0], value...)
 		case "":
 			if ev.kind != "" && !yield(ev) {
 				return nil
 			}
-			ev = event{}
+			ev = event{data: ev.data}
 		}
 	}
 }
@@ -239,7 +240,7 @@ func (a *watcher) connect(ctx context.Context) (done bool, err error) {
 			err = fmt.Errorf("run %s: event %s follows number %d", a.run, ev, last)
 		}
 		last = ev.number()
-		a.joined = append(a.joined, ev)
+		a.joined = append(a.joined, event{ev.id, ev.kind, bytes.Clone(ev.data)})
 		return err == nil
 	})
 	return done, err

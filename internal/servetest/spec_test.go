@@ -14,6 +14,7 @@ type agent struct {
 	steps    int
 	tool     string        // its entry in tools: "NAME: CONFIG"; "" = calculator
 	latency  time.Duration // of the model
+	planning time.Duration // of the first call, besides
 	parallel bool          // the steps do not depend on each other, and run at once
 }
 
@@ -52,7 +53,7 @@ llms:
     provider: scripted
     options:
       replies:
-        - {role: planner, %s, text: '{"steps": [%s], "result": ""}'}
+        - {role: planner, delay: %s, times: 0, text: '{"steps": [%s], "result": ""}'}
         - {role: executor, %s, when: call == 1, tool_calls: [{name: %s, arguments: %s}]}
         - {role: executor, %s, text: this part is done}
         - {role: reflector, %s, text: '{"steps": [], "result": "All parts are done."}'}
@@ -62,7 +63,7 @@ planner: {llm: main, plan_format: dag}
 reflector: {strategy: batch}
 %slimits: {max_steps: 100}
 memory: {backend: none}
-`, a.name, delay, strings.Join(steps, ", "), delay, name, arguments, delay, delay, tool, executor)
+`, a.name, a.latency+a.planning, strings.Join(steps, ", "), delay, name, arguments, delay, delay, tool, executor)
 }
 
 // serverFile returns a server of agents with further keys, one per line.
