@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"sync/atomic"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/runs"
@@ -21,12 +20,10 @@ import (
 	"github.com/pexctl/pex/server/feed"
 )
 
-var errRecovering = errors.New("the server is reading the runs that were in progress")
-
 // run serves requests until a signal stops the command, and then suspends the runs.
 func (d *daemon) run(c *ui.Call, listener net.Listener) error {
-	var recovered atomic.Bool
-	s, err := d.newServer(c, &recovered)
+	ready := &readiness{home: d.setup.home, log: d.log}
+	s, err := d.newServer(c, ready)
 	if err != nil {
 		return err
 	}
@@ -35,7 +32,7 @@ func (d *daemon) run(c *ui.Call, listener net.Listener) error {
 	go d.reloadOnHangup(ctx)
 	go func() {
 		d.recover(ctx)
-		recovered.Store(true)
+		ready.recovered.Store(true)
 	}()
 	if err := s.Serve(ctx, listener); err != nil {
 		return errors.Join(failure.Infra(err), d.memory.Close())
@@ -46,7 +43,7 @@ func (d *daemon) run(c *ui.Call, listener net.Listener) error {
 	return ui.Exit(ui.SignalCode(context.Cause(ctx)), nil)
 }
 
-func (d *daemon) newServer(c *ui.Call, recovered *atomic.Bool) (*server.Server, error) {
+func (d *daemon) newServer(c *ui.Call, ready *readiness) (*server.Server, error) {
 	config := d.setup.config
 	guard, err := d.newGuard(c)
 	if err != nil {
@@ -56,13 +53,8 @@ func (d *daemon) newServer(c *ui.Call, recovered *atomic.Bool) (*server.Server, 
 	o := server.Options{
 		Handler: d.handler(c, streams), Auth: guard, Streams: streams, Version: version.String(),
 		Limits: server.Limits{Body: config.Limits.Body, Header: int(config.Limits.Header)},
-		Ready: func(context.Context) error {
-			if !recovered.Load() {
-				return errRecovering
-			}
-			return nil
-		},
-		Drain: d.suspend, Grace: config.Grace + closeTime, Log: d.log,
+		Ready:  ready.check,
+		Drain:  d.suspend, Grace: config.Grace + closeTime, Log: d.log,
 	}
 	if config.TLS != nil {
 		o.TLS = &server.Certificate{Cert: config.TLS.Cert, Key: config.TLS.Key}
