@@ -12,6 +12,7 @@ import (
 
 // One request to a server gives the answer of pexctl run, and both show the same result.
 func TestOneRequestGivesTheAnswerOfTheCommandLine(t *testing.T) {
+	alone(t)
 	w := newWorld(t, nil)
 	if err := os.CopyFS(w.dir, os.DirFS(filepath.Join("..", "..", "specs", "hello"))); err != nil {
 		t.Fatal(err)

@@ -32,6 +32,7 @@ func bearer(client string) string { return "authorization: Bearer " + client }
 // Three clients approve, deny and cancel at once, while the run is in memory and when it is
 // not. One decision counts, and the run names its author.
 func TestOneOfThreeRacingDecisionsCounts(t *testing.T) {
+	alone(t)
 	for name, parkAfter := range map[string]string{"in memory": "30s", "on disk": "1ms"} {
 		t.Run(name, func(t *testing.T) {
 			races := size(100, 1000) / 2
@@ -138,6 +139,7 @@ func (w *world) race(run string) (winner string) {
 
 // Two parallel steps ask at once, and are answered in reverse order.
 func TestQuestionsOfParallelStepsAreAnsweredInAnyOrder(t *testing.T) {
+	alone(t)
 	files := authenticated("30s", "ann", "bob")
 	files["spec.yaml"] = agent{name: "asks", steps: 2, tool: approveTool, parallel: true}.spec()
 	w := newWorld(t, files)

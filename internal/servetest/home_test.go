@@ -16,6 +16,7 @@ import (
 // A server over a home with many runs is ready soon, continues those that have not ended,
 // and lists pages quickly.
 func TestAHomeWithManyRunsIsReadySoon(t *testing.T) {
+	alone(t)
 	ended, unfinished := size(200, 10_000), size(10, 100)
 	a := agent{name: "two", steps: 2, latency: time.Millisecond}
 	w := newWorld(t, map[string]string{"server.yaml": serverFile(), "spec.yaml": a.spec()})

@@ -16,6 +16,7 @@ import (
 // A run whose server is killed again and again continues each time. Watchers that
 // reconnect receive every event once, and no write is repeated.
 func TestAKilledServerLosesAndRepeatsNothing(t *testing.T) {
+	alone(t)
 	kills, steps := size(5, 50), size(6, 20)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

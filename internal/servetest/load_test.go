@@ -19,6 +19,7 @@ const many = "limits: {concurrent_runs: 1000, watchers: 5000}"
 // Many runs with many watchers each: how late events are, and how much memory the server
 // needs. A model of 50 ms keeps two cores busy; models in use take longer.
 func TestManyRunsWithManyWatchers(t *testing.T) {
+	alone(t)
 	runs, steps, watchers := size(8, 200), size(4, 20), size(4, 10)
 	latencies := []time.Duration{50 * time.Millisecond}
 	if size(0, 1) == 1 {
@@ -157,6 +158,7 @@ func percentile(sorted []time.Duration, p float64) time.Duration {
 
 // What the watchers of one run cost in memory.
 func TestWatchersOfOneRunShareItsEvents(t *testing.T) {
+	alone(t)
 	steps, watchers := size(5, 20), size(50, 1000)
 	a := agent{name: "watched", steps: steps, latency: 20 * time.Millisecond, planning: time.Duration(size(100, 3000)) * time.Millisecond}
 	peak := func(watchers int) float64 {
@@ -180,6 +182,7 @@ func TestWatchersOfOneRunShareItsEvents(t *testing.T) {
 
 // How many durable runs of five steps the server accepts and finishes per second.
 func TestThroughputOfDurableRuns(t *testing.T) {
+	alone(t)
 	clients, runs := size(8, 64), size(40, 4000)
 	a := agent{name: "five", steps: 5}
 	w := newWorld(t, map[string]string{"server.yaml": serverFile(many), "spec.yaml": a.spec()})

@@ -11,9 +11,10 @@ import (
 // SIGTERM ends a server with many runs within its grace time and two seconds. The next
 // start continues them, and no write is repeated.
 func TestTerminationSuspendsAllRuns(t *testing.T) {
-	runs, steps, grace := size(10, 100), size(4, 10), time.Second
+	alone(t)
+	runs, steps, grace := size(10, 100), size(4, 10), time.Duration(size(400, 1000))*time.Millisecond
 	quick := agent{name: "quick", steps: steps, tool: slowTool, latency: 20 * time.Millisecond}
-	slow := agent{name: "slow", steps: 1, planning: 3 * time.Second} // its call takes longer than grace
+	slow := agent{name: "slow", steps: 1, planning: 3 * grace} // its call takes longer than grace
 	w := newWorld(t, map[string]string{
 		"server.yaml": serverFile("limits: {concurrent_runs: 60}", "grace: "+grace.String()),
 		"quick.yaml":  quick.spec(), "slow.yaml": slow.spec(),
