@@ -73,6 +73,8 @@ type Input struct {
 	// should not see.
 	Detached bool `json:"aside,omitempty"`
 
+	// Agent is the name under which a server offers the program; "" = a command started the run.
+	Agent string `json:"agent,omitempty"`
 	// By is who started the run, if an authenticated client did; nil = the user of the process.
 	By *Actor `json:"by,omitempty"`
 	// Request is a digest of the client's request that started the run; "" = none. A repeated

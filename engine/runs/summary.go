@@ -28,6 +28,7 @@ type Summary struct {
 	Status     stop.RunStatus  `json:"status"`
 	StopReason stop.Reason     `json:"stop_reason"`
 	Spec       engine.SpecInfo `json:"spec"`
+	Agent      string          `json:"agent,omitempty"` // of the server that started it; see engine.Input
 	Question   string          `json:"question"`
 	StartedAt  time.Time       `json:"started_at"`
 	DurationMS int64           `json:"duration_ms"`
@@ -42,7 +43,7 @@ type Summary struct {
 
 func summaryOf(in engine.Input, res *engine.Result) Summary {
 	return Summary{
-		Run: res.RunID, Status: res.Status, StopReason: res.StopReason, Spec: res.Spec, Question: Question(in),
+		Run: res.RunID, Status: res.Status, StopReason: res.StopReason, Spec: res.Spec, Agent: in.Agent, Question: Question(in),
 		StartedAt: res.StartedAt, DurationMS: res.DurationMS, Steps: len(res.Steps), ModelCalls: res.Usage.ModelCalls,
 		CostUSD: res.Usage.CostUSD, MemoryID: in.MemoryID, Interrupts: len(res.Interrupts),
 	}
@@ -163,7 +164,7 @@ func (s *Service) unreadableSummary(sum Summary, recs []journal.Record, err erro
 	}
 	if start, serr := runtime.ReadStart(recs); serr == nil {
 		sum.Spec = engine.SpecInfo{Name: start.Name, Version: start.Version, Digest: start.Digest}
-		sum.Question, sum.StartedAt = Question(start.Input), start.At
+		sum.Agent, sum.Question, sum.StartedAt = start.Input.Agent, Question(start.Input), start.At
 	}
 	if info, serr := os.Stat(s.home.File(sum.Run)); sum.StartedAt.IsZero() && serr == nil {
 		sum.StartedAt = info.ModTime().UTC()

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pexctl/pex/engine/goldentest"
+	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/api"
 	"github.com/pexctl/pex/server/manager"
 )
@@ -130,4 +132,42 @@ func TestResponsesNameNoFolder(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Two agents of one spec with different roles keep their runs apart, also after one of them
+// was removed from the server.
+func TestAgentsOfOneSpecKeepTheirRunsApart(t *testing.T) {
+	w := desk(t)
+	spec := filepath.Join(w.dir, "desk")
+	open := agents.Definition{Name: "open", Spec: spec}
+	hidden := agents.Definition{Name: "hidden", Spec: spec, Roles: rolesOf("secret")}
+	load := func(all ...agents.Definition) {
+		t.Helper()
+		if err := w.agents.Reload(all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	load(open, hidden)
+	for _, agent := range []string{"open", "hidden"} {
+		if res := w.do("root", "POST", "/v1/agents/"+agent+"/runs", nil, `{"question": "How much?", "run_id": "of-`+agent+`"}`); res.Code != http.StatusCreated {
+			t.Fatal(res.Code, res.Body)
+		}
+		w.tenants[""].Manager.Await(t.Context(), "of-"+agent)
+	}
+	check := func(state string) {
+		t.Helper()
+		for _, path := range []string{"/v1/runs/of-hidden", "/v1/runs/of-hidden/events", "/v1/runs/of-hidden/journal", "/v1/runs/of-open/diff/of-hidden"} {
+			if res := w.do("vic", "GET", path, nil, ""); res.Code != http.StatusNotFound {
+				t.Errorf("%s: vic: %s: %d %s", state, path, res.Code, res.Body)
+			}
+		}
+		for client, sees := range map[string]bool{"vic": false, "root": true} {
+			if list := w.do(client, "GET", "/v1/runs", nil, "").Body.String(); strings.Contains(list, "of-hidden") != sees || !strings.Contains(list, "of-open") {
+				t.Errorf("%s: %s: %s", state, client, list)
+			}
+		}
+	}
+	check("both agents")
+	load(open)
+	check("one agent")
 }

@@ -131,7 +131,7 @@ func (w *world) tenant(name string) *api.Tenant {
 			w.t.Error(err)
 		}
 	})
-	return &api.Tenant{Name: name, Home: home, Runs: service, Manager: m, Memory: w.memory.Archive(filepath.Join(home, "memory"), name)}
+	return &api.Tenant{Name: name, Home: home, Runs: service, Manager: m, Memory: w.memory.Archive(filepath.Join(home, "memory"), "")}
 }
 
 func (w *world) export(to io.Writer, r *runs.Run) error {

@@ -139,7 +139,7 @@ type Request struct {
 	Set              []string // overrides of the spec, for this run
 	By               engine.Actor
 	Digest           string // of the request; see engine.Input.Request
-	Home, Tenant     string
+	Home             string
 }
 
 // ParametersError reports parameters that the agent does not accept.
@@ -168,10 +168,10 @@ func (a *Agent) Prepare(r Request) (runs.NewRun, error) {
 	}
 	in := engine.Input{
 		RunID: r.RunID, Parameters: params, MemoryID: r.MemoryID, ExecutorMemoryID: r.ExecutorMemoryID,
-		Earlier: r.Earlier, By: &r.By, Request: r.Digest,
+		Earlier: r.Earlier, Agent: a.Name, By: &r.By, Request: r.Digest,
 		Origin: &engine.Origin{
 			Spec: a.Spec.Path(), Dir: a.Spec.Dir, Root: a.Spec.Root, Allow: a.options.Compile.AllowPaths, Set: set,
-			Environ: host.Overrides(os.Environ()), Tenant: r.Tenant, Version: version.String(), Prices: a.options.Compile.Prices.Used(),
+			Environ: host.Overrides(os.Environ()), Version: version.String(), Prices: a.options.Compile.Prices.Used(),
 		},
 	}
 	h, err := host.New(p, host.SettingsOf(a.options.Catalog, in.Origin, r.Home, params))

@@ -75,11 +75,51 @@ func (c *caller) run(do, id string) error {
 	if err != nil {
 		return err
 	}
-	a := c.server.agentOf(start)
-	if !c.can(auth.View, a) && !c.can(do, a) {
-		return noRun(id)
+	of := owner{start.Input.Agent, start.Name}
+	switch {
+	case c.canFor(do, of):
+		return nil
+	case c.canFor(auth.View, of):
+		return problem.New(problem.Forbidden, "this needs the role %s", do)
 	}
-	return c.permit(do, a)
+	return noRun(id)
+}
+
+// owner is to what a run belongs.
+type owner struct {
+	agent string // "" = a command started the run
+	spec  string // name of its spec
+}
+
+// canFor reports whether the client may perform an action on a run. The runs of an agent
+// that the server no longer has are for admins. Those of commands are for whoever may
+// perform the action on all agents with their spec.
+func (c *caller) canFor(do string, of owner) bool {
+	if of.agent != "" {
+		if a, ok := c.server.Agents.Get(of.agent); ok {
+			return c.can(do, a)
+		}
+		return c.can(auth.Admin, nil)
+	}
+	found := false
+	for _, a := range c.server.Agents.All() {
+		if a.Program.Name == of.spec {
+			if found = true; !c.can(do, a) {
+				return false
+			}
+		}
+	}
+	return found || c.can(do, nil)
+}
+
+// canForAll reports whether the client may perform an action on every run.
+func (c *caller) canForAll(do string) bool {
+	for _, a := range c.server.Agents.All() {
+		if !c.can(do, a) {
+			return false
+		}
+	}
+	return c.can(do, nil)
 }
 
 // read returns a run, for an action on it.
@@ -88,28 +128,4 @@ func (c *caller) read(do, id string) (*runs.Run, error) {
 		return nil, err
 	}
 	return c.Runs.Read(id)
-}
-
-// agentOf returns the agent of a run: that of its spec file, or else of the same name. It
-// returns nil if the server has none.
-func (s *server) agentOf(start engine.Start) *agents.Agent {
-	all := s.Agents.All()
-	if o := start.Input.Origin; o != nil {
-		for _, a := range all {
-			if a.Spec.Path() == o.Spec && a.Program.Name == start.Name {
-				return a
-			}
-		}
-	}
-	return s.agentOfSpec(start.Name)
-}
-
-// agentOfSpec returns the first agent whose spec has a name, or nil.
-func (s *server) agentOfSpec(name string) *agents.Agent {
-	for _, a := range s.Agents.All() {
-		if a.Program.Name == name {
-			return a
-		}
-	}
-	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/eval/textdiff"
-	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/manager"
 	"github.com/pexctl/pex/server/problem"
@@ -77,23 +76,20 @@ func (s *server) listQuestions(ctx context.Context, in *questionsRequest) (reply
 	}
 	list := QuestionList{Questions: []Question{}}
 	for _, o := range open {
-		a := s.agentOfSpec(o.Spec)
-		q := questionOf(o, a)
+		of := owner{o.Agent, o.Spec}
+		q := questionOf(o, s.agentOf(of))
 		wrong := in.Agent != "" && q.Agent != in.Agent || in.Kind != "" && string(q.Kind) != in.Kind
-		if !wrong && c.can(auth.Approve, a) || !wrong && !in.Mine && c.can(auth.View, a) {
+		if !wrong && c.canFor(auth.Approve, of) || !wrong && !in.Mine && c.canFor(auth.View, of) {
 			list.Questions = append(list.Questions, q)
 		}
 	}
 	return replyJSON(http.StatusOK, list)
 }
 
-func questionOf(o manager.OpenQuestion, a *agents.Agent) Question {
+func questionOf(o manager.OpenQuestion, agent string) Question {
 	q := Question{
-		Run: o.Run, Path: o.Open.Path, Kind: o.Open.Kind, Tool: o.Open.Tool, Args: jsonValue(o.Open.Args),
+		Run: o.Run, Agent: agent, Path: o.Open.Path, Kind: o.Open.Kind, Tool: o.Open.Tool, Args: jsonValue(o.Open.Args),
 		Question: o.Open.Question, Digest: manager.Digest(o.Open),
-	}
-	if a != nil {
-		q.Agent = a.Name
 	}
 	if !o.Since.IsZero() {
 		q.Since = &o.Since

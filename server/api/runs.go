@@ -163,7 +163,7 @@ func (s *server) listRuns(ctx context.Context, in *listRequest) (reply, error) {
 
 // filter returns the filter of a request.
 func (c *caller) filter(in *listRequest) (f runs.Filter, err error) {
-	f = runs.Filter{Limit: in.Limit, MemoryID: in.MemoryID, Waiting: in.Waiting, Match: c.matcher(in.Status)}
+	f = runs.Filter{Limit: in.Limit, MemoryID: in.MemoryID, Waiting: in.Waiting, Match: c.matcher(in.Agent, in.Status)}
 	if in.Status != "" && in.Status != string(manager.Queued) && !runs.IsStatus(in.Status) {
 		return f, problem.New(problem.InvalidRequest, "query parameter status: unknown status %q; use queued, %s, or a stop reason", in.Status, strings.Join(runs.Statuses(), ", "))
 	}
@@ -174,11 +174,9 @@ func (c *caller) filter(in *listRequest) (f runs.Filter, err error) {
 		return f, err
 	}
 	if in.Agent != "" {
-		a, err := c.agent(auth.View, in.Agent)
-		if err != nil {
+		if _, err := c.agent(auth.View, in.Agent); err != nil {
 			return f, err
 		}
-		f.Spec = a.Program.Name
 	}
 	if f.After, err = runs.ParsePosition(in.Cursor); err != nil {
 		err = problem.New(problem.InvalidCursor, "query parameter cursor: %v; use next of the previous page", err)
@@ -198,24 +196,40 @@ func timeOf(name, value string) (time.Time, error) {
 	return t, nil
 }
 
-// matcher returns a filter for the runs with a status that the client may view.
-func (c *caller) matcher(status string) func(runs.Summary) bool {
-	visible := map[string]bool{} // by spec
-	for _, a := range c.server.Agents.All() {
-		visible[a.Program.Name] = visible[a.Program.Name] || c.can(auth.View, a)
-	}
-	others := c.can(auth.View, nil)
+// matcher returns a filter for the runs of an agent, or of all, with a status, that the
+// client may view.
+func (c *caller) matcher(agent, status string) func(runs.Summary) bool {
+	known := map[owner]bool{}
 	return func(sum runs.Summary) bool {
-		may, ofAgent := visible[sum.Spec.Name]
-		if ofAgent && !may || !ofAgent && !others {
-			return false
+		of := owner{sum.Agent, sum.Spec.Name}
+		may, ok := known[of]
+		if !ok {
+			may = c.canFor(auth.View, of)
+			known[of] = may
 		}
-		if status == "" {
+		switch {
+		case !may, agent != "" && agent != c.server.agentOf(of):
+			return false
+		case status == "":
 			return true
 		}
 		c.showQueued(&sum)
 		return status == string(sum.Status) || status == string(sum.StopReason.Code)
 	}
+}
+
+// agentOf returns the name of the agent to which a run belongs. A run of a command belongs to
+// the first agent with its spec; "" = to none.
+func (s *server) agentOf(of owner) string {
+	if of.agent != "" {
+		return of.agent
+	}
+	for _, a := range s.Agents.All() {
+		if a.Program.Name == of.spec {
+			return a.Name
+		}
+	}
+	return ""
 }
 
 // showQueued shows the status of a run that waits for its turn.

@@ -69,6 +69,7 @@ func (m *Manager) requeue(run string) error {
 // OpenQuestion is a question that a run waits for.
 type OpenQuestion struct {
 	Run   string
+	Agent string // see engine.Input
 	Spec  string // name of its spec
 	Open  interrupt.Question
 	Since time.Time // when it was asked; zero = unknown
@@ -88,29 +89,34 @@ func (m *Manager) Questions(ctx context.Context) ([]OpenQuestion, error) {
 	}
 	var out []OpenQuestion
 	for _, run := range ids {
-		spec, open := m.openQuestions(ctx, run)
+		of, open := m.openQuestions(ctx, run)
 		for _, q := range open {
-			out = append(out, OpenQuestion{run, spec, q.question, q.since})
+			of.Open, of.Since = q.question, q.since
+			out = append(out, of)
 		}
 	}
 	return out, nil
 }
 
-// openQuestions returns the open questions of a run and the name of its spec.
-func (m *Manager) openQuestions(ctx context.Context, run string) (spec string, open []asked) {
+// openQuestions returns the open questions of a run, and to which agent and spec they belong.
+func (m *Manager) openQuestions(ctx context.Context, run string) (of OpenQuestion, open []asked) {
+	of.Run = run
 	a := m.find(run)
 	if a == nil {
 		sum := m.o.Runs.Summary(ctx, run)
-		return sum.Spec.Name, m.parkedQuestions(ctx, sum)
+		of.Agent, of.Spec = sum.Agent, sum.Spec.Name
+		return of, m.parkedQuestions(ctx, sum)
 	}
 	if open = a.inbox.questions(); len(open) == 0 {
-		return "", nil
+		return of, nil
 	}
 	start, err := m.o.Runs.StartOf(run) // it need not be compiled
 	if err != nil {
 		m.log(run, "read a run", err)
+		return of, nil
 	}
-	return start.Name, open
+	of.Agent, of.Spec = start.Input.Agent, start.Name
+	return of, open
 }
 
 // parkedCache keeps the questions of waiting runs, so that their journals are read once.

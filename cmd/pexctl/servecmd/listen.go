@@ -75,7 +75,7 @@ func (d *daemon) handler(c *ui.Call, streams *feed.Streams) http.Handler {
 			}
 			return &api.Tenant{
 				Name: name, Home: t.home, Runs: t.runs, Manager: t.manager,
-				Memory: d.memory.Archive(filepath.Join(t.home, "memory"), name),
+				Memory: d.memory.Archive(filepath.Join(t.home, "memory"), ""),
 			}
 		},
 		Agents: d.agents, Version: version.String(), MaxBody: d.setup.config.Limits.Body, Log: d.log, Streams: streams,
