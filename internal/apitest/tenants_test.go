@@ -60,10 +60,11 @@ func desk(t testing.TB) *world {
 	archive, dir := goldentest.Txtar(t, "testdata/decisions.txtar"), t.TempDir()
 	archive.Extract(t, dir)
 	w := newWorld(t, dir, manager.NewSlots(manager.Limits{Running: 8, RunningPerTenant: 8, Waiting: 1000}))
-	res := w.do("ann", "POST", "/v1/agents/desk/runs", http.Header{"Prefer": {"wait=30"}}, `{"question": "secret of shared", "run_id": "r-1", "memory_id": "chat"}`)
-	if res.Code != http.StatusOK {
+	res := w.do("ann", "POST", "/v1/agents/desk/runs", nil, `{"question": "secret of shared", "run_id": "r-1", "memory_id": "chat"}`)
+	if res.Code != http.StatusCreated {
 		t.Fatal(res.Code, res.Body)
 	}
+	w.await("r-1")
 	return w
 }
 
