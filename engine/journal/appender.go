@@ -209,14 +209,13 @@ func (c *commit) end() (more bool) {
 		_ = a.disk.Truncate(a.good)
 		a.err = a.owner.wrapError(c.err)
 	}
-	err := a.err
+	for _, t := range c.tickets { // before another goroutine may commit later groups
+		t.err = a.err
+		close(t.done)
+	}
 	a.busy = a.next != nil
 	more = a.busy
 	a.mu.Unlock()
-	for _, t := range c.tickets {
-		t.err = err
-		close(t.done)
-	}
 	return more
 }
 
