@@ -52,10 +52,11 @@ func (e *Env) by() engine.Actor {
 // Service manages the runs of one home. It is safe for concurrent use, and several
 // processes may use the same home.
 type Service struct {
-	env  Env
-	dir  string
-	home *journal.Home
-	ends *endCache
+	env   Env
+	dir   string
+	home  *journal.Home // for reading
+	homes *homes
+	ends  *endCache
 }
 
 // Open opens the home in a folder. It creates the folder if it does not exist.
@@ -64,7 +65,7 @@ func Open(dir string, env Env) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{env: env, dir: dir, home: home, ends: &endCache{was: map[string]cachedEnd{}}}, nil
+	return &Service{env: env, dir: dir, home: home, homes: &homes{dir: dir, open: map[journal.Durability]*sharedHome{}}, ends: &endCache{was: map[string]cachedEnd{}}}, nil
 }
 
 // As returns the same service for decisions that by makes.

@@ -77,14 +77,15 @@ func (se *Session) Begin() error {
 
 // open opens and locks the journal of the run with the program's durability.
 func (se *Session) open(open func(*journal.Home, string) (*journal.File, error)) (err error) {
-	if se.home, err = journal.OpenHome(se.svc.dir, journal.Durability(se.Program.Memory.Durability)); err != nil {
+	home, release, err := se.svc.homes.get(journal.Durability(se.Program.Memory.Durability))
+	if err != nil {
 		return err
 	}
-	if se.file, err = open(se.home, se.Input.RunID); err != nil {
-		return se.svc.asNotFound(se.Input.RunID, err)
+	if se.file, err = open(home, se.Input.RunID); err != nil {
+		return se.svc.asNotFound(se.Input.RunID, errors.Join(err, release()))
 	}
-	se.journal = se.file
-	se.closes = []func() error{se.file.Close, se.home.Close}
+	se.home, se.journal = home, se.file
+	se.closes = []func() error{se.file.Close, release}
 	return nil
 }
 

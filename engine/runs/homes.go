@@ -1,0 +1,63 @@
+package runs
+
+import (
+	"errors"
+	"os"
+	"sync"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// homes are the homes to which sessions write, by durability. Sessions share them, and so
+// what a home knows about its runs, and its syncs of directories. Each session of a home
+// with durability Async has its own, whose Close waits only for this session.
+type homes struct {
+	dir string
+
+	mu   sync.Mutex
+	open map[journal.Durability]*sharedHome
+}
+
+// sharedHome is a home with the number of sessions that use it.
+type sharedHome struct {
+	*journal.Home
+	users int
+}
+
+// get returns a home for a session, which must call release at its end.
+func (h *homes) get(d journal.Durability) (_ *journal.Home, release func() error, _ error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if d == "" {
+		d = journal.Sync
+	}
+	shared := h.open[d]
+	if shared != nil {
+		if _, err := os.Stat(shared.Folder("")); errors.Is(err, os.ErrNotExist) { // was deleted
+			shared = nil
+		}
+	}
+	if shared == nil {
+		home, err := journal.OpenHome(h.dir, d)
+		if err != nil {
+			return nil, nil, err
+		}
+		if d == journal.Async {
+			return home, home.Close, nil
+		}
+		shared = &sharedHome{Home: home}
+		h.open[d] = shared
+	}
+	shared.users++
+	return shared.Home, func() error { return h.release(shared) }, nil
+}
+
+// release closes the files of a home once no session uses it. The home can be used again.
+func (h *homes) release(shared *sharedHome) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if shared.users--; shared.users > 0 {
+		return nil
+	}
+	return shared.Close()
+}
