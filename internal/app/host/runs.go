@@ -28,14 +28,15 @@ type Reporter struct {
 // Runs returns the environment that executes and reads the runs of a home. The caller adds the responder and the
 // reader of recordings.
 func Runs(components *catalog.Catalog, home string, r Reporter) runs.Env {
+	cache := &programs{components: components}
 	return runs.Env{
 		Compile: func(start engine.Start, set ...string) (*engine.Program, error) {
+			if len(set) == 0 {
+				return cache.compile(start)
+			}
 			origin := start.Input.Origin
 			p, found := dsl.Recompile(start.Program, origin.Dir, RecompileOptions(components, origin, set...))
-			if len(set) > 0 {
-				return p, r.Diagnostics(OfSettings(found))
-			}
-			return p, invalid(found)
+			return p, r.Diagnostics(OfSettings(found))
 		},
 		Current: func(origin *engine.Origin) (*engine.Program, error) {
 			if _, err := os.Stat(specfs.FileOf(origin.Spec)); err != nil {
