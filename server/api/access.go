@@ -92,7 +92,7 @@ type owner struct {
 }
 
 // canFor reports whether the client may perform an action on a run. The runs of an agent
-// that the server no longer has are for admins. Those of commands are for whoever may
+// that the server no longer has are for admins. Those of commands are for clients who may
 // perform the action on all agents with their spec.
 func (c *caller) canFor(do string, of owner) bool {
 	if of.agent != "" {

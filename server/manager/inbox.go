@@ -15,7 +15,7 @@ import (
 )
 
 // inbox has the open questions of a live run. It passes each to the first client that
-// answers it. A question that nobody answers in time stays open in the journal.
+// answers it. A question that no one answers in time stays open in the journal.
 type inbox struct {
 	parkAfter time.Duration
 
