@@ -91,24 +91,36 @@ func (w withRecord) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	if err := s.halted(); err != nil {
 		return nil, err
 	}
-	r, c, spec := s.r, &q.call, q.llm.spec
+	q.makeRequest()
+	if s.r.traced() && q.attempt.n == 0 {
+		s.r.trace(Requested{&q.request.Request})
+	}
+	reply, err := w.next.ask(s, q)
+	if err != nil {
+		s.r.failedLLMPath = q.llm.spec.Path
+		return nil, err
+	}
+	s.recordReply(q, reply)
+	return reply, nil
+}
+
+// makeRequest builds the request of the next attempt.
+func (q *modelQuery) makeRequest() {
 	if q.request == nil {
 		q.request = &q.first
 	} else { // earlier requests may be in use
 		q.request = &request{}
 	}
+	c := &q.call
 	q.request.Request = model.Request{
 		Role: c.Role, Call: q.nth, Step: c.Step, Messages: c.Messages, Tools: c.Tools,
-		ParallelTools: c.Parallel, Schema: c.Schema, Params: spec.Params, Fallback: q.llm.hasFallback, PriorAttempts: q.attempt.requests,
+		ParallelTools: c.Parallel, Schema: c.Schema, Params: q.llm.spec.Params, Fallback: q.llm.hasFallback, PriorAttempts: q.attempt.requests,
 	}
-	if r.traced() && q.attempt.n == 0 {
-		r.trace(Requested{&q.request.Request})
-	}
-	reply, err := w.next.ask(s, q)
-	if err != nil {
-		r.failedLLMPath = spec.Path
-		return nil, err
-	}
+}
+
+// recordReply records the usage of a reply and emits its event.
+func (s *scope) recordReply(q *modelQuery, reply *model.Reply) {
+	r, c, spec := s.r, &q.call, q.llm.spec
 	if q.request.Bounded && reply.Stop == model.MaxTokens {
 		reply.Bound = &model.OutputBound{Tokens: q.request.Params.MaxOutputTokens, Limit: q.request.BoundBy}
 	}
@@ -123,7 +135,6 @@ func (w withRecord) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 			Message: &model.Message{Role: model.Assistant, Text: replyText(reply.Text), Calls: reply.Calls},
 		})
 	}
-	return reply, nil
 }
 
 // checkReply records warnings about what a reply reveals of its server.

@@ -20,9 +20,14 @@ type journaledModel struct{}
 func (journaledModel) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	q.started = s.k.Now()
 	if s.r.emit.enabled() {
-		s.event(engine.Event{Type: engine.ModelStarted, Path: q.attempt.path(), Model: q.llm.spec.Name, Role: q.call.Role, Step: stepRef(&q.call)})
+		s.announceModelCall(q)
 	}
 	return kernel.Do(s.k, s.modelEffect(q.attempt, &q.llm, q.request))
+}
+
+// announceModelCall emits the event of a started call.
+func (s *scope) announceModelCall(q *modelQuery) {
+	s.event(engine.Event{Type: engine.ModelStarted, Path: q.attempt.path(), Model: q.llm.spec.Name, Role: q.call.Role, Step: stepRef(&q.call)})
 }
 
 func (s *scope) modelEffect(at attempt, m *boundModel, req *request) kernel.Effect[*model.Reply] {

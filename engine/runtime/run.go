@@ -182,6 +182,27 @@ func askResponder(ctx context.Context, people interrupt.Responder, q interrupt.Q
 
 // main performs the whole run as plain code over effects.
 func (r *run) main(s *scope, start []byte) error {
+	if err := r.begin(s, start); err != nil {
+		return err
+	}
+	err := r.readHistory(s)
+	if err == nil {
+		err = s.withinDuration(r.connectAndWalk)
+	}
+	if err = r.finish(s, err); err != nil {
+		return err
+	}
+	if err := r.storeConversation(s); err != nil {
+		return err
+	}
+	r.elapsed = s.k.Now()
+	r.announceEnd(s)
+	r.segments = nil // free memory: the last commit may take a while
+	return nil
+}
+
+// begin reads the input of the run from its start record and emits the first event.
+func (r *run) begin(s *scope, start []byte) error {
 	b, err := decodeStart(start)
 	if err != nil {
 		return err
@@ -195,24 +216,17 @@ func (r *run) main(s *scope, start []byte) error {
 	r.started = s.k.Start().UTC()
 	r.setConversationIDs()
 	s.event(engine.Event{Type: engine.RunStarted, Spec: r.specInfo(), Question: r.state.Question})
-	if err = r.readHistory(s); err == nil {
-		err = s.withinDuration(r.connectAndWalk)
-	}
-	if err = r.finish(s, err); err != nil {
-		return err
-	}
-	if err := r.storeConversation(s); err != nil {
-		return err
-	}
-	r.elapsed = s.k.Now()
+	return nil
+}
+
+// announceEnd emits the last event of the run.
+func (r *run) announceEnd(s *scope) {
 	totals := r.state.Usage
 	totals.ByModel = maps.Clone(r.usageByLLM)
 	s.event(engine.Event{
 		Type: engine.RunCompleted, Status: string(r.reason.Status), Stop: &r.reason,
 		Text: r.answerText(), Duration: engine.Milliseconds(s.k.Now()), Totals: &totals,
 	})
-	r.segments = nil // free memory: the last commit may take a while
-	return nil
 }
 
 // connectAndWalk connects the tools, then walks the graph.

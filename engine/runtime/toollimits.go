@@ -15,15 +15,20 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// performMetered performs a segment of the call and pays for the LLM calls the tool
-// makes: samples, and embeddings up to the granted tokens, or the size of the arguments
-// if granted is 0. Under a budget a segment is performed once. If its outcome is unknown
-// because its session ended, its whole reservation is charged and it is performed again
-// without the grant, since it may need less by now.
-func (c *toolRun) performMetered(name string, answers []qa, granted int) (segmentResult, error) {
+// performSegment performs a segment of the call and pays for the LLM calls the tool makes.
+func (c *toolRun) performSegment(name string, answers []qa, granted int) (segmentResult, error) {
 	if c.tool.billedLLM() == "" {
 		return kernel.Do(c.s.k, c.effect(name, answers, 0))
 	}
+	return c.performMetered(name, answers, granted)
+}
+
+// performMetered performs a segment of a tool that may call LLMs: samples, and embeddings
+// up to the granted tokens, or the size of the arguments if granted is 0. Under a budget a
+// segment is performed once. If its outcome is unknown because its session ended, its
+// whole reservation is charged and it is performed again without the grant, since it may
+// need less by now.
+func (c *toolRun) performMetered(name string, answers []qa, granted int) (segmentResult, error) {
 	if granted > 0 {
 		root := c.s.r.root()
 		root.grantingVectors = true

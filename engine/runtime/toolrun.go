@@ -53,10 +53,7 @@ func (c *toolRun) perform() error {
 		return nil
 	}
 	if s.r.emit.enabled() {
-		s.event(engine.Event{
-			Type: engine.ToolStarted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Repairs: c.rec.Repairs,
-			Step: c.step(),
-		})
+		c.announceStart()
 	}
 	if asks {
 		return c.askHumans(asker)
@@ -75,6 +72,14 @@ func (c *toolRun) perform() error {
 	c.rec.DurationMS = engine.Milliseconds(s.Now() - began)
 	c.attempts = max(out.Attempts, 1)
 	return c.recordOutcome(out, err)
+}
+
+// announceStart emits the event of a started call.
+func (c *toolRun) announceStart() {
+	c.s.event(engine.Event{
+		Type: engine.ToolStarted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Repairs: c.rec.Repairs,
+		Step: c.step(),
+	})
 }
 
 // recordOutcome records the output or failure of the call.

@@ -38,7 +38,7 @@ func (c *toolRun) runWithQuestions() (segmentResult, error) {
 	var answers []qa
 	granted, grants := 0, 0
 	for n := 1; ; n++ {
-		out, err := c.performMetered(nth(c.name, "again", n), answers, granted)
+		out, err := c.performSegment(nth(c.name, "again", n), answers, granted)
 		if err != nil || out.Question == nil && out.WantTokens == 0 {
 			return out, err
 		}
@@ -54,13 +54,17 @@ func (c *toolRun) runWithQuestions() (segmentResult, error) {
 		if why := tooManyQuestions(len(answers), out.AnswersUsed); why != "" {
 			return out, &journal.Failure{Code: failedTool, Message: why}
 		}
-		c.s.event(engine.Event{Type: engine.ToolInterrupted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Step: c.step()})
-		d, err := c.s.Ask(nth(c.name+".ask", "", n), *out.Question)
-		if err != nil {
+		if answers, err = c.askQuestion(answers, n, out.Question); err != nil {
 			return segmentResult{}, err
 		}
-		answers = append(answers, qa{*out.Question, d})
 	}
+}
+
+// askQuestion asks the question of the n-th segment and adds it to answers.
+func (c *toolRun) askQuestion(answers []qa, n int, q *interrupt.Question) ([]qa, error) {
+	c.s.event(engine.Event{Type: engine.ToolInterrupted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Step: c.step()})
+	d, err := c.s.Ask(nth(c.name+".ask", "", n), *q)
+	return append(answers, qa{*q, d}), err
 }
 
 // tooManyQuestions returns why a tool's further questions are not answered, or "".
