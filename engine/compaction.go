@@ -40,7 +40,7 @@ type Recap struct {
 }
 
 // Recap returns the summary with a key.
-func (s State) Recap(of string) (Recap, bool) {
+func (s *State) Recap(of string) (Recap, bool) {
 	for i := range s.Recaps {
 		if s.Recaps[i].Of == of {
 			return s.Recaps[i], true

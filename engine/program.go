@@ -95,6 +95,16 @@ func NodeWith[C any](p *Program) (id string, node C) {
 	return id, node
 }
 
+// Model returns the LLM with a name, or nil.
+func (p *Program) Model(name string) *ModelSpec {
+	for i := range p.Models {
+		if p.Models[i].Name == name {
+			return &p.Models[i]
+		}
+	}
+	return nil
+}
+
 // NodeOf returns the graph's first node of a type.
 func (p *Program) NodeOf(typ string) (id string, ok bool) {
 	for _, n := range p.Graph.Nodes {

@@ -102,7 +102,7 @@ type Invocation struct {
 	Repairs   []tool.ArgsRepair // changes needed to parse Args from what the model wrote
 	CallID    string            // the model's id of the call, if any
 	StepID    string
-	Step      plan.StepRecord   // the step so far, for guards
+	Step      *plan.StepRecord  // the step so far, for guards; nil = none
 	Truncated bool              // the reply was cut off at its output limit, so Args may be incomplete
 	Refuse    string            // reason for not making the call, for the model; "" = make it
 	Obsolete  func() error      // called after a wait: returns why the call is no longer wanted, or nil; may be nil

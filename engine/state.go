@@ -299,7 +299,7 @@ func (s *State) sameResult(r plan.StepRecord) bool {
 }
 
 // Position returns the index of a step in the plan, or -1.
-func (s State) Position(id string) int {
+func (s *State) Position(id string) int {
 	return slices.IndexFunc(s.Plan.Steps, func(st plan.Step) bool { return st.ID == id })
 }
 
@@ -314,7 +314,7 @@ func (s *State) Done(id string) bool {
 }
 
 // Record returns the record of an ended step.
-func (s State) Record(id string) (plan.StepRecord, bool) {
+func (s *State) Record(id string) (plan.StepRecord, bool) {
 	for i := range slices.Backward(s.Steps) {
 		if s.Steps[i].ID == id {
 			return s.Steps[i], true
@@ -332,12 +332,12 @@ func (s *State) stepEnded(i int) bool {
 }
 
 // Remaining returns the plan's steps that have not ended, in plan order.
-func (s State) Remaining() []plan.Step {
+func (s *State) Remaining() []plan.Step {
 	return slices.AppendSeq(make([]plan.Step, 0, max(0, len(s.Plan.Steps)-len(s.Steps))), s.Open())
 }
 
 // Open iterates over the plan's steps that have not ended, in plan order.
-func (s State) Open() iter.Seq[plan.Step] {
+func (s *State) Open() iter.Seq[plan.Step] {
 	return func(yield func(plan.Step) bool) {
 		for i := range s.Plan.Steps {
 			if !s.stepEnded(i) && !yield(s.Plan.Steps[i]) {
@@ -348,7 +348,7 @@ func (s State) Open() iter.Seq[plan.Step] {
 }
 
 // HasOpenSteps reports whether a step remains.
-func (s State) HasOpenSteps() bool {
+func (s *State) HasOpenSteps() bool {
 	for range s.Open() {
 		return true
 	}

@@ -38,19 +38,9 @@ type View struct {
 	Conversation bool // the run stores its messages; false = it ignores MessagesAdded
 }
 
-// Model returns the LLM with a name, or nil.
-func (v View) Model(name string) *ModelSpec {
-	for i := range v.Program.Models {
-		if v.Program.Models[i].Name == name {
-			return &v.Program.Models[i]
-		}
-	}
-	return nil
-}
-
 // Env returns the variables available to every expression. It omits what the source does
 // not mention, to avoid copying: `run.replans > 2` needs no plan.
-func (v View) Env(source string) map[string]any {
+func (v *View) Env(source string) map[string]any {
 	env := map[string]any{"parameters": v.State.Parameters}
 	if strings.Contains(source, "run") {
 		env["run"] = v.runEnv(source)
@@ -67,21 +57,24 @@ func (v View) Env(source string) map[string]any {
 	return env
 }
 
-// StepEnv returns Env with a step.
-func (v View) StepEnv(source string, rec plan.StepRecord) map[string]any {
+// StepEnv returns Env with a step; nil = an empty step.
+func (v *View) StepEnv(source string, rec *plan.StepRecord) map[string]any {
+	if rec == nil {
+		rec = &plan.StepRecord{}
+	}
 	env := v.Env(source)
-	env["step"] = v.stepEnv(&rec)
+	env["step"] = v.stepEnv(rec)
 	return env
 }
 
 // OutputEnv is Env with a final answer.
-func (v View) OutputEnv(source string, output any) map[string]any {
+func (v *View) OutputEnv(source string, output any) map[string]any {
 	env := v.Env(source)
 	env["output"] = output
 	return env
 }
 
-func (v View) runEnv(source string) exprenv.Run {
+func (v *View) runEnv(source string) exprenv.Run {
 	st := &v.State
 	env := exprenv.Run{
 		StepsExecuted: st.Executed, Replans: st.Replans, Tokens: st.Usage.Total(),
@@ -111,7 +104,7 @@ func mentionsCalls(source string) bool {
 	return strings.Count(source, "calls") > strings.Count(source, "_calls")
 }
 
-func (v View) planEnv() exprenv.Plan {
+func (v *View) planEnv() exprenv.Plan {
 	p := exprenv.Plan{Version: v.State.Plan.Version}
 	for _, st := range v.State.Plan.Steps {
 		if rec, ok := v.State.Record(st.ID); ok {
@@ -126,7 +119,7 @@ func (v View) planEnv() exprenv.Plan {
 	return p
 }
 
-func (v View) lastStep() exprenv.Step {
+func (v *View) lastStep() exprenv.Step {
 	if rec, ok := v.State.Record(v.State.LastEnded); ok {
 		return v.stepEnv(&rec)
 	}
@@ -134,4 +127,4 @@ func (v View) lastStep() exprenv.Step {
 }
 
 // stepEnv returns a step for expressions.
-func (v View) stepEnv(rec *plan.StepRecord) exprenv.Step { return rec.Env(v.State.Plan) }
+func (v *View) stepEnv(rec *plan.StepRecord) exprenv.Step { return rec.Env(v.State.Plan) }

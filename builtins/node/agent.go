@@ -38,7 +38,7 @@ func (a *agent) Run(s engine.Scope) error {
 	s = s.Child(id)
 	began := s.Now()
 	v := s.View()
-	x := valuesOf(v, a.id)
+	x := valuesOf(&v, a.id)
 	question := v.State.Question
 	if !a.cfg.Question.IsZero() {
 		question = strings.Join(a.cfg.Question.Render(x.lookup), "")
@@ -57,7 +57,7 @@ func (a *agent) Run(s engine.Scope) error {
 	rec.DurationMS = (s.Now() - began).Milliseconds()
 	recordResult(s, a.id, rec)
 	if rec.Status != plan.OK && a.cfg.OnError == onFail {
-		return failureError(rec, "graph.nodes."+a.id+".on_error", "node %s ended %s: %s", a.id, rec.Status, rec.Error)
+		return failureError(&rec, "graph.nodes."+a.id+".on_error", "node %s ended %s: %s", a.id, rec.Status, rec.Error)
 	}
 	return nil
 }

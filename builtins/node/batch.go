@@ -79,7 +79,7 @@ func (b *batchRun) work(s engine.Scope) error {
 }
 
 // stepEnded handles the end of a step and returns an error if the visit must end.
-func (b *batchRun) stepEnded(s engine.Scope, rec plan.StepRecord, err error) error {
+func (b *batchRun) stepEnded(s engine.Scope, rec *plan.StepRecord, err error) error {
 	if errors.Is(err, engine.ErrReplan) {
 		b.replanErr = err
 		return nil // the guard decides what happens next, not on_step_error
@@ -104,7 +104,7 @@ func (b *batchRun) stepEnded(s engine.Scope, rec plan.StepRecord, err error) err
 }
 
 // stepFailure returns the error that ends the run when on_step_error is fail.
-func stepFailure(rec plan.StepRecord) error {
+func stepFailure(rec *plan.StepRecord) error {
 	if rec.Status == plan.Loop {
 		return stop.AtLimit(stop.Loop, "executor.on_step_error", "step %s (%s) repeats itself: %s", rec.ID, rec.Goal, rec.Error)
 	}
@@ -113,7 +113,7 @@ func stepFailure(rec plan.StepRecord) error {
 
 // failureError returns the error of a run that a failed step ended: provider_error if a model
 // call failed, step_failed otherwise.
-func failureError(rec plan.StepRecord, path, format string, args ...any) error {
+func failureError(rec *plan.StepRecord, path, format string, args ...any) error {
 	if rec.Failure != nil {
 		return stop.ProviderFailed(rec.Failure, path, format, args...)
 	}
@@ -139,7 +139,7 @@ func (b *batchRun) next(s engine.Scope) (plan.Step, bool) {
 			}
 			continue
 		}
-		if b.depsDone(v, st) || b.format != planning.FormatDag {
+		if b.depsDone(&v, st) || b.format != planning.FormatDag {
 			return st, true
 		}
 	}
@@ -154,7 +154,7 @@ func (b *batchRun) ready(s engine.Scope) int {
 	}
 	n := 0
 	for st := range v.State.Open() {
-		if b.depsDone(v, st) {
+		if b.depsDone(&v, st) {
 			n++
 		}
 	}
@@ -164,7 +164,7 @@ func (b *batchRun) ready(s engine.Scope) int {
 // depsDone reports whether every dependency of the step has ended, with any status. A
 // step whose dependency failed still runs, unless on_step_error: continue skipped it; its
 // prompt mentions the failure.
-func (b *batchRun) depsDone(v engine.View, st plan.Step) bool {
+func (b *batchRun) depsDone(v *engine.View, st plan.Step) bool {
 	for _, dep := range st.DependsOn {
 		if !v.State.Done(dep) {
 			return false
@@ -175,8 +175,9 @@ func (b *batchRun) depsDone(v engine.View, st plan.Step) bool {
 
 // blocked reports whether a dependency of the step ended with a status other than ok.
 func (b *batchRun) blocked(s engine.Scope, st plan.Step) bool {
+	v := s.View()
 	for _, dep := range st.DependsOn {
-		if rec, ok := s.View().State.Record(dep); ok && rec.Status != plan.OK {
+		if rec, ok := v.State.Record(dep); ok && rec.Status != plan.OK {
 			return true
 		}
 	}
@@ -188,7 +189,8 @@ func (b *batchRun) blocked(s engine.Scope, st plan.Step) bool {
 func (b *batchRun) skip(s engine.Scope, why string, which func(plan.Step) bool) {
 	for again := true; again; {
 		again = false
-		for st := range s.View().State.Open() {
+		v := s.View()
+		for st := range v.State.Open() {
 			if slices.Contains(b.started, st.ID) || !which(st) {
 				continue
 			}

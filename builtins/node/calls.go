@@ -84,7 +84,7 @@ func recordExchange(s engine.Scope, messages []model.Message, r *model.Reply) {
 // warnUnenforced adds a warning if the server could enforce the reply schema but the LLM
 // does not set the option that enables it.
 func warnUnenforced(s engine.Scope, role, llm string) {
-	m := s.View().Model(llm)
+	m := s.View().Program.Model(llm)
 	if m == nil {
 		return
 	}

@@ -101,7 +101,7 @@ func (x *executor) batch(s engine.Scope) (*batchRun, error) {
 		}
 		return nil, engine.ErrReplan // the reflector takes its last turn
 	}
-	b := &batchRun{x: x, format: rulesOf(v, x.id).Format, quota: planning.MaxSteps}
+	b := &batchRun{x: x, format: rulesOf(&v, x.id).Format, quota: planning.MaxSteps}
 	switch x.take {
 	case engine.AllSteps: // the whole plan
 	case engine.OneStep:
@@ -119,15 +119,16 @@ var errLimitRaised = errors.New("the limit was raised")
 // a last turn, and nil otherwise.
 func (x *executor) outOfSteps(s engine.Scope) error {
 	switch {
-	case !x.isOutOfSteps(s.View()):
+	case !x.isOutOfSteps(s):
 		return nil
-	case s.Exceeded(func(engine.Limits) bool { return x.isOutOfSteps(s.View()) }):
+	case s.Exceeded(func(engine.Limits) bool { return x.isOutOfSteps(s) }):
 		return stop.AtLimit(stop.MaxSteps, "limits.max_steps", "%d steps were executed", s.View().State.Executed)
 	}
 	return errLimitRaised
 }
 
-func (x *executor) isOutOfSteps(v engine.View) bool {
+func (x *executor) isOutOfSteps(s engine.Scope) bool {
+	v := s.View()
 	return v.State.Executed >= v.Program.Limits.MaxSteps && v.State.HasOpenSteps() &&
 		!engine.NodeIs[engine.PlanReviewer](v.Program, v.Program.Replanner(x.id, v.State.Planner))
 }
@@ -144,7 +145,7 @@ func (x *executor) Call(v engine.View) model.Call {
 	st := plan.Step{ID: "s1", Goal: "(the step's goal)"}
 	if remaining := v.State.Remaining(); len(remaining) > 0 {
 		st = remaining[0]
-		if f, err := planning.Fill(v, st); err == nil {
+		if f, err := planning.Fill(&v, st); err == nil {
 			st = f
 		}
 	}
@@ -153,7 +154,7 @@ func (x *executor) Call(v engine.View) model.Call {
 	if x.cfg.Mode == reactText {
 		p = &textual{}
 	}
-	c.Messages, c.Tools = p.open(x.opening(v, st), x.StepTools(v))
+	c.Messages, c.Tools = p.open(x.opening(&v, st), x.StepTools(v))
 	return c
 }
 

@@ -19,7 +19,7 @@ var _ engine.Finalizer = (*finalizer)(nil)
 // graph, the run has no answer, even if an earlier node gave one.
 func (*finalizer) FinalizeAnswer(s engine.Scope, before string) error {
 	v := s.View()
-	if err := humanDenial(v, before); err != nil {
+	if err := humanDenial(&v, before); err != nil {
 		s.Record(engine.Answered{})
 		return err
 	}
@@ -27,8 +27,8 @@ func (*finalizer) FinalizeAnswer(s engine.Scope, before string) error {
 		return nil
 	}
 	node := "the node " + before + " (" + v.Program.TypeOf(before) + ")"
-	if rec, ok := unfinishedStep(v.State); ok {
-		return failureError(rec, failurePath(v, before), "the run ends behind %s, and step %s (%s) ended %s, so the run has no answer: %s", node, rec.ID, rec.Goal, rec.Status, rec.Error)
+	if rec, ok := unfinishedStep(&v.State); ok {
+		return failureError(&rec, failurePath(v.Program, before), "the run ends behind %s, and step %s (%s) ended %s, so the run has no answer: %s", node, rec.ID, rec.Goal, rec.Status, rec.Error)
 	}
 	a, wrong := answer.Accept(s, v.State.LastOutput, nil)
 	if wrong == "" {
@@ -44,7 +44,7 @@ func (*finalizer) FinalizeAnswer(s engine.Scope, before string) error {
 
 // humanDenial returns an error if the last node is a human node and the human denied, and nil
 // otherwise.
-func humanDenial(v engine.View, before string) error {
+func humanDenial(v *engine.View, before string) error {
 	if _, ok := v.Program.Nodes[before].(*human); !ok || len(v.State.Steps) == 0 {
 		return nil
 	}
@@ -61,7 +61,7 @@ func humanDenial(v engine.View, before string) error {
 
 // unfinishedStep returns the step that left the run without an answer: the last one that did not
 // end ok, skipping steps that did not run because an earlier one failed.
-func unfinishedStep(st engine.State) (plan.StepRecord, bool) {
+func unfinishedStep(st *engine.State) (plan.StepRecord, bool) {
 	last := len(st.Steps) - 1
 	if last < 0 || st.Steps[last].Status == plan.OK || st.LastOutput != st.Steps[last].Result {
 		return plan.StepRecord{}, false
@@ -75,8 +75,8 @@ func unfinishedStep(st engine.State) (plan.StepRecord, bool) {
 }
 
 // failurePath returns the key that decides what happens when the node fails.
-func failurePath(v engine.View, id string) string {
-	if engine.NodeIs[engine.StepRunner](v.Program, id) {
+func failurePath(p *engine.Program, id string) string {
+	if engine.NodeIs[engine.StepRunner](p, id) {
 		return "executor.on_step_error"
 	}
 	return "graph.nodes." + id
@@ -103,11 +103,11 @@ func (a *attempt) checkReport(s engine.Scope, report string) (wrong string) {
 	rec := a.rec
 	rec.Status, rec.Result = plan.OK, report
 	v.State = v.State.Apply(engine.StepEnded{Record: rec})
-	judge := answer.Ensured
+	stage := answer.Final
 	if v.State.HasOpenSteps() {
-		judge = answer.EnsuredSoFar
+		stage = answer.Unfinished
 	}
-	if _, _, wrong = answer.Shape(v, report, nil, judge); wrong == "" {
+	if _, _, wrong = answer.Shape(&v, report, nil, stage); wrong == "" {
 		return ""
 	}
 	a.repairs++

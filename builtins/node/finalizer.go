@@ -47,17 +47,17 @@ var (
 // not match the output schema.
 func (f *finalizer) Run(s engine.Scope) error {
 	s = s.Child(s.Nth("final"))
-	v := s.View()
-	left := 0
-	if out := v.Program.Output; out != nil {
-		left = out.MaxAttempts
+	x := currentValues(s, f.id)
+	program, left := x.v.Program, 0
+	if program.Output != nil {
+		left = program.Output.MaxAttempts
 	}
-	messages, err := renderCompacted(s, v, partsOf(f.cfg.FinalizerPromptTemplate, v), f.Prompt)
+	messages, err := renderCompacted(s, x, partsOf(f.cfg.FinalizerPromptTemplate, x), func() []model.Message { return f.prompt(x) })
 	if err != nil {
 		return err
 	}
 	for n := 1; ; n++ {
-		r, err := s.Model(attemptPath("model", n), f.call(v, messages))
+		r, err := s.Model(attemptPath("model", n), f.call(program, messages))
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (f *finalizer) Run(s engine.Scope) error {
 			s.Record(engine.Answered{Answer: a})
 			return nil
 		}
-		if out := v.Program.Output; out != nil && !out.Schema.IsZero() && (n == 2 || n == 1 && left == 0) {
+		if out := program.Output; out != nil && !out.Schema.IsZero() && (n == 2 || n == 1 && left == 0) {
 			warnUnenforced(s, "finalizer", f.cfg.LLM.Name)
 		}
 		if left == 0 {
@@ -90,20 +90,23 @@ func (f *finalizer) Run(s engine.Scope) error {
 }
 
 // Call returns the call that the finalizer would make now.
-func (f *finalizer) Call(v engine.View) model.Call { return f.call(v, f.Prompt(v)) }
+func (f *finalizer) Call(v engine.View) model.Call { return f.call(v.Program, f.Prompt(v)) }
 
-func (f *finalizer) call(v engine.View, messages []model.Message) model.Call {
+func (f *finalizer) call(p *engine.Program, messages []model.Message) model.Call {
 	c := model.Call{Role: "finalizer", LLM: f.cfg.LLM.Name, Messages: messages}
-	if out := v.Program.Output; out != nil && !out.Schema.IsZero() {
+	if out := p.Output; out != nil && !out.Schema.IsZero() {
 		c.Schema = &model.ReplySchema{Name: "answer", Schema: out.Schema.Current()}
 	}
 	return c
 }
 
 // Prompt returns the messages that the finalizer would send now.
-func (f *finalizer) Prompt(v engine.View) []model.Message {
-	x := valuesOf(v, f.id).showHistory(f.cfg.FinalizerPromptTemplate)
-	own := systemPrompt(&v, f.cfg.LLM.Name, f.cfg.SystemPrompt)
+func (f *finalizer) Prompt(v engine.View) []model.Message { return f.prompt(valuesOf(&v, f.id)) }
+
+func (f *finalizer) prompt(x *values) []model.Message {
+	v := &x.v
+	x.showHistory(f.cfg.FinalizerPromptTemplate)
+	own := systemPrompt(v, f.cfg.LLM.Name, f.cfg.SystemPrompt)
 	system := model.Text{finalizerSystem}
 	if !own.IsZero() {
 		system = model.Text(own.Render(x.lookup))
@@ -113,7 +116,7 @@ func (f *finalizer) Prompt(v engine.View) []model.Message {
 		user = append(slices.Clip(user), "\n\n", finalizerStopped, v.Stop.Message, stopHint(v.Stop))
 	}
 	return []model.Message{
-		{Role: model.System, Text: withDatetime(&v, withSchema(&v, system, answerSchema))},
+		{Role: model.System, Text: withDatetime(v, withSchema(v, system, answerSchema))},
 		{Role: model.User, Text: user},
 	}
 }

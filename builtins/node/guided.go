@@ -21,11 +21,11 @@ func (a *attempt) guided(s engine.Scope) error {
 	v := s.View()
 	t := a.st.Tools[0]
 	s = s.Child(turnName(1))
-	args, repairs, err := a.arguments(s, v, t)
+	args, repairs, err := a.arguments(s, &v, t)
 	if err != nil || args == nil {
 		return err
 	}
-	rec, err := a.call(s, "tool.0", engine.Invocation{Tool: t, Args: args, Repairs: repairs, Context: a.situation(v)})
+	rec, err := a.call(s, "tool.0", &engine.Invocation{Tool: t, Args: args, Repairs: repairs, Context: a.situation(&v)})
 	if rec.Status != "" {
 		a.addCalls(s, []tool.Record{rec})
 	}
@@ -41,7 +41,7 @@ func (a *attempt) guided(s engine.Scope) error {
 }
 
 // arguments returns the arguments for the tool. If args is nil, the step has ended.
-func (a *attempt) arguments(s engine.Scope, v engine.View, t string) (args json.RawMessage, repairs []tool.ArgsRepair, err error) {
+func (a *attempt) arguments(s engine.Scope, v *engine.View, t string) (args json.RawMessage, repairs []tool.ArgsRepair, err error) {
 	if len(a.st.Args) > 0 {
 		return jsonvalue.Encode(a.st.Args), nil, nil
 	}

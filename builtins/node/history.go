@@ -8,7 +8,9 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -16,45 +18,48 @@ import (
 // prompt: the earlier turns with the user, then the steps with their results. Compaction
 // removes only results; the goal, status and error of a step are kept.
 type promptHistory struct {
-	s       engine.Scope
-	render  func(engine.View) []model.Message
-	full    engine.View // used for keys
-	v       engine.View // the view to render
-	chat    int         // number of earlier turns in the prompt
-	steps   int         // number of steps with results in the prompt
-	dropped int         // number of pairs dropped, first from chat, then from steps
-	memo    compact.Memory
+	s         engine.Scope
+	render    func() []model.Message
+	state     *engine.State        // the state to render
+	fullChat  []memory.Interaction // its earlier turns before compaction, used for keys
+	fullSteps []plan.StepRecord    // its steps before compaction, used for keys
+	chat      int                  // number of earlier turns in the prompt
+	steps     int                  // number of steps with results in the prompt
+	dropped   int                  // number of pairs dropped, first from chat, then from steps
+	memo      compact.Memory
 }
 
 var _ compact.Conversation = (*promptHistory)(nil)
 
-// shown states which pairs a prompt shows: earlier turns, and steps.
+// promptParts states which pairs a prompt shows: earlier turns, and steps.
 type promptParts struct{ chat, steps bool }
 
-// shownBy returns what a template shows, judged by the variables it uses. A parameter of
+// partsOf returns what a template shows, judged by the variables it uses. A parameter of
 // the run with the same name hides the engine's variable.
-func partsOf(template component.PromptRef, v engine.View) promptParts {
+func partsOf(template component.PromptRef, x *values) promptParts {
 	uses := func(name string) bool {
-		_, hidden := v.State.Parameters[name]
+		_, hidden := x.v.State.Parameters[name]
 		return !hidden && template.Uses("parameters."+name)
 	}
 	steps := uses("completed_steps") || uses("plan_progress") // also shows the earlier turns, unless the prompt places them elsewhere: see values.showHistory
 	return promptParts{chat: steps || uses("chat_history"), steps: steps}
 }
 
-// compacted renders a prompt, compacted if the spec configures it.
-func renderCompacted(s engine.Scope, v engine.View, shows promptParts, render func(engine.View) []model.Message) ([]model.Message, error) {
-	if !compact.Enabled(v.Program) {
-		return render(v), nil
+// renderCompacted renders a prompt of x. If the spec configures compaction, it first
+// compacts the state in x.
+func renderCompacted(s engine.Scope, x *values, shows promptParts, render func() []model.Message) ([]model.Message, error) {
+	if !compact.Enabled(x.v.Program) {
+		return render(), nil
 	}
-	o := &promptHistory{s: s, render: render, full: v, v: v}
+	state := &x.v.State
+	o := &promptHistory{s: s, render: render, state: state, fullChat: state.History, fullSteps: state.Steps}
 	if shows.chat {
-		o.chat = len(v.State.History)
+		o.chat = len(state.History)
 	}
 	if shows.steps {
-		o.steps = len(v.State.Steps)
+		o.steps = len(state.Steps)
 	}
-	if err := (compact.Compaction{Scope: s, Conversation: o, Lookup: valuesOf(v, "").lookup}).Run(); err != nil {
+	if err := (compact.Compaction{Scope: s, Conversation: o, Lookup: valuesOf(&x.v, "").lookup}).Run(); err != nil {
 		return nil, err
 	}
 	return o.messages(), nil
@@ -62,7 +67,7 @@ func renderCompacted(s engine.Scope, v engine.View, shows promptParts, render fu
 
 // messages returns the rendered prompt, followed by the recap if there is one.
 func (o *promptHistory) messages() []model.Message {
-	out := o.render(o.v)
+	out := o.render()
 	if o.memo.Recap.Text != "" {
 		last := &out[len(out)-1]
 		text := append(slices.Clip(last.Text), "\n\n", recapIntro, "\nNotes:\n")
@@ -85,20 +90,20 @@ func (o *promptHistory) Pairs() int { return o.chat + o.steps - o.dropped }
 func (o *promptHistory) Key(i int) string {
 	i += o.dropped
 	if i < o.chat {
-		in := o.full.State.History[i]
+		in := o.fullChat[i]
 		return "chat\x00" + in.ID + "\x00" + in.Question + "\x00" + in.Answer
 	}
-	rec := o.full.State.Steps[i-o.chat]
+	rec := o.fullSteps[i-o.chat]
 	return "step\x00" + rec.ID + "\x00" + string(rec.Status) + "\x00" + rec.Result + "\x00" + rec.Notes
 }
 
 func (o *promptHistory) Text(i int) model.Text {
 	i += o.dropped
 	if i < o.chat {
-		return render.Chat(o.full.State.History[i : i+1])
+		return render.Chat(o.fullChat[i : i+1])
 	}
 	at := i - o.chat
-	return render.Completed(engine.View{State: engine.State{Steps: o.v.State.Steps[at : at+1]}})
+	return render.Completed(o.state.Steps[at : at+1])
 }
 
 // ShortenOutputs implements compact.Conversation. Tool outputs are the notes and results
@@ -107,7 +112,7 @@ func (o *promptHistory) ShortenOutputs(bytes int) {
 	if o.steps < 2 {
 		return
 	}
-	steps := slices.Clone(o.v.State.Steps)
+	steps := slices.Clone(o.state.Steps)
 	for i := range len(steps) - 1 {
 		rec := &steps[i]
 		rec.Notes = render.Shorten(rec.Notes, bytes)
@@ -115,31 +120,33 @@ func (o *promptHistory) ShortenOutputs(bytes int) {
 			rec.Result = render.Shorten(rec.Result, bytes)
 		}
 	}
-	o.v.State.Steps = steps
+	o.state.Steps = steps
 }
 
-// takenOut replaces a dropped result.
+// removedText replaces a dropped result.
 const removedText = "(removed to save space)"
 
 // Drop implements compact.Conversation.
 func (o *promptHistory) Drop(n int, r engine.Recap) (undo func()) {
-	before := *o
+	before, history, steps := *o, o.state.History, o.state.Steps
 	if r.Text != "" {
 		o.memo.Recap = r
 	}
-	history, steps := slices.Clone(o.v.State.History), slices.Clone(o.v.State.Steps)
+	o.state.History, o.state.Steps = slices.Clone(history), slices.Clone(steps)
 	for i := o.dropped; i < o.dropped+n; i++ {
 		if i < o.chat {
-			shortenDropped(&history[i].Answer)
+			shortenDropped(&o.state.History[i].Answer)
 			continue
 		}
-		rec := &steps[i-o.chat]
+		rec := &o.state.Steps[i-o.chat]
 		shortenDropped(&rec.Result)
 		rec.Notes = ""
 	}
-	o.v.State.History, o.v.State.Steps = history, steps
 	o.dropped += n
-	return func() { *o = before }
+	return func() {
+		*o = before
+		o.state.History, o.state.Steps = history, steps
+	}
 }
 
 func shortenDropped(text *string) {

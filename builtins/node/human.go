@@ -33,7 +33,7 @@ const deny = "deny"
 func (h *human) Run(s engine.Scope) error {
 	id := visitID(s, h.id)
 	s = s.Child(id)
-	question := strings.Join(h.cfg.Question.Render(valuesOf(s.View(), h.id).lookup), "")
+	question := strings.Join(h.cfg.Question.Render(currentValues(s, h.id).lookup), "")
 	rec, err := startStep(s, id, question)
 	if err != nil {
 		return err

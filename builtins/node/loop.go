@@ -53,9 +53,7 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 		calls := got.calls
 		switch {
 		case got.retry != "":
-			s.Record(engine.WarningAdded{Text: "step " + a.st.ID + ": executor reply was invalid and was requested again: " + got.retry, Repair: engine.ExecutorRetried})
-			d.grow(append(d.sent, model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Reply: r},
-				model.Message{Role: model.User, Text: model.Text{got.retry}}))
+			a.requestAgain(s, d, r, got.retry)
 			continue
 		case len(calls) == 0:
 			d.recordReply(step, r, nil)
@@ -82,10 +80,17 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 	return nil
 }
 
+// requestAgain adds an invalid reply and the request for another one to the conversation.
+func (a *attempt) requestAgain(s engine.Scope, d *transcript, r *model.Reply, why string) {
+	s.Record(engine.WarningAdded{Text: "step " + a.st.ID + ": executor reply was invalid and was requested again: " + why, Repair: engine.ExecutorRetried})
+	d.grow(append(d.sent, model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Reply: r},
+		model.Message{Role: model.User, Text: model.Text{why}}))
+}
+
 // open returns the conversation of a step and what its loop needs of the program.
 func (a *attempt) open(s engine.Scope, p protocol) (d *transcript, defs []model.ToolDef, limits *engine.Limits) {
 	v := s.View()
-	opening, defs := p.open(a.x.opening(v, a.st), a.x.StepTools(v))
+	opening, defs := p.open(a.x.opening(&v, a.st), a.x.StepTools(v))
 	return newTranscript(opening, defs), defs, &v.Program.Limits
 }
 
@@ -134,7 +139,7 @@ func (a *attempt) report(s engine.Scope, r *model.Reply, got parsedReply) {
 		a.rec.Error = "the model refused (" + string(r.Stop) + ")"
 	case model.MaxTokens:
 		a.end(plan.Limit, got.answer)
-		a.rec.Error = "the report was " + truncationText(s.View(), a.x.cfg.LLM.Name, r)
+		a.rec.Error = "the report was " + truncationText(s.View().Program, a.x.cfg.LLM.Name, r)
 	default:
 		a.end(plan.OK, got.answer)
 		if got.isRefusal {
@@ -148,22 +153,14 @@ func (a *attempt) report(s engine.Scope, r *model.Reply, got parsedReply) {
 // cut reports whether the reply was truncated at the output limit.
 func (a *attempt) calls(s engine.Scope, calls []model.ToolCall, repeats *repetition, cut bool) (results []tool.Record, looped string, err error) {
 	results = make([]tool.Record, len(calls))
-	todo := make([]int, 0, len(calls))
-	for i, c := range calls {
-		warning, again := repeats.observe(c)
-		if again {
-			return compactRecords(results[:i]), warning, nil
-		}
-		if warning != "" {
-			results[i] = tool.Record{Tool: c.Name, Args: jsonOr(c.Args), Status: tool.CallError, Result: warning}
-			continue
-		}
-		todo = append(todo, i)
+	todo, looped := repeats.observeAll(calls, results)
+	if looped == "" {
+		err = (&toolTurn{a: a, calls: calls, results: results, cut: cut}).run(s, todo)
 	}
-	if err := (&toolTurn{a: a, calls: calls, results: results, cut: cut}).run(s, todo); err != nil {
-		return compactRecords(results), "", err
+	if looped != "" || err != nil {
+		results = compactRecords(results)
 	}
-	return results, "", nil
+	return results, looped, err
 }
 
 // toolTurn is the tool calls of one reply. After a guard has requested a new plan, running
@@ -203,7 +200,7 @@ func (t *toolTurn) call(s engine.Scope, i int) (err error) {
 		return nil
 	}
 	c := &t.calls[i]
-	t.results[i], err = t.a.call(s, toolName(i), engine.Invocation{
+	t.results[i], err = t.a.call(s, toolName(i), &engine.Invocation{
 		Tool: c.Name, Args: c.Args, CallID: c.ID, Truncated: t.cut, Obsolete: func() error { return t.urged },
 	})
 	if errors.Is(err, engine.ErrReplan) {
@@ -215,9 +212,9 @@ func (t *toolTurn) call(s engine.Scope, i int) (err error) {
 // compactRecords removes the records of calls that were not made.
 func compactRecords(results []tool.Record) []tool.Record {
 	var out []tool.Record
-	for _, r := range results {
-		if r.Status != "" {
-			out = append(out, r)
+	for i := range results {
+		if results[i].Status != "" {
+			out = append(out, results[i])
 		}
 	}
 	return out
@@ -231,6 +228,24 @@ type repetition struct {
 	args       []byte
 	count      int
 	warnedTurn int // the turn whose call got the warning
+}
+
+// observeAll counts calls and returns the indexes of those to make; the others get their
+// result. If the model keeps repeating a call, looped describes it.
+func (r *repetition) observeAll(calls []model.ToolCall, results []tool.Record) (todo []int, looped string) {
+	todo = make([]int, 0, len(calls))
+	for i, c := range calls {
+		warning, again := r.observe(c)
+		if again {
+			return nil, warning
+		}
+		if warning != "" {
+			results[i] = tool.Record{Tool: c.Name, Args: jsonOr(c.Args), Status: tool.CallError, Result: warning}
+			continue
+		}
+		todo = append(todo, i)
+	}
+	return todo, ""
 }
 
 // observe counts a call. A call over the limit returns a warning to use as its result. If

@@ -18,13 +18,13 @@ import (
 // newest earlier steps (those of earlier runs first) as pairs of step and report, and the
 // step itself. It contains no tool calls of earlier steps, so it never has a call without
 // a result. Parts that rarely change come first, which helps prompt caching.
-func (x *executor) opening(v engine.View, st plan.Step) []model.Message {
+func (x *executor) opening(v *engine.View, st plan.Step) []model.Message {
 	limit := v.Program.Limits.ExecutorMessageHistoryLimit
 	pairs, earlier := executedSteps(v.State.Steps), v.State.Earlier
 	earlier = earlier[min(len(earlier), max(0, len(earlier)+len(pairs)-limit)):]
 	pairs = pairs[render.History(limit).First(len(pairs)):]
 	out := make([]model.Message, 0, 2*(len(earlier)+len(pairs))+6)
-	out = append(out, model.Message{Role: model.System, Text: x.system(&v, st)})
+	out = append(out, model.Message{Role: model.System, Text: x.system(v, st)})
 	for _, in := range earlier {
 		out = append(out,
 			model.Message{Role: model.User, Text: model.Text{in.Question}},
@@ -76,7 +76,7 @@ func (x *executor) system(v *engine.View, st plan.Step) model.Text {
 	own := systemPrompt(v, x.cfg.LLM.Name, x.cfg.ExecutorSystemPrompt)
 	text := model.Text{executorSystem}
 	if !own.IsZero() {
-		text = model.Text(own.Render(valuesOf(*v, x.id).lookup))
+		text = model.Text(own.Render(valuesOf(v, x.id).lookup))
 	}
 	if x.isFinal(v, st) {
 		text = withSchema(v, text, answerSchema)
@@ -85,7 +85,7 @@ func (x *executor) system(v *engine.View, st plan.Step) model.Text {
 }
 
 // task returns the message that gives the executor its step.
-func task(v engine.View, st plan.Step) model.Text {
+func task(v *engine.View, st plan.Step) model.Text {
 	text := model.Text{st.Goal, "\n"}
 	if len(st.Tools) > 0 {
 		text = append(text, "Tools: ")
@@ -114,7 +114,7 @@ func task(v engine.View, st plan.Step) model.Text {
 
 // situation returns the plan context of a guided step: its position in the plan and the
 // results of the newest steps before it.
-func (a *attempt) situation(v engine.View) *tool.PlanContext {
+func (a *attempt) situation(v *engine.View) *tool.PlanContext {
 	const newest, resultBytes = 5, 4000
 	c := &tool.PlanContext{
 		Objective: v.State.Question, Goal: a.st.Goal, Context: a.st.Context, Success: a.st.Success,

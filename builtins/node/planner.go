@@ -66,18 +66,19 @@ func (c *PlannerConfig) rules() engine.PlanRules {
 
 // Run requests a plan until it is valid and approved, and then adopts it.
 func (p *planner) Run(s engine.Scope) error {
-	replanReason := s.View().State.ReplanRequest // from a guard, in a graph without a reflector
-	if err := replanLimit(s, 0, replanReason); err != nil {
+	replanReason, err := replanRequest(s)
+	if err != nil {
 		return err
 	}
 	for rejected := 0; ; {
 		s := s.Child(s.Nth("plan"))
-		v := s.View()
-		messages, err := renderCompacted(s, v, p.parts(v), func(v engine.View) []model.Message { return p.prompt(v, replanReason) })
+		x := p.use(currentValues(s, p.id))
+		turn, replan := planTurn(x), x.v.State.Plan.Version > 0
+		messages, err := renderCompacted(s, x, p.parts(x), func() []model.Message { return p.prompt(x, replanReason) })
 		if err != nil {
 			return err
 		}
-		out, err := planTurn(p.id, p.PlanRules()).ask(s, "planner", p.cfg.LLM.Name, messages)
+		out, err := turn.ask(s, "planner", p.cfg.LLM.Name, messages)
 		if err != nil {
 			return err
 		}
@@ -100,7 +101,7 @@ func (p *planner) Run(s engine.Scope) error {
 		if replanReason = denied; replanReason != "" {
 			continue
 		}
-		s.Record(engine.PlanAccepted{Steps: steps, By: p.id, Planner: p.id, Replan: v.State.Plan.Version > 0})
+		s.Record(engine.PlanAccepted{Steps: steps, By: p.id, Planner: p.id, Replan: replan})
 		verdict, err := s.Guards(engine.AfterPlan, nil)
 		if err != nil || !verdict.Replan {
 			return err
@@ -110,6 +111,19 @@ func (p *planner) Run(s engine.Scope) error {
 			return err
 		}
 	}
+}
+
+// use makes the values use the planner's own rules.
+func (p *planner) use(x *values) *values {
+	x.rules, x.hasRules = p.PlanRules(), true
+	return x
+}
+
+// replanRequest returns a guard's request for a new plan, in a graph without a reflector,
+// or the limit that the plan would exceed.
+func replanRequest(s engine.Scope) (string, error) {
+	reason := s.View().State.ReplanRequest
+	return reason, replanLimit(s, 0, reason)
 }
 
 // replanLimit returns the limit that a guard's request for a new plan would exceed, or
@@ -131,42 +145,42 @@ func takeAnswer(s engine.Scope, at engine.GuardPlace, a engine.Answer) (again st
 	if err == nil && verdict.Replan {
 		return verdict.Message, nil
 	}
-	var end *stop.Error
-	if !errors.As(err, &end) || end.Reason.Status != stop.RunFailed {
+	if end, ok := errors.AsType[*stop.Error](err); !ok || end.Reason.Status != stop.RunFailed {
 		s.Record(engine.Answered{Answer: a})
 	}
 	return "", err
 }
 
 // Prompt returns the messages that the planner would send now.
-func (p *planner) Prompt(v engine.View) []model.Message { return p.prompt(v, "") }
+func (p *planner) Prompt(v engine.View) []model.Message {
+	return p.prompt(p.use(valuesOf(&v, p.id)), "")
+}
 
 // Call returns the call that the planner would make now.
 func (p *planner) Call(v engine.View) model.Call {
-	return planCall(v, "planner", p.cfg.LLM.Name, p.cfg.PlanFormat, p.Prompt(v))
+	return planCall(v.Program, "planner", p.cfg.LLM.Name, p.cfg.PlanFormat, p.Prompt(v))
 }
 
-func (p *planner) prompt(v engine.View, replanReason string) []model.Message {
+func (p *planner) prompt(x *values, replanReason string) []model.Message {
+	v := &x.v
 	template := p.template(v)
-	x := valuesOf(v, p.id)
-	x.rules, x.hasRules = p.PlanRules(), true
 	x.showHistory(template)
 	user := withSession(v, withFiles(v, model.Text(template.Render(x.lookup)), template))
 	if replanReason != "" {
 		user = append(user, "\n\n", replanText, replanReason)
 	}
 	if addsSteps(v, template) {
-		user = append(append(user, "\n\nCompleted steps (do not repeat them):\n"), render.Completed(v)...)
+		user = append(append(user, "\n\nCompleted steps (do not repeat them):\n"), render.Completed(v.State.Steps)...)
 	}
 	return []model.Message{
-		{Role: model.System, Text: planningSystem(v, x, p.cfg.LLM.Name, p.cfg.SystemPrompt, template)},
+		{Role: model.System, Text: planningSystem(x, p.cfg.LLM.Name, p.cfg.SystemPrompt, template)},
 		{Role: model.User, Text: user},
 	}
 }
 
 // template returns the user prompt template, which differs if the conversation has
 // earlier turns.
-func (p *planner) template(v engine.View) component.PromptRef {
+func (p *planner) template(v *engine.View) component.PromptRef {
 	if len(v.State.History) > 0 {
 		return p.cfg.PlannerWithHistoryTemplate
 	}
@@ -175,14 +189,14 @@ func (p *planner) template(v engine.View) component.PromptRef {
 
 // addsSteps reports whether a replan prompt must append the completed steps because its
 // template does not show them.
-func addsSteps(v engine.View, template component.PromptRef) bool {
+func addsSteps(v *engine.View, template component.PromptRef) bool {
 	return v.State.Plan.Version > 0 && len(v.State.Steps) > 0 && !template.Uses("parameters.completed_steps")
 }
 
-func (p *planner) parts(v engine.View) promptParts {
-	template := p.template(v)
-	out := partsOf(template, v)
-	out.steps = out.steps || addsSteps(v, template)
+func (p *planner) parts(x *values) promptParts {
+	template := p.template(&x.v)
+	out := partsOf(template, x)
+	out.steps = out.steps || addsSteps(&x.v, template)
 	return out
 }
 
@@ -191,8 +205,8 @@ const responseFormatName = "parameters.plan_execute_reflect_response_format"
 // planningSystem returns the system prompt of planner and reflector: their role, the
 // response format, and the output schema. A prompt of the spec replaces the first and the
 // last; the response format is added unless the prompt or the template contains it.
-func planningSystem(v engine.View, x *values, llm string, own, template component.PromptRef) model.Text {
-	own = systemPrompt(&v, llm, own)
+func planningSystem(x *values, llm string, own, template component.PromptRef) model.Text {
+	own = systemPrompt(&x.v, llm, own)
 	text := append(make(model.Text, 0, 8), plannerSystem)
 	if !own.IsZero() {
 		text = model.Text(own.Render(x.lookup))
@@ -200,8 +214,8 @@ func planningSystem(v engine.View, x *values, llm string, own, template componen
 	if !own.Uses(responseFormatName) && !x.uses(template, responseFormatName) {
 		text = append(text, "\n", x.responseFormat())
 	}
-	if own.IsZero() && v.Program.Output == nil {
+	if own.IsZero() && x.v.Program.Output == nil {
 		text = append(text, "\n", finalReport)
 	}
-	return withDatetime(&v, withSchema(&v, text, outputSchema))
+	return withDatetime(&x.v, withSchema(&x.v, text, outputSchema))
 }

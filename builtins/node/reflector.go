@@ -77,10 +77,11 @@ const (
 func (x *reflector) Run(s engine.Scope) error {
 	for rejected := 0; ; {
 		s := s.Child(s.Nth("reflect"))
-		v, last := x.turn(s, rejected)
-		turn := planTurn(x.id, rulesOf(v, x.id))
+		vals, last := x.turn(s, rejected)
+		rules, urged := *vals.plan(), vals.v.State.ReplanRequest != ""
+		turn := planTurn(vals)
 		turn.last = last != nil
-		messages, err := renderCompacted(s, v, partsOf(x.cfg.ReflectPromptTemplate, v), func(v engine.View) []model.Message { return x.prompt(v, last != nil) })
+		messages, err := renderCompacted(s, vals, partsOf(x.cfg.ReflectPromptTemplate, vals), func() []model.Message { return x.prompt(vals, last != nil) })
 		if err != nil {
 			return err
 		}
@@ -92,7 +93,7 @@ func (x *reflector) Run(s engine.Scope) error {
 		if out.answer == nil && last != nil {
 			return last
 		}
-		again, err := x.take(s, v, out)
+		again, err := x.take(s, rules, urged, out)
 		if err != nil || again == "" {
 			return err
 		}
@@ -108,16 +109,16 @@ func (x *reflector) Run(s engine.Scope) error {
 }
 
 // take adopts the model's reply, after an approval if the spec requires one, and
-// evaluates the guards on it. If a guard or a reviewer rejects it, again is the reason.
-func (x *reflector) take(s engine.Scope, v engine.View, out outcome) (again string, err error) {
+// evaluates the guards on it. urged reports that a guard requested the new plan. If a
+// guard or a reviewer rejects the reply, again is the reason.
+func (x *reflector) take(s engine.Scope, rules engine.PlanRules, urged bool, out outcome) (again string, err error) {
 	if out.answer != nil {
 		return takeAnswer(s, engine.AfterReflect, *out.answer)
 	}
-	steps, denied, err := review(s, x.id, rulesOf(v, x.id), out.steps)
+	steps, denied, err := review(s, x.id, rules, out.steps)
 	if err != nil || denied != "" {
 		return denied, err
 	}
-	urged := v.State.ReplanRequest != ""
 	s.Record(engine.PlanAccepted{Steps: steps, By: x.id, Replan: urged || x.cfg.Strategy != perStep})
 	verdict, err := s.Guards(engine.AfterReflect, nil)
 	if err != nil || !verdict.Replan {
@@ -126,23 +127,25 @@ func (x *reflector) take(s engine.Scope, v engine.View, out outcome) (again stri
 	return verdict.Message, nil
 }
 
-// turn returns the view to review and, if this must be the last review, the limit that
-// ends the run.
-func (x *reflector) turn(s engine.Scope, rejected int) (engine.View, error) {
-	if v := s.View(); x.lastTurn(v, rejected) == nil {
-		return v, nil
+// turn returns the values of the review and, if this must be the last review, the limit
+// that ends the run.
+func (x *reflector) turn(s engine.Scope, rejected int) (*values, error) {
+	vals := currentValues(s, x.id)
+	if x.lastTurn(&vals.v, rejected) == nil {
+		return vals, nil
 	}
 	var last error
 	s.Exceeded(func(engine.Limits) bool {
-		last = x.lastTurn(s.View(), rejected)
+		v := s.View()
+		last = x.lastTurn(&v, rejected)
 		return last != nil
 	})
-	return s.View(), last
+	return currentValues(s, x.id), last
 }
 
 // lastTurn returns the limit that leaves no room for another step, or nil.
-func (x *reflector) lastTurn(v engine.View, rejected int) error {
-	l, st := v.Program.Limits, v.State
+func (x *reflector) lastTurn(v *engine.View, rejected int) error {
+	l, st := &v.Program.Limits, &v.State
 	switch {
 	case st.Executed >= l.MaxSteps:
 		return stop.AtLimit(stop.MaxSteps, "limits.max_steps", "%d steps were executed", st.Executed)
@@ -154,16 +157,16 @@ func (x *reflector) lastTurn(v engine.View, rejected int) error {
 
 // Prompt returns the messages that the reflector would send now.
 func (x *reflector) Prompt(v engine.View) []model.Message {
-	return x.prompt(v, x.lastTurn(v, 0) != nil)
+	return x.prompt(valuesOf(&v, x.id), x.lastTurn(&v, 0) != nil)
 }
 
 // Call returns the call that the reflector would make now.
 func (x *reflector) Call(v engine.View) model.Call {
-	return planCall(v, "reflector", x.cfg.LLM.Name, rulesOf(v, x.id).Format, x.Prompt(v))
+	return planCall(v.Program, "reflector", x.cfg.LLM.Name, rulesOf(&v, x.id).Format, x.Prompt(v))
 }
 
-func (x *reflector) prompt(v engine.View, last bool) []model.Message {
-	vals := valuesOf(v, x.id)
+func (x *reflector) prompt(vals *values, last bool) []model.Message {
+	v := &vals.v
 	vals.reviewPrompt, vals.hasReviewPrompt = x.cfg.ReflectPrompt, true
 	vals.showHistory(x.cfg.ReflectPromptTemplate)
 	vals.uncondensed = last
@@ -180,7 +183,7 @@ func (x *reflector) prompt(v engine.View, last bool) []model.Message {
 		user = append(user, "\n\n", lastTurnText)
 	}
 	return []model.Message{
-		{Role: model.System, Text: planningSystem(v, vals, x.cfg.LLM.Name, own, x.cfg.ReflectPromptTemplate)},
+		{Role: model.System, Text: planningSystem(vals, x.cfg.LLM.Name, own, x.cfg.ReflectPromptTemplate)},
 		{Role: model.User, Text: user},
 	}
 }

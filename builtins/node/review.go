@@ -28,7 +28,7 @@ func review(s engine.Scope, by string, p engine.PlanRules, steps []plan.Step) (o
 		v.State = v.State.Apply(engine.PlanAccepted{Steps: steps})
 		return v.Env(source)
 	}
-	if !needsApproval(s, p.Approval, env) || sameSteps(s.View().State, steps) {
+	if !needsApproval(s, p.Approval, env) || sameSteps(s, steps) {
 		return steps, "", nil
 	}
 	name, question := "approval", "Run this plan?"
@@ -72,10 +72,11 @@ func needsApproval(s engine.Scope, g component.GuardRef, env func(string) map[st
 // sameSteps reports whether steps are the remaining steps of the plan: the same goals in
 // the same order with the same dependencies, and no other change. Fields that the reply
 // omits count as unchanged.
-func sameSteps(st engine.State, steps []plan.Step) bool {
-	open := st.Remaining()
+func sameSteps(s engine.Scope, steps []plan.Step) bool {
+	v := s.View()
+	open := v.State.Remaining()
 	behind := func(step plan.Step) []string {
-		deps := slices.DeleteFunc(slices.Clone(step.DependsOn), st.Done)
+		deps := slices.DeleteFunc(slices.Clone(step.DependsOn), v.State.Done)
 		slices.Sort(deps)
 		return slices.Compact(deps)
 	}
@@ -94,8 +95,9 @@ func editedPlan(s engine.Scope, by, format string, edit json.RawMessage) ([]plan
 	if p.Kind != reply.Plan {
 		return nil, errors.New(p.Message)
 	}
-	steps := planning.AddDependencies(planning.Number(s.View(), toSteps(p.Steps)))
-	if wrong := planning.Check(s, stepTools(s.View(), by), format, steps); len(wrong) > 0 {
+	v := s.View()
+	steps := planning.AddDependencies(planning.Number(&v, toSteps(p.Steps)))
+	if wrong := planning.Check(s, &v, stepTools(&v, by), format, steps); len(wrong) > 0 {
 		return nil, errors.New(strings.Join(wrong, "; "))
 	}
 	return steps, nil

@@ -10,7 +10,7 @@ import (
 
 // rulesOf returns the rules of the current plan or, before there is one, those of the
 // planner that precedes the node.
-func rulesOf(v engine.View, of string) engine.PlanRules {
+func rulesOf(v *engine.View, of string) engine.PlanRules {
 	if p, ok := v.Program.Nodes[v.State.Planner].(engine.Planner); ok {
 		return p.PlanRules()
 	}
@@ -36,7 +36,7 @@ func allRules(p *engine.Program, of string) (out []engine.PlanRules) {
 
 // stepTools returns the tools available to the steps of a plan that the node makes: those
 // of the executors that follow it, in spec order.
-func stepTools(v engine.View, of string) []tool.Info {
+func stepTools(v *engine.View, of string) []tool.Info {
 	p := v.Program
 	if len(engine.NodesWith[engine.StepRunner](p)) > 1 {
 		if ahead := p.Graph.Ahead(of, func(id string) bool { return engine.NodeIs[engine.StepRunner](p, id) }); len(ahead) > 0 {
@@ -44,16 +44,16 @@ func stepTools(v engine.View, of string) []tool.Info {
 		}
 	}
 	if _, x := engine.NodeWith[engine.StepRunner](p); x != nil {
-		return x.StepTools(v)
+		return x.StepTools(*v)
 	}
 	return v.Tools
 }
 
 // anyOf returns the tools that at least one of the executors can use.
-func toolsOfAny(v engine.View, executors []string) (out []tool.Info) {
+func toolsOfAny(v *engine.View, executors []string) (out []tool.Info) {
 	usable := map[string]bool{}
 	for _, id := range executors {
-		for _, t := range v.Program.Nodes[id].(engine.StepRunner).StepTools(v) {
+		for _, t := range v.Program.Nodes[id].(engine.StepRunner).StepTools(*v) {
 			usable[t.Name] = true
 		}
 	}
@@ -62,8 +62,8 @@ func toolsOfAny(v engine.View, executors []string) (out []tool.Info) {
 
 // reviewPrompt returns the prompt of the program's reviewer, which other templates may
 // include.
-func reviewPrompt(v engine.View) component.PromptRef {
-	if _, x := engine.NodeWith[engine.PlanReviewer](v.Program); x != nil {
+func reviewPrompt(p *engine.Program) component.PromptRef {
+	if _, x := engine.NodeWith[engine.PlanReviewer](p); x != nil {
 		return x.ReviewPrompt()
 	}
 	return Reflector.Config().(*ReflectorConfig).ReflectPrompt

@@ -103,7 +103,7 @@ func (x *router) Prompt(v engine.View) []model.Message {
 	}
 	return []model.Message{
 		{Role: model.System, Text: system},
-		{Role: model.User, Text: model.Text(x.cfg.Prompt.Render(valuesOf(v, x.id).lookup))},
+		{Role: model.User, Text: model.Text(x.cfg.Prompt.Render(valuesOf(&v, x.id).lookup))},
 	}
 }
 

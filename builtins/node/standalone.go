@@ -21,7 +21,8 @@ func (x *executor) planQuestion(s engine.Scope) {
 
 // replyWithResult sets the step's result as the reply that edges read.
 func (x *executor) replyWithResult(s engine.Scope) {
-	if rec, ok := s.View().State.Record(x.id); ok {
+	v := s.View()
+	if rec, ok := v.State.Record(x.id); ok {
 		s.Record(engine.NodeReplied{By: x.id, Reply: exprenv.Reply{Text: rec.Result}})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pexctl/pex/builtins/node/planning"
 	"github.com/pexctl/pex/engine"
@@ -17,9 +18,10 @@ import (
 // attempt is one attempt at a step.
 type attempt struct {
 	x          *executor
-	visit      *batchRun // the visit it belongs to
-	st         plan.Step // with references filled in
-	n          int       // from 1
+	visit      *batchRun     // the visit it belongs to
+	st         plan.Step     // with references filled in
+	n          int           // from 1
+	began      time.Duration // active time at the start of the step
 	rec        plan.StepRecord
 	hadEffects bool // a write effect ran or may have run
 
@@ -30,12 +32,11 @@ type attempt struct {
 // holds the outcome; an error ends the run or is a guard's request for a new plan. If a
 // guard on a tool call requests one, the step ends as cancelled. It did not fail, so
 // on_step_error does not apply and it is not retried.
-func (x *executor) step(s engine.Scope, st plan.Step, visit *batchRun) (plan.StepRecord, error) {
+func (x *executor) step(s engine.Scope, st plan.Step, visit *batchRun) (*plan.StepRecord, error) {
 	s = s.Child("step." + st.ID)
-	began := s.Now()
 	st, refErr := fill(s, st)
 	var replan error // a guard's request for a new plan
-	a := &attempt{x: x, visit: visit, st: st, rec: plan.StepRecord{ID: st.ID, Goal: st.Goal}}
+	a := &attempt{x: x, visit: visit, st: st, began: s.Now(), rec: plan.StepRecord{ID: st.ID, Goal: st.Goal}}
 	for a.n = 1; ; a.n++ {
 		s.Record(engine.StepStarted{Step: st, Attempt: a.n})
 		a.rec.Attempts = a.n
@@ -53,27 +54,35 @@ func (x *executor) step(s engine.Scope, st plan.Step, visit *batchRun) (plan.Ste
 		if err != nil {
 			a.rec.Result = ""
 			a.fail(cutStatus(err))
-			a.rec.DurationMS = (s.Now() - began).Milliseconds()
-			s.Record(engine.StepEnded{Record: a.rec})
-			return a.rec, err
+			a.recordEnd(s)
+			return &a.rec, err
 		}
 		if a.rec.Status == plan.OK || a.hadEffects || a.n >= x.cfg.StepAttempts {
 			break
 		}
 	}
-	a.rec.DurationMS = (s.Now() - began).Milliseconds()
-	s.Record(engine.StepEnded{Record: a.rec})
+	a.recordEnd(s)
 	verdict, err := s.Guards(engine.AfterStep, func(source string) map[string]any {
-		return s.View().StepEnv(source, a.rec)
+		v := s.View()
+		return v.StepEnv(source, &a.rec)
 	})
 	if again := verdict.ReplanRequest(); again != nil {
 		visit.replanErr = again
 	}
-	return a.rec, cmp.Or(err, replan)
+	return &a.rec, cmp.Or(err, replan)
+}
+
+// recordEnd records that the step has ended.
+func (a *attempt) recordEnd(s engine.Scope) {
+	a.rec.DurationMS = (s.Now() - a.began).Milliseconds()
+	s.Record(engine.StepEnded{Record: a.rec})
 }
 
 // fill returns a step with its references filled in.
-func fill(s engine.Scope, st plan.Step) (plan.Step, error) { return planning.Fill(s.View(), st) }
+func fill(s engine.Scope, st plan.Step) (plan.Step, error) {
+	v := s.View()
+	return planning.Fill(&v, st)
+}
 
 // try makes one attempt within step_timeout, and verifies it.
 func (a *attempt) try(s engine.Scope) error {
@@ -148,10 +157,10 @@ func (a *attempt) ask(s engine.Scope, name string, c model.Call) (*model.Reply, 
 }
 
 // call runs one tool call and adds it to the record.
-func (a *attempt) call(s engine.Scope, name string, u engine.Invocation) (tool.Record, error) {
-	u.StepID, u.Step = a.st.ID, a.rec
+func (a *attempt) call(s engine.Scope, name string, u *engine.Invocation) (tool.Record, error) {
+	u.StepID, u.Step = a.st.ID, &a.rec
 	u.Refuse = a.refuse(s, u.Tool)
-	rec, wrote, err := s.Tool(name, u)
+	rec, wrote, err := s.Tool(name, *u)
 	a.hadEffects = a.hadEffects || wrote
 	return rec, err
 }
@@ -171,16 +180,16 @@ func (a *attempt) refuse(s engine.Scope, tool string) string {
 func (a *attempt) addCalls(s engine.Scope, recs []tool.Record) {
 	a.rec.ToolCalls = append(a.rec.ToolCalls, recs...)
 	for _, rec := range recs {
-		if t := toolSpec(s.View(), rec.Tool); t != nil && t.IncludeOutput && rec.Status == tool.CallOK {
+		if t := toolSpec(s.View().Program, rec.Tool); t != nil && t.IncludeOutput && rec.Status == tool.CallOK {
 			a.rec.Notes += rec.Tool + ": " + rec.Text() + "\n"
 		}
 	}
 }
 
-func toolSpec(v engine.View, name string) *tool.Spec {
-	for i := range v.Program.Tools {
-		if v.Program.Tools[i].Name == name {
-			return &v.Program.Tools[i]
+func toolSpec(p *engine.Program, name string) *tool.Spec {
+	for i := range p.Tools {
+		if p.Tools[i].Name == name {
+			return &p.Tools[i]
 		}
 	}
 	return nil

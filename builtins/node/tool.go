@@ -37,7 +37,7 @@ func (t *toolNode) Run(s engine.Scope) error {
 	s = s.Child(id)
 	began := s.Now()
 	v := s.View()
-	x := valuesOf(v, t.id)
+	x := valuesOf(&v, t.id)
 	info, _ := findTool(v.Tools, t.cfg.Tool)
 	args := make(map[string]any, len(t.cfg.Args))
 	for _, k := range slices.Sorted(maps.Keys(t.cfg.Args)) {
@@ -47,7 +47,7 @@ func (t *toolNode) Run(s engine.Scope) error {
 	if err != nil {
 		return err
 	}
-	call, _, err := s.Tool("tool.0", engine.Invocation{Tool: t.cfg.Tool, Args: jsonvalue.Encode(args), StepID: id, Step: rec})
+	call, _, err := s.Tool("tool.0", engine.Invocation{Tool: t.cfg.Tool, Args: jsonvalue.Encode(args), StepID: id, Step: &rec})
 	if err != nil {
 		if call.Status != "" {
 			rec.ToolCalls = []tool.Record{call}

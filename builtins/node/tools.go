@@ -32,14 +32,12 @@ func (x *executor) Tools(v engine.View) []tool.Info {
 
 // Tools returns the tools that the planner's prompt lists.
 func (p *planner) Tools(v engine.View) []tool.Info {
-	x := valuesOf(v, p.id)
-	x.rules, x.hasRules = p.PlanRules(), true
-	return x.listedTools(p.cfg.LLM.Name, p.cfg.SystemPrompt, p.cfg.PlannerPromptTemplate)
+	return p.use(valuesOf(&v, p.id)).listedTools(p.cfg.LLM.Name, p.cfg.SystemPrompt, p.cfg.PlannerPromptTemplate)
 }
 
 // Tools returns the tools that the reflector's prompt lists.
 func (x *reflector) Tools(v engine.View) []tool.Info {
-	vals := valuesOf(v, x.id)
+	vals := valuesOf(&v, x.id)
 	vals.reviewPrompt, vals.hasReviewPrompt = x.cfg.ReflectPrompt, true
 	own := x.cfg.SystemPrompt
 	if own.IsZero() {
@@ -55,7 +53,7 @@ func (x *values) listedTools(llm string, own, template component.PromptRef) []to
 	if !x.uses(template, toolsName) && !own.Uses(toolsName) {
 		return nil
 	}
-	return stepTools(x.v, x.nodeID)
+	return stepTools(&x.v, x.nodeID)
 }
 
 // Tools returns the tool that the node calls.

@@ -44,7 +44,7 @@ func (d *transcript) compact(s engine.Scope, a *attempt) error {
 	if d.s = s; !compact.Enabled(s.View().Program) {
 		return nil
 	}
-	return compact.Compaction{Scope: s, Conversation: d, Step: a.st, Lookup: valuesOf(s.View(), "").lookup, OnUsage: func(t model.Tokens) {
+	return compact.Compaction{Scope: s, Conversation: d, Step: a.st, Lookup: currentValues(s, "").lookup, OnUsage: func(t model.Tokens) {
 		a.rec.Usage.ModelCalls++
 		a.rec.Usage.Tokens = a.rec.Usage.Plus(t)
 	}}.Run()
@@ -242,7 +242,8 @@ func (d *transcript) snapshot() {
 // recapMessage renders a recap after the parts that are never summarized: the plan and
 // the outcome of each step.
 func (d *transcript) recapMessage(r engine.Recap) model.Message {
-	text := append(model.Text{recapIntro, "\nThe plan and the status of its steps:\n"}, render.Plan(d.s.View().State)...)
+	v := d.s.View()
+	text := append(model.Text{recapIntro, "\nThe plan and the status of its steps:\n"}, render.Plan(&v.State)...)
 	return model.Message{Role: model.User, Text: render.Fenced(append(text, "\nNotes:\n"), r.Text)}
 }
 

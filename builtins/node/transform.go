@@ -36,7 +36,7 @@ func (t *transform) Run(s engine.Scope) error {
 	if err != nil {
 		return err
 	}
-	text := strings.Join(t.cfg.Template.Render(valuesOf(s.View(), t.id).lookup), "")
+	text := strings.Join(t.cfg.Template.Render(currentValues(s, t.id).lookup), "")
 	rec.Status, rec.Result = plan.OK, text
 	if !t.cfg.Filter.IsZero() {
 		if out, err := t.filtered(text); err != nil {

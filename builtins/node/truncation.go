@@ -11,14 +11,14 @@ import (
 
 // truncationText explains a truncated reply: after how many tokens it was cut off, and
 // which key raises the limit.
-func truncationText(v engine.View, llm string, r *model.Reply) string {
+func truncationText(p *engine.Program, llm string, r *model.Reply) string {
 	key := outputKey(llm)
 	text := fmt.Sprintf("cut off after %d output tokens", r.Usage.Output)
-	i := slices.IndexFunc(v.Program.Models, func(m engine.ModelSpec) bool { return m.Name == llm })
+	i := slices.IndexFunc(p.Models, func(m engine.ModelSpec) bool { return m.Name == llm })
 	if i < 0 {
 		return text
 	}
-	m := &v.Program.Models[i]
+	m := &p.Models[i]
 	if r.Bound != nil && r.Bound.Limit != "" {
 		return fmt.Sprintf("%s: %s left room for %d tokens; raise it, or set %s", text, r.Bound.Limit, r.Bound.Tokens, key)
 	}
@@ -31,7 +31,7 @@ func truncationText(v engine.View, llm string, r *model.Reply) string {
 	for _, limit := range []struct {
 		key string
 		on  bool
-	}{{"limits.max_cost", v.Program.Limits.MaxCost > 0}, {"limits.max_tokens", v.Program.Limits.MaxTokens > 0}} {
+	}{{"limits.max_cost", p.Limits.MaxCost > 0}, {"limits.max_tokens", p.Limits.MaxTokens > 0}} {
 		if limit.on {
 			return fmt.Sprintf("%s: under %s a reply has at most %d unless %s is set", text, limit.key, model.DefaultOutput, key)
 		}

@@ -17,14 +17,16 @@ import (
 
 // turn asks a model for a plan or an answer until the reply is usable.
 type turn struct {
+	program     *engine.Program
 	nodeID      string // ID of the node that asks
 	format      string
 	planRepairs int  // repair requests left for invalid plans
 	last        bool // an answer is required; steps are not checked, because nothing will run them
 }
 
-func planTurn(by string, p engine.PlanRules) turn {
-	return turn{nodeID: by, format: p.Format, planRepairs: p.MaxRepairs}
+func planTurn(x *values) turn {
+	rules := x.plan()
+	return turn{program: x.v.Program, nodeID: x.nodeID, format: rules.Format, planRepairs: rules.MaxRepairs}
 }
 
 // outcome is a usable reply: steps or an answer.
@@ -45,19 +47,15 @@ type replyError struct {
 // as often as the spec allows. A refusal is not retried.
 func (t turn) ask(s engine.Scope, role, llm string, messages []model.Message) (outcome, error) {
 	plans, answers := t.planRepairs, 0
-	if out := s.View().Program.Output; out != nil {
+	if out := t.program.Output; out != nil {
 		answers = out.MaxAttempts
 	}
 	for n := 1; ; n++ {
-		r, err := s.Model(attemptPath("model", n), planCall(s.View(), role, llm, t.format, messages))
+		r, err := s.Model(attemptPath("model", n), planCall(t.program, role, llm, t.format, messages))
 		if err != nil {
 			return outcome{}, err
 		}
-		if s.View().Conversation {
-			s.Record(engine.MessagesAdded{System: messages[0].Text, Messages: []model.Message{
-				messages[len(messages)-1], {Role: model.Assistant, Text: model.Text{r.Text}, Reply: r},
-			}})
-		}
+		recordExchange(s, messages, r)
 		out, bad, err := t.read(s, r)
 		if err != nil || bad.text == "" {
 			return out, err
@@ -68,7 +66,7 @@ func (t turn) ask(s engine.Scope, role, llm string, messages []model.Message) (o
 		}
 		why := bad
 		if r.Stop == model.MaxTokens {
-			why.text += " (" + truncationText(s.View(), llm, r) + ")"
+			why.text += " (" + truncationText(t.program, llm, r) + ")"
 		}
 		if n == 2 || n == 1 && *left == 0 {
 			warnUnenforced(s, role, llm)
@@ -85,8 +83,8 @@ func (t turn) ask(s engine.Scope, role, llm string, messages []model.Message) (o
 }
 
 // planCall returns the call that asks for a plan or an answer.
-func planCall(v engine.View, role, llm, format string, messages []model.Message) model.Call {
-	return model.Call{Role: role, LLM: llm, Messages: messages, Schema: planning.Schema(format, v.Program.Output)}
+func planCall(p *engine.Program, role, llm, format string, messages []model.Message) model.Call {
+	return model.Call{Role: role, LLM: llm, Messages: messages, Schema: planning.Schema(format, p.Output)}
 }
 
 func attemptPath(name string, n int) string {
@@ -172,17 +170,17 @@ func (t turn) readPlan(s engine.Scope, r *model.Reply, p reply.Result) (outcome,
 	if most := planning.MaxSteps + len(v.State.Steps); len(p.Steps) > most { // before any work proportional to the number of steps
 		return outcome{}, replyError{text: planning.TooLong(len(p.Steps))}, nil
 	}
-	remaining, done := planning.Unfinished(v, toSteps(p.Steps))
+	remaining, done := planning.Unfinished(&v, toSteps(p.Steps))
 	if len(done) > 0 {
 		if len(remaining) == 0 && !t.last {
 			return outcome{}, replyError{text: "all its steps are completed: return the remaining steps or the result"}, nil
 		}
 		s.Record(engine.WarningAdded{Text: "ignored completed steps that a reply repeats: " + strings.Join(done, ", "), Repair: engine.StepsDropped})
 	}
-	steps := planning.Number(s.View(), remaining)
+	steps := planning.Number(&v, remaining)
 	if !t.last {
 		steps = planning.AddDependencies(steps)
-		if wrong := planning.Check(s, stepTools(v, t.nodeID), t.format, steps); len(wrong) > 0 {
+		if wrong := planning.Check(s, &v, stepTools(&v, t.nodeID), t.format, steps); len(wrong) > 0 {
 			return outcome{}, replyError{text: joinErrors(wrong)}, nil
 		}
 	}

@@ -17,7 +17,8 @@ func (a *attempt) verify(s engine.Scope) error {
 	case "judge":
 		return a.judge(s)
 	default:
-		ok, err := rule.Eval(s.View().StepEnv(rule.Source, a.rec))
+		v := s.View()
+		ok, err := rule.Eval(v.StepEnv(rule.Source, &a.rec))
 		switch {
 		case err != nil:
 			a.fail(plan.Failed, "`"+rule.Source+"` fails on the step's result: "+err.Error())

@@ -273,7 +273,8 @@ func (s *Scope) walk() error {
 		for _, e := range s.r.program.Graph.From(from) {
 			holds := e.Label == ""
 			if !holds {
-				holds, _ = e.Guard.Eval(s.View().Env(e.Label))
+				v := s.View()
+				holds, _ = e.Guard.Eval(v.Env(e.Label))
 			}
 			if holds {
 				at = e.To

@@ -20,7 +20,7 @@ import (
 
 // Model implements engine.Scope.
 func (s *Scope) Model(name string, c model.Call) (*model.Reply, error) {
-	spec := s.View().Model(c.LLM)
+	spec := s.r.program.Model(c.LLM)
 	if spec == nil {
 		return nil, stop.Fail(stop.Internal, "llms", "llm %q is not in the program", c.LLM)
 	}
@@ -37,7 +37,7 @@ func (s *Scope) Model(name string, c model.Call) (*model.Reply, error) {
 			break
 		}
 		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s failed, so %s is used instead: %s", c.LLM, other, me), Repair: engine.FellBack})
-		reply, err = s.ask(fmt.Sprintf("%s.fallback.%d", name, i+1), nth, s.View().Model(other), c)
+		reply, err = s.ask(fmt.Sprintf("%s.fallback.%d", name, i+1), nth, s.r.program.Model(other), c)
 	}
 	return reply, err
 }
@@ -299,7 +299,8 @@ func (s *Scope) guards(at engine.GuardPlace, env func(source string) map[string]
 		}
 		variables := env
 		if variables == nil {
-			variables = s.View().Env
+			v := s.View()
+			variables = v.Env
 		}
 		fires, err := g.When.Eval(variables(g.When.Source))
 		if err == nil && !fires {

@@ -85,7 +85,8 @@ func TestExpiredTimeEndsComputingPhases(t *testing.T) {
 			return func(s engine.Scope) error {
 				computes(time.Minute)
 				*done = append(*done, "plan")
-				_, err := s.Guards(engine.AfterPlan, s.View().Env)
+				v := s.View()
+				_, err := s.Guards(engine.AfterPlan, v.Env)
 				*done = append(*done, phaseEnd(err))
 				return err
 			}

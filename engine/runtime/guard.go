@@ -52,7 +52,8 @@ func (s *scope) guards(at engine.GuardPlace, env func(source string) map[string]
 // guardEnv returns the variables of an expression: those of env, or of the run.
 func (s *scope) guardEnv(env func(source string) map[string]any, source string) map[string]any {
 	if env == nil {
-		return s.View().Env(source)
+		v := s.View()
+		return v.Env(source)
 	}
 	return env(source)
 }

@@ -214,7 +214,8 @@ func (c *toolRun) needsApproval() bool {
 
 // env returns the variables of guard and approval expressions around a tool call.
 func (c *toolRun) env(source string) map[string]any {
-	env := c.view().StepEnv(source, c.inv.Step)
+	v := c.view()
+	env := v.StepEnv(source, c.inv.Step)
 	e := exprenv.Tool{Name: c.rec.Tool, Effect: string(c.tool.effect()), Attempts: max(c.attempts, 1)}
 	e.Args = engine.ArgumentsOf(c.rec.Args)
 	e.Result = plainResult(c.rec.Result)
@@ -318,7 +319,11 @@ func (c *toolRun) recordCall() {
 
 // step returns the step that makes the call, for events.
 func (c *toolRun) step() *engine.StepEvent {
-	return &engine.StepEvent{ID: c.inv.StepID, Goal: c.inv.Step.Goal, Status: plan.Running}
+	e := &engine.StepEvent{ID: c.inv.StepID, Status: plan.Running}
+	if c.inv.Step != nil {
+		e.Goal = c.inv.Step.Goal
+	}
+	return e
 }
 
 // unknownOutcome returns the failure of a call that may have taken effect: f is the

@@ -53,7 +53,8 @@ func TestTracerReceivesTheEventsOfARun(t *testing.T) {
 		},
 		"b": func(s engine.Scope) error {
 			s.Record(engine.WarningAdded{Text: "mended", Repair: engine.ReplyRepaired})
-			_, err := s.Guards(engine.AfterPlan, s.View().Env)
+			v := s.View()
+			_, err := s.Guards(engine.AfterPlan, v.Env)
 			return err
 		},
 	}, edge{From: "a", To: "b"}, edge{From: "b", To: "end"})

@@ -109,7 +109,7 @@ func (r *run) edgeHolds(s *scope, label string, guard engine.Condition, each boo
 	}
 	for _, id := range r.state.EndedSinceReview {
 		rec, _ := r.state.Record(id)
-		if ok, err := guard.Eval(v.StepEnv(label, rec)); ok || err != nil {
+		if ok, err := guard.Eval(v.StepEnv(label, &rec)); ok || err != nil {
 			return true, err
 		}
 	}

@@ -57,7 +57,7 @@ type params struct {
 
 func (t *try) paramsOf(v engine.View, call model.Call) params {
 	p := params{LLM: call.LLM, Schema: call.Schema, Options: t.unit.Options[call.LLM]}
-	if m := v.Model(call.LLM); m != nil {
+	if m := v.Program.Model(call.LLM); m != nil {
 		p.Provider, p.Params, p.Fallback = m.Provider, m.Params, m.Fallback
 	}
 	for _, d := range call.Tools {

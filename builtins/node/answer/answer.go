@@ -13,26 +13,35 @@ import (
 // Accept checks an answer against the spec's output and adds a warning for each repair;
 // see Shape.
 func Accept(s engine.Scope, text string, value json.RawMessage) (a engine.Answer, wrong string) {
-	a, repairs, wrong := Shape(s.View(), text, value, Ensured)
+	v := s.View()
+	a, repairs, wrong := Shape(&v, text, value, Final)
 	if len(repairs) > 0 {
 		s.Record(engine.WarningAdded{Text: "the answer was not valid JSON and was repaired: " + strings.Join(repairs, ", "), Repair: engine.AnswerRepaired})
 	}
 	return a, wrong
 }
 
-// Judge returns which of the output's conditions the value violates, "" if none.
-type Judge func(view engine.View, out *engine.Output, v any) (wrong string)
+// Stage is how far a run has come when an answer is checked.
+type Stage int
+
+const (
+	// Final is the final state of a run: all conditions of the output must hold.
+	Final Stage = iota
+	// Unfinished means that other steps are still to run. Violated conditions that depend
+	// on the progress of the run are ignored, because they may hold later.
+	Unfinished
+)
 
 // Shape converts a reply into an answer that matches the spec's output. value is the
 // answer as JSON if the model returned JSON; otherwise text is parsed if the output has a
 // schema. wrong describes a mismatch, for the model to fix.
-func Shape(view engine.View, text string, value json.RawMessage, judge Judge) (a engine.Answer, repairs []string, wrong string) {
+func Shape(view *engine.View, text string, value json.RawMessage, stage Stage) (a engine.Answer, repairs []string, wrong string) {
 	out := view.Program.Output
 	if out == nil {
 		return engine.Answer{Text: text}, nil, ""
 	}
 	if out.Schema.IsZero() {
-		return engine.Answer{Text: text}, nil, judge(view, out, text)
+		return engine.Answer{Text: text}, nil, violations(view, text, stage)
 	}
 	var v any
 	if value != nil {
@@ -47,7 +56,7 @@ func Shape(view engine.View, text string, value json.RawMessage, judge Judge) (a
 	if text, ok := v.(string); ok {
 		a.Text = text
 	}
-	return a, repairs, judge(view, out, jsonvalue.Plain(a.Output))
+	return a, repairs, violations(view, jsonvalue.Plain(a.Output), stage)
 }
 
 // shaped parses text as JSON for the output schema, repairing it if exactly one reading
@@ -97,32 +106,13 @@ var unreadable = map[string]string{
 	reply.NotJSON:         "it is not JSON (not json)",
 }
 
-// Ensured checks the output's conditions against the final state of a run.
-func Ensured(view engine.View, out *engine.Output, v any) string {
-	return broken(view, out, v, func(component.GuardRef) bool { return false })
-}
-
-// EnsuredSoFar checks the output's conditions while other steps are still to run. It
-// ignores violated conditions that depend on the progress of the run, because they may
-// hold later.
-func EnsuredSoFar(view engine.View, out *engine.Output, v any) string {
-	return broken(view, out, v, func(e component.GuardRef) bool {
-		env := view.OutputEnv(e.Source, v)
-		delete(env, "plan")
-		delete(env, "run")
-		_, err := e.Eval(env)
-		return err != nil // it needs the step results
-	})
-}
-
-// broken lists the conditions that the value violates, except those for which open
-// returns true.
-func broken(view engine.View, out *engine.Output, v any, open func(component.GuardRef) bool) string {
+// violations lists the conditions of the output that the value violates.
+func violations(view *engine.View, v any, stage Stage) string {
 	var wrong []string
-	for _, e := range out.Ensures {
+	for _, e := range view.Program.Output.Ensures {
 		ok, err := e.Eval(view.OutputEnv(e.Source, v))
 		switch {
-		case !ok && err == nil && open(e):
+		case !ok && err == nil && stage == Unfinished && needsProgress(view, e, v):
 		case err != nil:
 			wrong = append(wrong, "the result must satisfy `"+e.Source+"`, but evaluating it fails: "+err.Error())
 		case !ok:
@@ -130,4 +120,13 @@ func broken(view engine.View, out *engine.Output, v any, open func(component.Gua
 		}
 	}
 	return strings.Join(wrong, "\n")
+}
+
+// needsProgress reports whether a condition depends on the progress of the run.
+func needsProgress(view *engine.View, condition component.GuardRef, v any) bool {
+	env := view.OutputEnv(condition.Source, v)
+	delete(env, "plan")
+	delete(env, "run")
+	_, err := condition.Eval(env)
+	return err != nil
 }

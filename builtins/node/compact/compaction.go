@@ -81,7 +81,8 @@ func Enabled(p *engine.Program) bool { return p.Memory.Compaction != engine.Comp
 // applies reports whether a rule's condition holds. A condition that fails to evaluate does
 // not hold, and adds a warning once per run.
 func (x Compaction) applies(when component.GuardRef, rule string) bool {
-	env := x.Scope.View().Env(when.Source)
+	v := x.Scope.View()
+	env := v.Env(when.Source)
 	env["memory"] = x.Conversation.Size()
 	ok, err := when.Eval(env)
 	if err != nil {

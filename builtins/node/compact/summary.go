@@ -56,13 +56,13 @@ func (x Compaction) giveUp(why string) {
 
 // applyCached applies the cached summary that replaces the most pairs.
 func (x Compaction) applyCached() {
-	state := x.Scope.View().State
-	if len(state.Recaps) == 0 {
+	v := x.Scope.View()
+	if len(v.State.Recaps) == 0 {
 		return
 	}
 	keys := x.keys()
 	for n := len(keys); n > 0; n-- {
-		if r, ok := state.Recap(keys[n-1]); ok {
+		if r, ok := v.State.Recap(keys[n-1]); ok {
 			if undo, longer := x.replaceOldest(n, r); longer {
 				undo()
 			}

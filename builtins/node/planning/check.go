@@ -28,7 +28,7 @@ const (
 
 // Number assigns IDs to steps that have none. A step that remains from the previous plan
 // keeps its ID. IDs of completed steps are not reused.
-func Number(v engine.View, steps []plan.Step) []plan.Step {
+func Number(v *engine.View, steps []plan.Step) []plan.Step {
 	st := v.State
 	next := st.HighestStepID
 	taken := func(id string) bool {
@@ -104,7 +104,7 @@ func renameArgRefs(args map[string]json.RawMessage, now *strings.Replacer) map[s
 
 // Unfinished removes the steps of a reply that have already completed (same ID, same
 // goal, status ok). Models often repeat the whole plan, and no step should run twice.
-func Unfinished(v engine.View, steps []plan.Step) (kept []plan.Step, dropped []string) {
+func Unfinished(v *engine.View, steps []plan.Step) (kept []plan.Step, dropped []string) {
 	done := func(st plan.Step) bool {
 		rec, ok := v.State.Record(st.ID)
 		return ok && rec.Status == plan.OK &&
@@ -152,10 +152,9 @@ func AddDependencies(steps []plan.Step) []plan.Step {
 	return steps
 }
 
-// Check returns everything that is wrong with a plan. tools are those available to its
-// steps.
-func Check(s engine.Scope, tools []tool.Info, format string, steps []plan.Step) []string {
-	v := s.View()
+// Check returns everything that is wrong with a plan. v is the current view; tools are
+// those available to its steps.
+func Check(s engine.Scope, v *engine.View, tools []tool.Info, format string, steps []plan.Step) []string {
 	var wrong []string
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	if len(steps) > MaxSteps {

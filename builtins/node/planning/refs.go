@@ -107,7 +107,7 @@ func badRefs(st plan.Step) []string {
 
 // StepValue returns the value of a name in the steps namespace: "s1.result" or
 // "s1.output". The template resolves a path into the output.
-func StepValue(v engine.View, name string) (any, bool) {
+func StepValue(v *engine.View, name string) (any, bool) {
 	id, field, _ := strings.Cut(name, ".")
 	rec, ok := v.State.Record(id)
 	if !ok {
@@ -137,7 +137,7 @@ func stepOutput(rec plan.StepRecord) any {
 }
 
 // Fill returns the step with its references replaced by step results.
-func Fill(v engine.View, st plan.Step) (plan.Step, error) {
+func Fill(v *engine.View, st plan.Step) (plan.Step, error) {
 	if isQuestion(v, st) {
 		return st, nil
 	}
@@ -233,6 +233,6 @@ func hasDefault(text, name string) bool {
 
 // isQuestion reports whether the step is the run's question. No model wrote it, so it
 // contains no references.
-func isQuestion(v engine.View, st plan.Step) bool {
+func isQuestion(v *engine.View, st plan.Step) bool {
 	return st.Goal == v.State.Question && len(engine.NodesWith[engine.Planner](v.Program)) == 0
 }

@@ -17,8 +17,7 @@ import (
 // earlier results up to limit, and only IDs, statuses and errors of older steps. If no
 // step remains or whole is set, the text is used to write the answer, and it shows
 // everything.
-func Progress(v engine.View, limit History, whole bool) []string {
-	st := v.State
+func Progress(st *engine.State, limit History, whole bool) []string {
 	p := progress{st: st}
 	if !whole && st.HasOpenSteps() {
 		p.results = limit.First(len(st.Steps))
@@ -37,7 +36,7 @@ func Progress(v engine.View, limit History, whole bool) []string {
 }
 
 type progress struct {
-	st      engine.State
+	st      *engine.State
 	goals   int // index of the first ended step whose goal is shown
 	results int // index of the first ended step whose result is shown
 	out     []string

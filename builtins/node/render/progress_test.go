@@ -53,7 +53,7 @@ func TestProgressNeverLosesStepsStatusesOrUnseenResults(t *testing.T) {
 					st.EndedSinceReview = append(st.EndedSinceReview, id)
 				}
 			}
-			text := strings.Join(render.Progress(engine.View{State: st}, 10, false), "")
+			text := strings.Join(render.Progress(&st, 10, false), "")
 			shown := statuses(text)
 			for i, step := range st.Plan.Steps {
 				n := i + 1
@@ -70,7 +70,7 @@ func TestProgressNeverLosesStepsStatusesOrUnseenResults(t *testing.T) {
 					t.Fatalf("%d done: the new result of step %s is lost:\n%s", done, step.ID, text)
 				}
 			}
-			whole := strings.Join(render.Progress(engine.View{State: st}, 10, true), "")
+			whole := strings.Join(render.Progress(&st, 10, true), "")
 			for i := range st.Steps {
 				if !strings.Contains(whole, st.Steps[i].Result) || !strings.Contains(whole, st.Plan.Steps[i].Goal) {
 					t.Fatalf("%d done: the whole text lacks step %s:\n%s", done, st.Steps[i].ID, whole)

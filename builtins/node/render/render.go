@@ -26,7 +26,7 @@ func Tools(tools []tool.Info) []string {
 }
 
 // Plan lists the whole plan, numbered, with the status of each step.
-func Plan(st engine.State) []string {
+func Plan(st *engine.State) []string {
 	if len(st.Plan.Steps) == 0 {
 		return []string{"(no plan)"}
 	}
@@ -42,14 +42,13 @@ func Plan(st engine.State) []string {
 }
 
 // Completed lists every ended step with its status and its fenced result.
-func Completed(v engine.View) []string {
-	st := v.State
-	if len(st.Steps) == 0 {
+func Completed(steps []plan.StepRecord) []string {
+	if len(steps) == 0 {
 		return []string{"(none yet)"}
 	}
-	out := make([]string, 0, 15*len(st.Steps))
-	for i := range st.Steps {
-		rec := &st.Steps[i]
+	out := make([]string, 0, 15*len(steps))
+	for i := range steps {
+		rec := &steps[i]
 		out = append(out, "Step ", rec.ID, " [", statusText(rec))
 		out = append(oneLine(append(out, "]:"), rec.Goal), "\n") // a goal may contain tool output
 		out = appendResult(out, rec)
@@ -96,7 +95,7 @@ func statusText(rec *plan.StepRecord) string {
 }
 
 // Remaining lists the steps that have not ended.
-func Remaining(st engine.State) []string {
+func Remaining(st *engine.State) []string {
 	var out []string
 	i := 0
 	for step := range st.Open() {
@@ -112,7 +111,7 @@ func Remaining(st engine.State) []string {
 }
 
 // Failed lists the steps that ended with a status other than ok, with their errors.
-func Failed(st engine.State) []string {
+func Failed(st *engine.State) []string {
 	var out []string
 	for i := range st.Steps {
 		if rec := &st.Steps[i]; rec.Status != plan.OK {
