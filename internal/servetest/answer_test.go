@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -45,5 +46,21 @@ func TestOneRequestGivesTheAnswerOfTheCommandLine(t *testing.T) {
 	}
 	if body := w.must(http.StatusOK, http.MethodGet, "/v1/runs/"+run, ""); !bytes.Equal(body, shown) {
 		t.Errorf("GET /v1/runs/%s:\n%s\npexctl runs show -o json:\n%s", run, body, shown)
+	}
+}
+
+// A client that waits gets what GET returns later.
+func TestAnAwaitedResultIsTheStoredOne(t *testing.T) {
+	alone(t)
+	w := newWorld(t, map[string]string{"two.yaml": agent{name: "two", steps: 2}.spec(), "limited.yaml": strings.ReplaceAll(agent{name: "limited", steps: 4}.spec(), "max_steps: 100", "max_tool_calls: 2")})
+	w.start()
+	for name, code := range map[string]string{"two": "answered", "limited": "max_tool_calls"} {
+		body := w.must(http.StatusOK, http.MethodPost, "/v1/agents/"+name+"/runs", `{"run_id":"`+name+`","question":"q"}`, "prefer: wait=60")
+		if stored := w.must(http.StatusOK, http.MethodGet, "/v1/runs/"+name, ""); !bytes.Equal(body, stored) {
+			t.Errorf("%s: awaited:\n%s\nstored:\n%s", name, body, stored)
+		}
+		if !bytes.Contains(body, []byte(`"code": "`+code+`"`)) {
+			t.Errorf("%s: %s", name, body)
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/runs"
@@ -95,12 +96,14 @@ func (s *server) createRun(ctx context.Context, in *createRequest) (reply, error
 	if wantsFeed(in.Accept) {
 		return c.feed(id, feed.Cursor{}, true, locationOf(id)), nil
 	}
-	if wait > 0 && c.await(ctx, id, wait) {
-		res, err := c.result(ctx, id, false)
+	if wait > 0 {
+		res, err := c.await(ctx, id, wait)
 		if err != nil {
 			return nil, err
 		}
-		return replyAt(http.StatusOK, id, res)
+		if res != nil {
+			return replyAt(http.StatusOK, id, res)
+		}
 	}
 	return c.replyStarted(ctx, id, existed)
 }
@@ -250,9 +253,14 @@ func waitOf(prefer string) (time.Duration, error) {
 	return 0, nil
 }
 
-// await waits until a run has ended or waits for an answer, and reports whether that is so.
-func (c *caller) await(ctx context.Context, id string, most time.Duration) bool {
-	ctx, cancel := context.WithTimeout(ctx, most)
+// await waits until a run has ended or waits for an answer, and returns its result, or nil if
+// neither happens in time.
+func (c *caller) await(ctx context.Context, id string, most time.Duration) (*engine.Result, error) {
+	within, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	return c.Manager.AwaitResult(ctx, id)
+	res, ok := c.Manager.AwaitResult(within, id)
+	if !ok || res != nil {
+		return res, nil
+	}
+	return c.result(ctx, id, false)
 }

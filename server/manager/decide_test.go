@@ -63,7 +63,7 @@ func TestAQuestionIsAResult(t *testing.T) {
 	m := w.open(manager.Options{ParkAfter: time.Hour})
 	w.start(m, "r-1")
 	for _, path := range []string{"step.0/approval", "step.1/approval"} {
-		if !m.AwaitResult(t.Context(), "r-1") {
+		if _, ok := m.AwaitResult(t.Context(), "r-1"); !ok {
 			t.Fatal("no question")
 		}
 		if active, _ := m.Running("r-1"); !active {
@@ -77,7 +77,7 @@ func TestAQuestionIsAResult(t *testing.T) {
 	m.Await(t.Context(), "r-1")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if !m.AwaitResult(ended, "r-1") {
+	if _, ok := m.AwaitResult(ended, "r-1"); !ok {
 		t.Error("the run has ended")
 	}
 }

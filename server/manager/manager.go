@@ -49,8 +49,9 @@ type activeRun struct {
 	slot   *Slot
 	feed   *feed.Feed
 	inbox  *inbox
-	begun  chan struct{} // closed when its start is durable, or could not be stored
-	done   chan struct{} // closed when its session has ended
+	begun  chan struct{}  // closed when its start is durable, or could not be stored
+	done   chan struct{}  // closed when its session has ended
+	result *engine.Result // set before done is closed, if the run completed or stopped
 }
 
 // The statuses of a run in addition to those of a result.

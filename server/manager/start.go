@@ -178,6 +178,8 @@ func (m *Manager) execute(a *activeRun, session *runs.Session) {
 	})
 	if err := session.Close(); err != nil {
 		m.log(a.run, "close a run", err)
+	} else if res.Status == stop.RunCompleted || res.Status == stop.RunStopped {
+		a.result = res
 	}
 	status := res.Status
 	if res.StopReason.Code == stop.Suspended { // interrupted means that it waits for an answer

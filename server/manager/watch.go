@@ -82,18 +82,19 @@ func (m *Manager) Await(ctx context.Context, run string) {
 }
 
 // AwaitResult returns true once a run neither executes in this process nor is queued, or waits
-// for an answer. It returns false if ctx ends first.
-func (m *Manager) AwaitResult(ctx context.Context, run string) bool {
+// for an answer. It returns false if ctx ends first. If the run ended meanwhile, res is its
+// result, which the caller must not change.
+func (m *Manager) AwaitResult(ctx context.Context, run string) (res *engine.Result, ok bool) {
 	a := m.find(run)
 	if a == nil {
-		return true
+		return nil, true
 	}
 	select {
 	case <-a.done:
-		return true
+		return a.result, true
 	case <-a.inbox.waiting():
-		return true
+		return nil, true
 	case <-ctx.Done():
-		return false
+		return nil, false
 	}
 }
