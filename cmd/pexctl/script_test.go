@@ -31,11 +31,13 @@ func TestScripts(t *testing.T) {
 			e.Setenv("PEX_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv(noOllama())
 			e.Vars = append(e.Vars, noSleep)
+			e.Values[serverKey{}] = &scriptServer{}
 			return os.CopyFS(filepath.Join(e.WorkDir, "hello"), os.DirFS(filepath.Join(specs, "hello")))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": runAndExpect,
 			"json":  wantJSON,
+			"serve": startServer,
 		},
 		Condition: func(cond string) (bool, error) {
 			return cond == "root" && os.Getuid() == 0, nil

@@ -48,25 +48,32 @@ func (a Answer) split(open []interrupt.Question) Answer {
 }
 
 // assignPaths returns the answers with the paths of their questions.
-func assignPaths(r *Run, res *engine.Result, answers []Answer) (out []Answer, err error) {
+func assignPaths(r *Run, res *engine.Result, answers []Answer) ([]Answer, error) {
+	if r.Ended() && len(answers) > 0 {
+		why := fmt.Sprintf("run %q is not waiting for an answer: it has ended (%s)", res.RunID, outcome(res))
+		if a := answers[0].split(res.Interrupts); a.Path != "" {
+			why += "; " + closedReason(r.Records, a.Path)
+		}
+		return nil, &QuestionError{why}
+	}
+	return AssignPaths(res.RunID, res.Interrupts, answers)
+}
+
+// AssignPaths returns the answers to open questions of a run with the paths of their
+// questions. The error is an *AnswerError.
+func AssignPaths(run string, open []interrupt.Question, answers []Answer) (out []Answer, err error) {
 	for _, a := range answers {
-		a = a.split(res.Interrupts)
+		a = a.split(open)
 		switch {
-		case r.Ended():
-			why := fmt.Sprintf("run %q is not waiting for an answer: it has ended (%s)", res.RunID, outcome(res))
-			if a.Path != "" {
-				why += "; " + closedReason(r.Records, a.Path)
-			}
-			return nil, &QuestionError{why}
 		case a.Path != "":
-		case len(res.Interrupts) == 1:
-			a.Path = res.Interrupts[0].Path
-		case len(res.Interrupts) == 0:
-			return nil, &AnswerError{Reason: fmt.Sprintf("%s: run %q has no open question", a.Value, res.RunID), Value: a.Value}
+		case len(open) == 1:
+			a.Path = open[0].Path
+		case len(open) == 0:
+			return nil, &AnswerError{Reason: fmt.Sprintf("%s: run %q has no open question", a.Value, run), Value: a.Value}
 		default:
 			return nil, &AnswerError{
-				Reason: fmt.Sprintf("%s: %d questions are open; use PATH=ANSWER", a.Value, len(res.Interrupts)),
-				Value:  a.Value, Open: res.Interrupts,
+				Reason: fmt.Sprintf("%s: %d questions are open; use PATH=ANSWER", a.Value, len(open)),
+				Value:  a.Value, Open: open,
 			}
 		}
 		if slices.ContainsFunc(out, func(o Answer) bool { return o.Path == a.Path }) {

@@ -20,12 +20,19 @@ func runsCancelCommand(env *ui.Env) *cli.Command {
 			`pexctl runs cancel r-20260102-150405-1a2b3c4d`,
 			`pexctl runs fork RUN # Continue a cancelled run as a new one`,
 		),
-		Flags:  []cli.Flag{ui.OutputFlag(), project.HomeFlag()},
+		Flags:  []cli.Flag{ui.OutputFlag(), project.HomeFlag(), serverFlag()},
 		Action: env.Action(cancelRun),
 	}
 }
 
 func cancelRun(c *ui.Call) error {
+	server, err := openServer(c)
+	if err != nil {
+		return err
+	}
+	if server != nil {
+		return server.cancelRun()
+	}
 	s, run, err := project.RunArg(c)
 	if err != nil {
 		return err

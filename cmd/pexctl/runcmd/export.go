@@ -3,6 +3,7 @@ package runcmd
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"github.com/urfave/cli/v2"
@@ -26,7 +27,7 @@ func runsExportCommand(env *ui.Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "Write to `FILE` (default: stdout)"},
 			&cli.StringFlag{Name: "reseal", Usage: "Recompute the checksums of the cassette `FILE` after a manual edit"},
-			ui.OutputFlag(), project.HomeFlag(),
+			ui.OutputFlag(), project.HomeFlag(), serverFlag(),
 		},
 		Action: env.Action(runsExport),
 	}
@@ -43,13 +44,20 @@ func runsExport(c *ui.Call) error {
 	if file := c.String("reseal"); file != "" {
 		return reseal(c, file, c.JSON)
 	}
-	s, run, err := project.RunArg(c)
-	if err != nil {
-		return err
-	}
 	to := c.String("to")
 	if c.JSON && (to == "" || to == "-") {
 		return failure.Usagef("the cassette and -o json cannot both go to stdout; add --to FILE")
+	}
+	server, err := openServer(c, "to")
+	if err != nil {
+		return err
+	}
+	if server != nil {
+		return server.export(to)
+	}
+	s, run, err := project.RunArg(c)
+	if err != nil {
+		return err
 	}
 	r, err := project.ReadRun(c, s, run)
 	if err != nil {
@@ -66,6 +74,12 @@ func runsExport(c *ui.Call) error {
 		return exportError(err)
 	}
 	return printExported(c, exported{run, to, len(r.Records)}, c.JSON)
+}
+
+// printCassette prints a cassette of a server.
+func printCassette(c *ui.Call, from io.Reader) error {
+	_, err := io.Copy(ui.Verbatim(c.Stdout), from)
+	return err
 }
 
 // exportError separates a cassette with secrets, and a file that cannot be written,

@@ -33,7 +33,7 @@ func runsLsCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "status", Usage: "`STATUS`: Only runs with this status or stop reason"},
 			&cli.StringFlag{Name: "spec", Usage: "`NAME`: Only runs of the spec with this metadata.name"},
 			&cli.IntFlag{Name: "limit", Value: 50, Usage: "List at most `N` runs, 0 for all (default: 50)"},
-			ui.OutputFlag(), project.HomeFlag(),
+			ui.OutputFlag(), project.HomeFlag(), serverFlag(),
 		},
 		Action: env.Action(runsLs, 1),
 	}
@@ -74,6 +74,16 @@ func checkStatus(status string) error {
 
 // listRuns returns the runs that match, and how many more there are.
 func listRuns(c *ui.Call, f runs.Filter) (found []runs.Summary, more int, err error) {
+	server, err := openServer(c, "status", "spec", "limit")
+	if err != nil {
+		return nil, 0, err
+	}
+	if server != nil {
+		if len(c.Args) > 0 {
+			return nil, 0, failure.WithHintf(failure.Usagef("with --server, runs ls takes no SPEC"), "to list the runs of one agent, use --spec NAME")
+		}
+		return server.list(f)
+	}
 	dir, err := project.HomeOfSpec(c, c.Arg(0))
 	if err != nil {
 		return nil, 0, err
@@ -104,7 +114,10 @@ func printRuns(c *ui.Call, all []runs.Summary, more int, f runs.Filter) {
 		})
 	}
 	ui.Table(c.Stdout, rows)
-	if more > 0 {
+	switch {
+	case more > 0 && c.Server != "":
+		fmt.Fprintln(c.Stderr, "there are more; use --limit 0 to list all")
+	case more > 0:
 		fmt.Fprintf(c.Stderr, "%d more; use --limit 0 to list all\n", more)
 	}
 }
@@ -113,6 +126,9 @@ func printRuns(c *ui.Call, all []runs.Summary, more int, f runs.Filter) {
 func noRunsText(c *ui.Call, f runs.Filter) string {
 	if f.Status != "" || f.Spec != "" {
 		return "no matching runs; pexctl runs ls lists all"
+	}
+	if c.Server != "" {
+		return "no runs on " + c.Server
 	}
 	if hint := project.OtherHomes(c, "runs"); hint != "" && len(c.Args) == 0 {
 		return "no runs here yet\n  hint: " + hint

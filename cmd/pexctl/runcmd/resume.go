@@ -35,7 +35,7 @@ func ResumeCommand(env *ui.Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "answer", Usage: "`[PATH=]VALUE`: Answer a question. VALUE is approve, deny[:WHY], edit:JSON or the text of the answer; for a write with an unknown outcome, it is done:JSON, redo or skip. PATH selects one of several open questions"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`limits.NAME=VALUE`: Raise a limit of the run"},
 			&cli.BoolFlag{Name: "keep-spec", Usage: "Resume with the original spec even if its file has changed"},
-		}, newSessionFlags()...),
+		}, append(newSessionFlags(), serverFlag())...),
 		Action: env.Action(resumeRun),
 	}
 }
@@ -49,6 +49,13 @@ func resumeRun(c *ui.Call) error {
 	terms := runs.ResumeOptions{Set: c.Set, KeepSpec: c.Bool("keep-spec")}
 	for _, answer := range c.StringSlice("answer") {
 		terms.Answers = append(terms.Answers, runs.Answer{Value: answer})
+	}
+	server, err := openServer(c, "answer", "set", "keep-spec", "events", "include")
+	if err != nil {
+		return err
+	}
+	if server != nil {
+		return server.resume(terms.Answers, terms.KeepSpec, f)
 	}
 	s, run, err := project.RunArg(c)
 	if err != nil {

@@ -24,7 +24,7 @@ func runsRmCommand(env *ui.Env) *cli.Command {
 		),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "Also delete runs that are waiting, can be resumed, or cannot be read"},
-			ui.YesFlag(), ui.OutputFlag(), project.HomeFlag(),
+			ui.YesFlag(), ui.OutputFlag(), project.HomeFlag(), serverFlag(),
 		},
 		Action: env.Action(runsRm),
 	}
@@ -33,6 +33,13 @@ func runsRmCommand(env *ui.Env) *cli.Command {
 func runsRm(c *ui.Call) error {
 	if len(c.Args) == 0 {
 		return failure.WithHintf(failure.Usagef("no run given"), "use pexctl runs rm RUN...; pexctl runs ls lists runs")
+	}
+	server, err := openServer(c, "force")
+	if err != nil {
+		return err
+	}
+	if server != nil {
+		return server.remove(c.Bool("force"))
 	}
 	s, err := project.OpenRuns(c, "")
 	if err != nil {
@@ -61,15 +68,19 @@ func runsRm(c *ui.Call) error {
 		}
 		removed = append(removed, run)
 	}
+	return errors.Join(err, printRemoved(c, removed))
+}
+
+func printRemoved(c *ui.Call, removed []string) error {
 	if c.JSON {
-		return errors.Join(err, ui.PrintJSON(c, struct {
+		return ui.PrintJSON(c, struct {
 			Removed []string `json:"removed"`
-		}{removed}))
+		}{removed})
 	}
 	for _, run := range removed {
 		fmt.Fprintln(c.Stdout, "deleted", run)
 	}
-	return err
+	return nil
 }
 
 // notRemovable adds a hint to the error for runs that may still be needed.

@@ -30,6 +30,7 @@ func RunCommand(env *ui.Env) *cli.Command {
 			`git log -5 | pexctl run spec.yaml - # Read the question from stdin`,
 			`pexctl run spec.yaml -o json | jq .stop_reason`,
 			`pexctl run https://example.com/agents/triage.yaml "Why?" # Run an agent from a URL; you are asked whether to trust it`,
+			`pexctl run triage "Why?" --server https://agents.example.com # Run an agent of a server (pexctl serve)`,
 		),
 		Flags: slices.Concat(
 			ui.Group(ui.GroupCommon,
@@ -53,7 +54,7 @@ func RunCommand(env *ui.Env) *cli.Command {
 			[]cli.Flag{
 				project.TrustFlag(),
 				&cli.StringFlag{Name: "run-id", Category: ui.GroupStorage, Usage: "`ID`: Set the id of the run (default: generated from the time)"},
-				project.TenantFlag(), project.HomeFlag(),
+				project.TenantFlag(), project.HomeFlag(), serverFlag(),
 			},
 		),
 		Action: env.Action(runSpec),
@@ -85,6 +86,13 @@ func runSpec(c *ui.Call) error {
 	f, err := readRunFlags(c)
 	if err != nil {
 		return err
+	}
+	server, err := openServer(c, "param", "params", "messages", "memory-id", "executor-memory-id", "set", "run-id", "events", "include", "detach")
+	if err != nil {
+		return err
+	}
+	if server != nil {
+		return f.runOnServer(c, server)
 	}
 	from, err := readRecording(c, f.replay)
 	if err != nil {

@@ -33,7 +33,7 @@ func runsShowCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "html", Usage: "Write the run as one HTML page to `FILE` (- for stdout)"},
 			&cli.StringFlag{Name: "events", Usage: "With --follow: write every event as a JSON line to `FILE` (- for stdout)"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "With --follow: print no progress on stderr"},
-			ui.OutputFlag(), project.HomeFlag(),
+			ui.OutputFlag(), project.HomeFlag(), serverFlag(),
 		},
 		Action: env.Action(runsShow),
 	}
@@ -49,6 +49,13 @@ func runsShow(c *ui.Call) (err error) {
 	f := showFlags{follow: c.Bool("follow")}
 	f.outputFlags = readOutputFlags(c)
 	f.conversation = c.Bool("conversation")
+	server, err := openServer(c, "follow", "conversation", "events")
+	if err != nil {
+		return err
+	}
+	if server != nil {
+		return f.showOnServer(server)
+	}
 	s, run, err := project.RunArg(c)
 	if err != nil {
 		return err

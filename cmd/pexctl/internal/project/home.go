@@ -83,8 +83,11 @@ func HomeOfSpec(c *ui.Call, word string) (string, error) {
 }
 
 // HomeArgument returns the --home flag that a command needs to find the home, or
-// "" if none.
+// "" if none. With --server it returns that flag.
 func HomeArgument(c *ui.Call, home string) string {
+	if c.Server != "" {
+		return " --server " + fspath.Quote(c.Server)
+	}
 	if !c.IsSet("home") {
 		if here, err := HomeHere(c); err == nil && fspath.Same(here, home) {
 			return ""
@@ -93,10 +96,13 @@ func HomeArgument(c *ui.Call, home string) string {
 	return " --home " + fspath.Quote(fspath.Relative(home))
 }
 
-// Command returns a command line with the --home of this call.
+// Command returns a command line with the --home or --server of this call.
 func Command(c *ui.Call, words ...string) string {
 	line := "pexctl " + strings.Join(words, " ")
-	if c.IsSet("home") {
+	switch {
+	case c.Server != "":
+		line += " --server " + fspath.Quote(c.Server)
+	case c.IsSet("home"):
 		line += " --home " + fspath.Quote(c.Home)
 	}
 	return line

@@ -81,6 +81,7 @@ type Shared struct {
 	Quiet, Yes             bool
 	Verbose, Debug         bool
 	DebugFile              string
+	Server                 string
 }
 
 func sharedOf(c *cli.Context) Shared {
@@ -88,7 +89,7 @@ func sharedOf(c *cli.Context) Shared {
 		Home: c.String("home"), Root: c.String("root"), Tenant: c.String("tenant"),
 		Set: c.StringSlice("set"), AllowPaths: c.StringSlice("allow-path"), Trust: c.StringSlice("trust"),
 		Verbose: c.Bool("verbose"), Debug: c.Bool("debug"), DebugFile: c.String("debug-file"),
-		Quiet: c.Bool("quiet"), Yes: c.Bool("yes"),
+		Quiet: c.Bool("quiet"), Yes: c.Bool("yes"), Server: c.String("server"),
 	}
 }
 

@@ -3,6 +3,7 @@ package ui
 // variables are the environment variables of pexctl itself, for its help.
 var variables = [][2]string{
 	{"PEX_HOME", "Home directory for runs and memory (default: .pex at the project root)"},
+	{"PEX_SERVER_TOKEN", "Token for --server"},
 	{"PEX_SET_<PATH>", "Override a value of the spec, like --set; write __ for each dot"},
 	{"HTTPS_PROXY, HTTP_PROXY", "Proxy for requests, http://USER:PASSWORD@host:port"},
 	{"NO_PROXY", "Hosts to connect to without the proxy"},

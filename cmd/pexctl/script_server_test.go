@@ -1,0 +1,87 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"regexp"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// serverKey is the key of the *scriptServer of a script.
+type serverKey struct{}
+
+// scriptServer is the running server of a script.
+type scriptServer struct {
+	command *exec.Cmd
+	ended   chan struct{}
+	output  serverOutput
+}
+
+// startServer is `serve arguments...`: it starts pexctl serve on a free port until the end
+// of the script, in place of the previous one, and stores its address in $SERVER. `! serve`
+// only ends the previous one.
+func startServer(ts *testscript.TestScript, neg bool, args []string) {
+	v, ok := ts.Value(serverKey{}).(*scriptServer)
+	if !ok {
+		ts.Fatalf("no server of the script")
+	}
+	if v.stop(); neg {
+		return
+	}
+	pexctl, err := exec.LookPath("pexctl")
+	ts.Check(err)
+	*v = scriptServer{command: exec.Command(pexctl, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...), ended: make(chan struct{})}
+	v.command.Dir, v.command.Stderr = ts.MkAbs("."), &v.output
+	v.command.Env = append(os.Environ(), "PEX_HOME="+ts.Getenv("PEX_HOME"), noSleep)
+	ts.Check(v.command.Start())
+	go func() {
+		_ = v.command.Wait() // its output says why
+		close(v.ended)
+	}()
+	ts.Defer(v.stop)
+	for {
+		if m := regexp.MustCompile(`(?m)^Serving .* on (http://\S+)$`).FindStringSubmatch(v.output.String()); m != nil {
+			ts.Setenv("SERVER", m[1])
+			return
+		}
+		select {
+		case <-v.ended:
+			ts.Fatalf("pexctl serve has ended:\n%s", v.output.String())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func (v *scriptServer) stop() {
+	if v.command == nil {
+		return
+	}
+	_ = v.command.Process.Signal(syscall.SIGTERM) // it may have ended
+	<-v.ended
+	v.command = nil
+}
+
+// serverOutput is a buffer that is read while a process writes to it.
+type serverOutput struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (o *serverOutput) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.Write(p)
+}
+
+func (o *serverOutput) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.String()
+}

@@ -1,0 +1,164 @@
+package apiclient
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/stop"
+)
+
+// Schema returns the JSON Schema of the parameters of an agent.
+func (c *Client) Schema(ctx context.Context, agent string) (schema Schema, err error) {
+	err = c.get(ctx, "/v1/agents/"+url.PathEscape(agent)+"/schema", &schema)
+	return schema, err
+}
+
+// Schema is the JSON Schema of the parameters of an agent.
+type Schema struct {
+	Properties map[string]json.RawMessage `json:"properties"`
+	Required   []string                   `json:"required"`
+}
+
+// Agents returns the names of the agents of the server.
+func (c *Client) Agents(ctx context.Context) (names []string, err error) {
+	var list struct {
+		Agents []struct {
+			Name string `json:"name"`
+		} `json:"agents"`
+	}
+	err = c.get(ctx, "/v1/agents", &list)
+	for _, a := range list.Agents {
+		names = append(names, a.Name)
+	}
+	return names, err
+}
+
+// NewRun is a run to be started.
+type NewRun struct {
+	Parameters       map[string]any `json:"parameters,omitempty"`
+	MemoryID         string         `json:"memory_id,omitempty"`
+	ExecutorMemoryID string         `json:"executor_memory_id,omitempty"`
+	Earlier          []Message      `json:"earlier,omitempty"`
+	Set              []string       `json:"set,omitempty"`
+	RunID            string         `json:"run_id"`
+}
+
+// Message is a message of the conversation before a run.
+type Message struct {
+	Role    string `json:"role"` // user or assistant
+	Content string `json:"content"`
+}
+
+// Start starts a run. A broken connection is repeated: the id makes sure that only one run
+// is started.
+func (c *Client) Start(ctx context.Context, agent string, n NewRun) error {
+	return c.retry(ctx, func() error {
+		_, _, err := c.call(ctx, http.MethodPost, "/v1/agents/"+url.PathEscape(agent)+"/runs", n)
+		return err
+	})
+}
+
+// Result returns the result of a run, and its JSON as the server sent it.
+func (c *Client) Result(ctx context.Context, run string, conversation bool) (*engine.Result, json.RawMessage, error) {
+	path := runPath(run, "")
+	if conversation {
+		path += "?include=conversation"
+	}
+	var raw json.RawMessage
+	if err := c.retry(ctx, func() error { return c.get(ctx, path, &raw) }); err != nil {
+		return nil, nil, err
+	}
+	var res engine.Result
+	err := decode(c.base, raw, &res)
+	if string(res.Output) == "null" {
+		res.Output = nil
+	}
+	return &res, raw, err
+}
+
+// Page is a page of runs, latest first.
+type Page struct {
+	Runs []runs.Summary `json:"runs"`
+	Next string         `json:"next"` // cursor of the next page; "" = this is the last
+}
+
+// List returns a page of at most limit runs. status is a status or stop reason; "" = any.
+func (c *Client) List(ctx context.Context, status string, limit int, cursor string) (page Page, err error) {
+	query := url.Values{"limit": {strconv.Itoa(limit)}}
+	if status != "" {
+		query.Set("status", status)
+	}
+	if cursor != "" {
+		query.Set("cursor", cursor)
+	}
+	err = c.get(ctx, "/v1/runs?"+query.Encode(), &page)
+	return page, err
+}
+
+// Answer is an answer to a question.
+type Answer struct {
+	Path   string          `json:"path"`
+	Do     string          `json:"do"`
+	Reason string          `json:"reason,omitempty"`
+	Edit   json.RawMessage `json:"edit,omitempty"`
+	Text   string          `json:"text,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"`
+}
+
+// Answer answers a question. The answer is durable when it returns.
+func (c *Client) Answer(ctx context.Context, run string, a Answer) error {
+	_, _, err := c.call(ctx, http.MethodPost, runPath(run, "/answers"), a)
+	return err
+}
+
+// Resume continues a run that is suspended, or stopped at a limit that set raises.
+func (c *Client) Resume(ctx context.Context, run string, set []string, keepSpec bool) error {
+	_, _, err := c.call(ctx, http.MethodPost, runPath(run, "/resume"), map[string]any{"set": append([]string{}, set...), "keep_spec": keepSpec})
+	return err
+}
+
+// Cancel ends a run in the background. It returns the status of a run that has already
+// ended, otherwise "".
+func (c *Client) Cancel(ctx context.Context, run string) (stop.RunStatus, error) {
+	code, b, err := c.call(ctx, http.MethodPost, runPath(run, "/cancel"), nil)
+	if err != nil || code != http.StatusOK {
+		return "", err
+	}
+	var ended struct {
+		Status stop.RunStatus `json:"status"`
+	}
+	return ended.Status, decode(c.base, b, &ended)
+}
+
+// Delete deletes a run; force also one that may still be needed.
+func (c *Client) Delete(ctx context.Context, run string, force bool) error {
+	path := runPath(run, "")
+	if force {
+		path += "?force=true"
+	}
+	_, _, err := c.call(ctx, http.MethodDelete, path, nil)
+	return err
+}
+
+// Export writes the journal of a run as JSON Lines, without secrets.
+func (c *Client) Export(ctx context.Context, run string, to io.Writer) error {
+	_, b, err := c.call(ctx, http.MethodGet, runPath(run, "/journal"), nil)
+	if err != nil {
+		return err
+	}
+	for line := range bytes.Lines(b) {
+		if !json.Valid(line) {
+			return fmt.Errorf("invalid response of %s: a line of the journal is not JSON", c.base)
+		}
+	}
+	_, err = to.Write(b)
+	return err
+}
