@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -31,8 +30,7 @@ var everywhere = []string{"server", "output", "quiet", "yes", "color", "env-file
 // serverRuns are the runs of a server, for one call of a command.
 type serverRuns struct {
 	*apiclient.Client
-	c     *ui.Call
-	began time.Time // of the command
+	c *ui.Call
 }
 
 // openServer returns the server of --server, or nil without the flag. flags are those of
@@ -55,7 +53,7 @@ func openServer(c *ui.Call, flags ...string) (*serverRuns, error) {
 	if err != nil {
 		return nil, failure.Usagef("--server: %w", err)
 	}
-	return &serverRuns{client, c, time.Now()}, nil
+	return &serverRuns{client, c}, nil
 }
 
 // fail adds hints to an error of the server, and separates the caller's mistakes from

@@ -48,7 +48,7 @@ func (f *runFlags) runOnServer(c *ui.Call, s *serverRuns) error {
 	if f.detach {
 		return s.printDetached(in, f.outputFlags)
 	}
-	return s.execute(in.RunID, f.sessionFlags)
+	return s.execute(in.RunID, f.sessionFlags, engine.Event{})
 }
 
 // noAgent returns the error for an agent that does not exist.
@@ -100,8 +100,8 @@ func (s *serverRuns) printDetached(in engine.Input, f outputFlags) error {
 
 // execute watches a run to its end, asks its questions at the terminal, and prints how the
 // run ended. Ctrl-C ends the command, not the run.
-func (s *serverRuns) execute(run string, f sessionFlags) error {
-	res, raw, err := s.watch(run, f, true)
+func (s *serverRuns) execute(run string, f sessionFlags, earlier engine.Event) error {
+	res, raw, err := s.watch(run, f, true, earlier)
 	if err != nil {
 		return err
 	}
@@ -141,6 +141,10 @@ func (s *serverRuns) resume(answers []runs.Answer, keepSpec bool, f sessionFlags
 		return failure.Usagef("with --server, --answer and --set are separate steps; answer first")
 	}
 	res, raw, err := s.Result(s.c.Context, run, f.conversation)
+	var earlier engine.Event
+	if err == nil && res.Status != runs.Running {
+		earlier, err = s.lastEvent(run)
+	}
 	if err != nil {
 		return s.fail(err)
 	}
@@ -162,7 +166,7 @@ func (s *serverRuns) resume(answers []runs.Answer, keepSpec bool, f sessionFlags
 	case err != nil && !apiclient.IsCode(err, apiclient.Running): // another client has just resumed it
 		return s.fail(err)
 	}
-	return s.execute(run, f)
+	return s.execute(run, f, earlier)
 }
 
 // specChanged shows how the spec of a run has changed.

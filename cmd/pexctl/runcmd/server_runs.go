@@ -44,8 +44,6 @@ func (s *serverRuns) list(f runs.Filter) (found []runs.Summary, more int, err er
 	}
 }
 
-func ignore(engine.Event) {}
-
 // showOnServer prints the state of a run of a server, or follows it.
 func (f *showFlags) showOnServer(s *serverRuns) error {
 	run, err := s.runArg()
@@ -54,7 +52,7 @@ func (f *showFlags) showOnServer(s *serverRuns) error {
 	}
 	switch {
 	case f.follow:
-		res, raw, err := s.watch(run, sessionFlags{outputFlags: f.outputFlags}, false)
+		res, raw, err := s.watch(run, sessionFlags{outputFlags: f.outputFlags}, false, engine.Event{})
 		if err != nil {
 			return err
 		}
@@ -109,7 +107,7 @@ func (s *serverRuns) cancelRun() error {
 		return s.fail(err)
 	}
 	if status == "" {
-		if _, err := s.Watch(s.c.Context, run, &apiclient.Watcher{Event: ignore}); err != nil {
+		if err := s.AwaitEnd(s.c.Context, run); err != nil {
 			return s.fail(err)
 		}
 	}

@@ -16,9 +16,20 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
+// lastEvent returns the last numbered event of a run that nothing executes.
+func (s *serverRuns) lastEvent(run string) (last engine.Event, err error) {
+	_, err = s.Watch(s.c.Context, run, &apiclient.Watcher{Event: func(e engine.Event) {
+		if e.Seq > 0 {
+			last = e
+		}
+	}})
+	return last, err
+}
+
 // watch shows the events of a run until it ends or waits, and returns its result. With ask,
-// it asks the questions of the run at the terminal.
-func (s *serverRuns) watch(run string, f sessionFlags, ask bool) (*engine.Result, json.RawMessage, error) {
+// it asks the questions of the run at the terminal. Events up to earlier are those of
+// earlier sessions.
+func (s *serverRuns) watch(run string, f sessionFlags, ask bool, earlier engine.Event) (*engine.Result, json.RawMessage, error) {
 	p, err := newProgress(s.c, f.outputFlags, f.resumed)
 	if err != nil {
 		return nil, nil, err
@@ -31,7 +42,7 @@ func (s *serverRuns) watch(run string, f sessionFlags, ask bool) (*engine.Result
 	if ask {
 		a.person, a.silent = p.person, f.quiet
 	}
-	w := &serverWatch{server: s, progress: p, asker: a, run: run, resumed: f.resumed}
+	w := &serverWatch{server: s, progress: p, asker: a, run: run, earlier: earlier}
 	res, raw, err := w.watch(ctx, f.conversation)
 	a.stop()
 	lost := p.close()
@@ -52,7 +63,8 @@ type serverWatch struct {
 	progress *progress
 	asker    *asker
 	run      string
-	resumed  bool
+	earlier  engine.Event
+	held     []engine.Event // run.suspended: not news if an answer continues the run
 }
 
 // watch returns the result of the run once it has ended, or waits for an answer that is
@@ -72,26 +84,39 @@ func (w *serverWatch) watch(ctx context.Context, conversation bool) (*engine.Res
 			return nil, nil, err
 		}
 		if ended := res.Status != stop.RunInterrupted && res.Status != runs.Running; ended || !w.asker.wait() {
+			for _, e := range w.held {
+				w.show(e)
+			}
 			return res, raw, nil
 		}
+		w.held = nil
 	}
 }
 
-// event shows an event. Those of earlier sessions of a resumed run are not news.
+// event handles an event.
 func (w *serverWatch) event(ctx context.Context, e engine.Event) {
-	if e.Type == engine.RunCompleted {
+	switch e.Type {
+	case engine.RunSuspended:
+		w.held = append(w.held, e)
+		return
+	case engine.RunCompleted:
 		w.asker.stop() // another client may have answered
 	}
-	replayed := w.resumed && e.At.Before(w.server.began)
+	w.show(e)
+	if e.Type == engine.InterruptRaised && e.Interrupt != nil {
+		w.asker.ask(ctx, *e.Interrupt)
+	}
+}
+
+// show shows an event. Those of earlier sessions are not news.
+func (w *serverWatch) show(e engine.Event) {
+	replayed := e.Seq > 0 && (e.Rewinds < w.earlier.Rewinds || e.Rewinds == w.earlier.Rewinds && e.Seq <= w.earlier.Seq)
 	for _, sink := range w.progress.sinks {
 		if !replayed {
 			sink.Send(e)
 		} else if whole, ok := sink.(engine.ReplaySink); ok {
 			whole.Replay(e)
 		}
-	}
-	if e.Type == engine.InterruptRaised && e.Interrupt != nil {
-		w.asker.ask(ctx, *e.Interrupt)
 	}
 }
 

@@ -187,6 +187,18 @@ func TestWatchGivesUp(t *testing.T) {
 	}
 }
 
+// The feed of a run that waits ends before its cancellation.
+func TestAwaitEnd(t *testing.T) {
+	calls := 0
+	c := newClient(t, func(w http.ResponseWriter, _ *http.Request) {
+		calls++
+		fmt.Fprintf(w, `{"type":"end","status":"%s"}`+"\n", map[bool]string{true: "cancelled", false: "interrupted"}[calls == 3])
+	})
+	if err := c.AwaitEnd(t.Context(), "r-1"); err != nil || calls != 3 {
+		t.Error(calls, err)
+	}
+}
+
 func TestFirstEvent(t *testing.T) {
 	c := newClient(t, func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"v":1,"seq":1,"type":"run.started","question":"why?"}`+"\n"+`{"v":1,"seq":2,"type":"run.completed"}`+"\n"+`{"type":"end","status":"completed"}`+"\n")

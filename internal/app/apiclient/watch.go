@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/stop"
 )
 
@@ -53,6 +54,21 @@ func (c *Client) Watch(ctx context.Context, run string, w *Watcher) (stop.RunSta
 			return "", err
 		}
 	}
+}
+
+// AwaitEnd returns once a run that is being cancelled has ended, or after 30 seconds.
+func (c *Client) AwaitEnd(ctx context.Context, run string) error {
+	const interval, attempts = 100 * time.Millisecond, 300
+	for range attempts {
+		status, err := c.Watch(ctx, run, &Watcher{Event: func(engine.Event) {}})
+		if err != nil || status != stop.RunInterrupted && status != runs.Running {
+			return err
+		}
+		if err := c.pause(ctx, interval); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // retry repeats a call as long as the server cannot be reached.
