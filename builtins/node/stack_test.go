@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/runtime"
 )
 
 // blockingModel blocks the last reviews of runs until release is closed.
@@ -33,11 +35,23 @@ func (m blockingModel) Generate(ctx context.Context, req *model.Request, stream 
 
 // TestStacksStaySmall limits the stack memory per run in flight: 16 kB for the goroutine
 // of the run and 8 kB for its model call. If the run needs more than 16 kB once, the Go
-// runtime doubles its stack to 32 kB, and keeps it.
+// runtime doubles its stack to 32 kB.
 func TestStacksStaySmall(t *testing.T) {
+	t.Run("without a journal", func(t *testing.T) {
+		testStacks(t, func() runtime.Options { return runtime.Options{} })
+	})
+	t.Run("with a journal", func(t *testing.T) {
+		testStacks(t, func() runtime.Options { return runtime.Options{Journal: &journal.Memory{RoundTrip: true}} })
+	})
+}
+
+func testStacks(t *testing.T, options func() runtime.Options) {
 	const runs, steps, limit = 1000, 5, 32 << 10
 	p, h := perProgram(t), perHost(steps)
-	if err := completed(runPER(p, h, "first")); err != nil { // fills caches; they need deep stacks
+	run := func(h engine.Host, id string) error {
+		return completed(runtime.Run(context.Background(), p, inputOf(id), h, options()))
+	}
+	if err := run(h, "first"); err != nil { // fills caches, which needs deep stacks
 		t.Fatal(err)
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection shrinks stacks
@@ -52,7 +66,7 @@ func TestStacksStaySmall(t *testing.T) {
 	for i := range runs {
 		all.Go(func() {
 			host := engine.Host{Models: map[string]model.Model{"main": m}, Tools: h.Tools}
-			if err := completed(runPER(p, host, "r"+strconv.Itoa(i))); err != nil {
+			if err := run(host, "r"+strconv.Itoa(i)); err != nil {
 				t.Error(err)
 			}
 		})
