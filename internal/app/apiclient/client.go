@@ -52,7 +52,7 @@ func New(s Settings) (*Client, error) {
 		pause = sleep
 	}
 	return &Client{
-		base: strings.TrimRight(s.URL, "/"), token: s.Token, pause: pause,
+		base: strings.TrimSuffix(strings.TrimRight(s.URL, "/"), "/v1"), token: s.Token, pause: pause,
 		http: &http.Client{Transport: s.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}, nil
 }

@@ -23,7 +23,7 @@ func newClient(t *testing.T, handle http.HandlerFunc) *apiclient.Client {
 	t.Helper()
 	s := httptest.NewServer(handle)
 	t.Cleanup(s.Close)
-	c, err := apiclient.New(apiclient.Settings{URL: s.URL + "/", Token: "pex_secret", Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
+	c, err := apiclient.New(apiclient.Settings{URL: s.URL + "/v1/", Token: "pex_secret", Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,6 +184,21 @@ func TestWatchGivesUp(t *testing.T) {
 		if _, err := c.Watch(t.Context(), "r-1", &apiclient.Watcher{Event: func(engine.Event) {}}); err == nil || calls != want {
 			t.Errorf("%d: %d calls, %v", status, calls, err)
 		}
+	}
+}
+
+// The JSON of a result stays as the server sent it; its parts are compact.
+func TestResult(t *testing.T) {
+	const sent = "{\n  \"run_id\": \"r-1\",\n  \"output\": null,\n  \"interrupts\": [\n    {\"path\": \"p\", \"args\": {\n      \"n\": 1\n    }}\n  ]\n}\n"
+	c := newClient(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RequestURI() != "/v1/runs/r-1?include=conversation" {
+			t.Error(r.URL)
+		}
+		_, _ = io.WriteString(w, sent)
+	})
+	res, raw, err := c.Result(t.Context(), "r-1", true)
+	if err != nil || string(raw)+"\n" != sent || res.Output != nil || string(res.Interrupts[0].Args) != `{"n":1}` {
+		t.Errorf("%v %q %+v", err, raw, res)
 	}
 }
 

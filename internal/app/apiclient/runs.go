@@ -77,7 +77,11 @@ func (c *Client) Result(ctx context.Context, run string, conversation bool) (*en
 		return nil, nil, err
 	}
 	var res engine.Result
-	err := decode(c.base, raw, &res)
+	var compact bytes.Buffer // parts that stay JSON are shown on one line
+	err := json.Compact(&compact, raw)
+	if err == nil {
+		err = decode(c.base, compact.Bytes(), &res)
+	}
 	if string(res.Output) == "null" {
 		res.Output = nil
 	}
