@@ -14,6 +14,7 @@ import (
 func FuzzServer(f *testing.F) {
 	f.Add(exampleServer, tokenFile)
 	f.Add(serverHead+"auth: {token: x, tokens: [a]}\ntls: a\ncors: [a]\nlisten: [1]\n", "tokens: [{name: a, token: b}, c, [d]]\n")
+	f.Add(serverHead+"auth: {oidc: {issuer: https://id.example.com, audience: pex, subject: email, tenant: a.b, roles: [x]}}\n", tokenFile)
 	f.Add(serverHead+"agents: &a {b: {spec: s, set: {x: 1}, roles: *a}}\n", "apiVersion: pex/v1\nkind: Tokens\ntokens: {a: b}\n")
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, server, tokens string) {
@@ -37,8 +38,8 @@ func FuzzServer(f *testing.F) {
 		if s != nil && s.Auth == nil && !strings.HasPrefix(s.Listen, "127.") && !strings.HasPrefix(s.Listen, "[") && !strings.HasPrefix(strings.ToLower(s.Listen), "localhost:") {
 			t.Errorf("listens on %s without auth", s.Listen)
 		}
-		if s != nil && s.Auth != nil && len(s.Auth.Tokens) == 0 {
-			t.Error("auth without tokens")
+		if s != nil && s.Auth != nil && len(s.Auth.Tokens) == 0 && s.Auth.OIDC == nil {
+			t.Error("auth without tokens and issuer")
 		}
 	})
 }

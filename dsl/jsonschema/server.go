@@ -17,9 +17,18 @@ func (s *writer) server() *syntax.Node {
 	}
 	p := body.Get("properties")
 	put(p, "agents", named(agent))
-	for _, key := range []string{"auth", "tls"} { // null is not a section without keys
-		p.Get(key).Set("type", syntax.Position{}, syntax.NewText("object"))
+	auth := p.Get("auth")
+	methods := auth.Get("properties")
+	for _, section := range []*syntax.Node{auth, p.Get("tls"), methods.Get("tokens"), methods.Get("oidc")} { // null is not a section without keys
+		section.Set("type", syntax.Position{}, syntax.NewText("object"))
 	}
+	auth.Set("anyOf", syntax.Position{}, syntax.NewList(syntax.NewMap("required", syntax.NewTexts("tokens")), syntax.NewMap("required", syntax.NewTexts("oidc"))))
+	oidc := methods.Get("oidc").Get("properties")
+	oidc.Get("issuer").Set("pattern", syntax.Position{}, syntax.NewText(language.IssuerPattern))
+	for _, claim := range []string{"subject", "tenant", "roles"} {
+		oidc.Get(claim).Set("pattern", syntax.Position{}, syntax.NewText(language.ClaimPattern))
+	}
+	oidc.Get("audience").Set("pattern", syntax.Position{}, syntax.NewText(`\S`))
 	identityName(p.Get("tenants").Get("properties").Get("default"))
 	identityName(p.Get("tenants").Get("properties").Get("known").Get("items"))
 	p.Get("cors").Get("properties").Get("origins").Get("items").Set("pattern", syntax.Position{}, syntax.NewText(`^\*$|`+language.OriginPattern))
@@ -74,7 +83,9 @@ agents:
     roles: {run: [support], approve: [finance]}
     on_busy: reject
   triage: {spec: specs/log-triage}
-auth: {tokens: {file: tokens.yaml}}
+auth:
+  tokens: {file: tokens.yaml}
+  oidc: {issuer: https://id.example.com, audience: pex, subject: email, tenant: org, roles: groups}
 tenants: {default: shared, known: [shared, acme], header: x-tenant-id}
 limits:
   concurrent_runs: 64

@@ -65,7 +65,8 @@ var Actions = []string{"view", "run", "approve", "admin"}
 
 // AuthKeys is the section auth of a Server.
 type AuthKeys struct {
-	Tokens TokenFileKeys `yaml:"tokens" required:"true" missing:"write auth: {tokens: {file: tokens.yaml}}" doc:"Bearer tokens."`
+	Tokens *TokenFileKeys `yaml:"tokens" doc:"Bearer tokens whose hashes are in a file. auth needs tokens, oidc or both."`
+	OIDC   *OIDCKeys      `yaml:"oidc" doc:"Bearer tokens (JWT) of an OpenID Connect issuer. The server fetches the issuer's keys at the first use, so it starts while the issuer is down."`
 }
 
 // SetDefaults sets no defaults.
@@ -76,11 +77,32 @@ type TokenFileKeys struct {
 	File string `yaml:"file" path:"file" required:"true" missing:"write file: tokens.yaml; pexctl serve token new NAME prints an entry for it" doc:"A file of kind: Tokens."`
 }
 
+// SetDefaults sets no defaults.
+func (*TokenFileKeys) SetDefaults() {}
+
+// OIDCKeys is the section auth.oidc of a Server.
+type OIDCKeys struct {
+	Issuer   string `yaml:"issuer" required:"true" missing:"write issuer: https://id.example.com" doc:"The URL of the issuer, exactly as in the claim iss: https, or http on a loopback address. The server reads /.well-known/openid-configuration below it."`
+	Audience string `yaml:"audience" required:"true" missing:"write audience: NAME, the value of the claim aud in tokens for this server" doc:"What the claim aud of a token must be or contain, such as the client ID of this server."`
+	Subject  string `yaml:"subject" doc:"The claim with the name of the client, such as email: the author of its decisions. Names of nested claims are separated by dots."`
+	Tenant   string `yaml:"tenant" doc:"The claim with the tenant of the client, one of tenants.known. Default: none; every client belongs to the default tenant."`
+	Roles    string `yaml:"roles" doc:"The claim with the roles of the client, such as realm_access.roles: a list, or a string separated by spaces. Roles that this file does not know are ignored."`
+}
+
+// SetDefaults sets the names of the claims.
+func (k *OIDCKeys) SetDefaults() { k.Subject, k.Roles = "sub", "groups" }
+
+// IssuerPattern matches what the URL of an issuer starts with.
+const IssuerPattern = `^https?://[^/?#@]+(/[^?#]*)?$`
+
+// ClaimPattern matches the name of a claim. Dots separate the names of nested claims.
+const ClaimPattern = `^[^\s.$]+(\.[^\s.]+)*$`
+
 // TenantKeys is the section tenants of a Server.
 type TenantKeys struct {
-	Default string   `yaml:"default" doc:"The tenant of tokens without a tenant, and of all requests without auth. It uses the home directory itself."`
+	Default string   `yaml:"default" doc:"The tenant of tokens without a tenant, of clients of auth.oidc if it names no claim for the tenant, and of all requests without auth. It uses the home directory itself."`
 	Known   []string `yaml:"known" min:"1" doc:"All tenants, the default one included. Tenants other than the default one require auth, and use tenants/NAME in the home directory. Default: only the default tenant."`
-	Header  string   `yaml:"header" doc:"The name of a request header that selects the tenant. It is used only for tokens with the role admin. Default: no header."`
+	Header  string   `yaml:"header" doc:"The name of a request header that selects the tenant. It is used only for clients with the role admin. Default: no header."`
 }
 
 // ServerLimits is the section limits of a Server.
@@ -148,6 +170,7 @@ var ServerSections = sync.OnceValue(func() []Section {
 		{"limits.per_tenant", config.KeysOf(PerTenantLimits{})},
 		{"an entry of agents", config.KeysOf(ServedAgentKeys{})},
 		{"auth", config.KeysOf(AuthKeys{})},
+		{"auth.oidc", config.KeysOf(OIDCKeys{})},
 		{"cors", config.KeysOf(CORSKeys{})},
 		{"tls", config.KeysOf(TLSKeys{})},
 		{"metadata", config.KeysOf(ServerMeta{})},
@@ -159,7 +182,7 @@ func serverOrder() format.Order {
 	order := ofStruct(ServerKeys{})
 	agent, auth, limits := ofStruct(ServedAgentKeys{}), ofStruct(AuthKeys{}), ofStruct(ServerLimits{})
 	agent.Below = map[string]format.Order{"roles": ofStruct(AgentRolesKeys{})}
-	auth.Below = map[string]format.Order{"tokens": ofStruct(TokenFileKeys{})}
+	auth.Below = map[string]format.Order{"tokens": ofStruct(TokenFileKeys{}), "oidc": ofStruct(OIDCKeys{})}
 	limits.Below = map[string]format.Order{"per_tenant": ofStruct(PerTenantLimits{})}
 	order.Below = map[string]format.Order{
 		"metadata": ofStruct(ServerMeta{}), "agents": {Below: map[string]format.Order{"*": agent}}, "auth": auth,

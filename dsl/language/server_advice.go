@@ -18,6 +18,7 @@ var _ config.Language = ServerLanguage{}
 const (
 	writeListen = "write listen: HOST:PORT, such as listen: 127.0.0.1:8484"
 	writeTokens = "write auth: {tokens: {file: tokens.yaml}}"
+	writeOIDC   = "write auth: {oidc: {issuer: https://id.example.com, audience: NAME}}"
 	writeAgents = "write agents: {NAME: {spec: PATH}}"
 	writeTLS    = "write tls: {cert: cert.pem, key: key.pem}"
 )
@@ -29,6 +30,7 @@ var serverKeys = map[string]map[string]string{
 		"addr": writeListen, "address": writeListen, "bind": writeListen, "host": writeListen, "hostname": writeListen, "port": writeListen,
 		"api_key": writeTokens, "api_keys": writeTokens, "authentication": writeTokens, "bearer": writeTokens, "password": writeTokens,
 		"secret": writeTokens, "token": writeTokens, "tokens": writeTokens, "users": writeTokens,
+		"jwt": writeOIDC, "oauth": writeOIDC, "oauth2": writeOIDC, "openid": writeOIDC, "sso": writeOIDC, "oidc": writeOIDC,
 		"agent": writeAgents, "spec": writeAgents, "specs": writeAgents,
 		"cert": writeTLS, "certificate": writeTLS, "https": writeTLS, "ssl": writeTLS,
 		"allowed_origins": "write cors: {origins: [ORIGIN]}", "origins": "write cors: {origins: [ORIGIN]}",
@@ -37,8 +39,14 @@ var serverKeys = map[string]map[string]string{
 		"shutdown_timeout": "grace", "tenant": "write tenants: {default: NAME}",
 		"timeout": "write grace for the time that calls may take at shutdown; limits of a run belong in its spec: limits: {max_duration: 10m}",
 	},
-	"agents":  {"file": "spec", "path": "spec", "ref": "spec", "overrides": "set", "values": "set", "role": "roles", "permissions": "roles"},
-	"auth":    {"file": writeTokens, "token_file": writeTokens, "tokens_file": writeTokens},
+	"agents": {"file": "spec", "path": "spec", "ref": "spec", "overrides": "set", "values": "set", "role": "roles", "permissions": "roles"},
+	"auth":   {"file": writeTokens, "token_file": writeTokens, "tokens_file": writeTokens, "jwt": "oidc", "oauth": "oidc", "oauth2": "oidc", "openid": "oidc", "sso": "oidc"},
+	"auth.oidc": {
+		"url": "issuer", "issuer_url": "issuer", "discovery_url": "issuer", "jwks_uri": "write issuer: URL; the server finds the keys with its discovery document",
+		"aud": "audience", "audiences": "audience", "client_id": "audience", "client_secret": "remove it: the server only verifies tokens, and needs no client secret",
+		"user": "subject", "username": "subject", "sub": "subject", "subject_claim": "subject", "username_claim": "subject",
+		"org": "tenant", "tenant_claim": "tenant", "groups": "roles", "role": "roles", "groups_claim": "roles", "roles_claim": "roles",
+	},
 	"tenants": {"names": "known", "list": "known", "allowed": "known"},
 	"limits":  {"max_body": "body", "max_body_size": "body", "max_header": "header", "max_runs": "concurrent_runs", "queue": "queued_runs", "streams": "watchers", "tenant": "per_tenant"},
 	"cors":    {"allowed_origins": "origins", "allow_origins": "origins"},
@@ -48,8 +56,11 @@ var serverKeys = map[string]map[string]string{
 
 // KeyAdvice returns a suggestion for a key that is not among all keys of a path.
 func (l ServerLanguage) KeyAdvice(e *syntax.Entry, path string, all []string) diag.Advice {
-	section, _, _ := strings.Cut(path, ".")
-	section, _, _ = strings.Cut(section, "[")
+	section := path
+	if serverKeys[section] == nil {
+		section, _, _ = strings.Cut(path, ".")
+		section, _, _ = strings.Cut(section, "[")
+	}
 	if advice := replacement(serverKeys[section][e.Key], e.Key, all); advice.Hint != "" {
 		return advice
 	}

@@ -101,6 +101,13 @@ func (b *compiler) inlineTokens() {
 	if auth.Kind == syntax.Text {
 		hide(b.Report, auth)
 	}
+	if issuer := auth.Get("oidc"); issuer != nil {
+		for _, e := range issuer.Entries {
+			if e.Value.IsScalar() && (isPlainKey(e.Key) || e.Key == "client_secret") { // the decoder reports the key
+				hide(b.Report, e.Value)
+			}
+		}
+	}
 	written := len(auth.Entries)
 	auth.Entries = slices.DeleteFunc(auth.Entries, func(e *syntax.Entry) bool {
 		if !isPlainKey(e.Key) || !e.Value.IsScalar() || e.Value.Kind == syntax.Null {
@@ -134,11 +141,20 @@ func (b *compiler) inlineTokens() {
 func (b *compiler) auth() {
 	b.header()
 	b.needsAuth()
-	v := b.tree.Get("auth").Get("tokens").Get("file")
-	if b.keys.Auth == nil {
+	k := b.keys.Auth
+	if k == nil {
 		return
 	}
-	b.config.Auth = &Auth{File: b.resolve(b.keys.Auth.Tokens.File)}
+	b.config.Auth = &Auth{}
+	b.oidc(k.OIDC)
+	if k.Tokens == nil {
+		if v := b.tree.Get("auth"); k.OIDC == nil && v.Kind == syntax.Map && !b.Intended["auth.tokens"] && !b.Intended["auth.oidc"] {
+			b.Report.Error(diag.MissingKey, v.Position, "auth has neither tokens nor oidc").Hint = addAuth + ", or auth: {oidc: {issuer: URL, audience: NAME}}"
+		}
+		return
+	}
+	v := b.tree.Get("auth").Get("tokens").Get("file")
+	b.config.Auth.File = b.resolve(k.Tokens.File)
 	if v == nil || b.config.Auth.File == "" {
 		return
 	}
@@ -165,8 +181,11 @@ func (b *compiler) auth() {
 }
 
 // unusedRoles warns about roles of agents that no token has. Tokens with the role
-// admin have all roles.
+// admin have all roles, and an issuer may have clients with any role.
 func (b *compiler) unusedRoles() {
+	if b.config.Auth.OIDC != nil {
+		return
+	}
 	used := map[string]bool{}
 	for _, t := range b.config.Auth.Tokens {
 		for _, role := range t.Roles {

@@ -73,6 +73,7 @@ func (b *compiler) compile() {
 // shapes are hints for sections that are not mappings.
 var shapes = map[string]string{
 	"auth":        "write auth: {tokens: {file: tokens.yaml}}",
+	"auth.oidc":   "write oidc: {issuer: https://id.example.com, audience: NAME}",
 	"auth.tokens": "move them to a file of kind: Tokens, and write tokens: {file: tokens.yaml}",
 	"cors":        "write cors: {origins: [https://chat.example.com]}",
 	"tenants":     "write tenants: {known: [NAME, ...]}",

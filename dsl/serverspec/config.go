@@ -37,8 +37,19 @@ type Agent struct {
 
 // Auth is how clients authenticate.
 type Auth struct {
-	File   string // absolute path of the tokens
+	File   string // absolute path of the tokens; "" without tokens
 	Tokens []Token
+	OIDC   *OIDC // nil without an issuer
+}
+
+// OIDC is an issuer of tokens, with the claims that say who a client is.
+type OIDC struct {
+	Issuer   string
+	Audience string
+	Subject  string   // claim
+	Tenant   string   // claim; "" for the default tenant
+	Roles    string   // claim
+	Known    []string // the roles that count, sorted
 }
 
 // Token is a bearer token of a client.
