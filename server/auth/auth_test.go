@@ -20,19 +20,31 @@ func sum(secret string) string {
 // the handler received, as subject@tenant.
 func respond(t *testing.T, o auth.Options, r *http.Request) (w *httptest.ResponseRecorder, who string) {
 	t.Helper()
+	var id auth.Identity
+	w = middleware(t, o, r, &id)
+	if id.Subject != "" {
+		who = id.Subject + "@" + id.Tenant
+	}
+	return w, who
+}
+
+// middleware sends a request through a guard, and stores the identity that the handler
+// received.
+func middleware(t *testing.T, o auth.Options, r *http.Request, got *auth.Identity) *httptest.ResponseRecorder {
+	t.Helper()
 	g, err := auth.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w = httptest.NewRecorder()
+	w := httptest.NewRecorder()
 	g.Middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		id, ok := auth.FromContext(r.Context())
 		if !ok {
 			t.Error("no identity")
 		}
-		who = id.Subject + "@" + id.Tenant
+		*got = id
 	})).ServeHTTP(w, r)
-	return w, who
+	return w
 }
 
 func request(method, url string, headers ...string) *http.Request {
@@ -199,7 +211,7 @@ func TestRejectionsRevealNothing(t *testing.T) {
 	}
 }
 
-func TestSetTokensAppliesToTheNextRequest(t *testing.T) {
+func TestSetCredentialsAppliesToTheNextRequest(t *testing.T) {
 	tokens := func(secret string) *auth.Tokens {
 		all, err := auth.NewTokens([]auth.Token{{Name: "ci", SHA256: sum(secret)}})
 		if err != nil {
@@ -217,8 +229,8 @@ func TestSetTokensAppliesToTheNextRequest(t *testing.T) {
 		return w.Code
 	}
 	before := status("old")
-	g.SetTokens(tokens("new"))
-	g.SetTokens(nil) // does not disable authentication
+	g.SetCredentials(tokens("new"), nil)
+	g.SetCredentials(nil, nil) // does not disable authentication
 	if before != 200 || status("old") != 401 || status("new") != 200 {
 		t.Errorf("%d %d %d", before, status("old"), status("new"))
 	}

@@ -1,7 +1,9 @@
 package auth
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,19 +14,27 @@ import (
 
 // Options configure a Guard.
 type Options struct {
-	Tokens        *Tokens  // nil = no authentication
-	DefaultTenant string   // of tokens without a tenant, and of anonymous clients
-	Tenants       []string // the other tenants that an admin may choose
-	TenantHeader  string   // header with which an admin chooses a tenant; "" = none
-	Hosts         []string // accepted host names without authentication, beside those of loopback addresses
-	AnyHost       bool     // accept all host names without authentication
-	Origins       []string // origins of web pages that may call the server, such as https://chat.example.com
+	Tokens        *Tokens      // nil = none; without OIDC too, there is no authentication
+	OIDC          *OIDC        // nil = none
+	DefaultTenant string       // of tokens without a tenant, and of anonymous clients
+	Tenants       []string     // the other tenants, which an admin may choose
+	TenantHeader  string       // header with which an admin chooses a tenant; "" = none
+	Hosts         []string     // accepted host names without authentication, beside those of loopback addresses
+	AnyHost       bool         // accept all host names without authentication
+	Origins       []string     // origins of web pages that may call the server, such as https://chat.example.com
+	Log           *slog.Logger // why tokens are rejected, at level debug; nil = no log
+}
+
+// credentials are what a Guard accepts.
+type credentials struct {
+	tokens *Tokens
+	oidc   *OIDC
 }
 
 // Guard authenticates requests. It is safe for concurrent use.
 type Guard struct {
 	o         Options
-	tokens    atomic.Pointer[Tokens]
+	accepted  atomic.Pointer[credentials] // nil without authentication
 	anonymous Identity
 	hosts     map[string]bool
 	origins   map[string]bool
@@ -37,7 +47,12 @@ func New(o Options) (*Guard, error) {
 		o: o, hosts: map[string]bool{}, origins: map[string]bool{}, crossSite: http.NewCrossOriginProtection(),
 		anonymous: Identity{Subject: Anonymous, Tenant: o.DefaultTenant, Roles: []string{View, Run, Approve, Admin}},
 	}
-	g.tokens.Store(o.Tokens)
+	if g.o.Log == nil {
+		g.o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Tokens != nil || o.OIDC != nil {
+		g.accepted.Store(&credentials{o.Tokens, o.OIDC})
+	}
 	for _, host := range o.Hosts {
 		g.hosts[strings.ToLower(host)] = true
 	}
@@ -50,11 +65,11 @@ func New(o Options) (*Guard, error) {
 	return g, nil
 }
 
-// SetTokens replaces the tokens from the next request on. It has no effect on a Guard
-// without authentication.
-func (g *Guard) SetTokens(t *Tokens) {
-	if t != nil && g.tokens.Load() != nil {
-		g.tokens.Store(t)
+// SetCredentials replaces the tokens and the issuer from the next request on. It neither
+// enables nor disables authentication.
+func (g *Guard) SetCredentials(t *Tokens, o *OIDC) {
+	if (t != nil || o != nil) && g.accepted.Load() != nil {
+		g.accepted.Store(&credentials{t, o})
 	}
 }
 
@@ -82,18 +97,57 @@ func (g *Guard) Middleware(next http.Handler) http.Handler {
 
 // identify returns the client of a request.
 func (g *Guard) identify(r *http.Request) (Identity, *problem.Problem) {
-	tokens := g.tokens.Load()
-	if tokens == nil {
+	accepted := g.accepted.Load()
+	if accepted == nil {
 		return g.anonymous, g.rejectForeign(r)
 	}
-	id, ok := tokens.Identify(bearer(r)) // also without a token, so that it takes the same time
+	token := bearer(r)
+	id, ok := accepted.tokens.Identify(token) // also without a token, so that it takes the same time
 	if !ok {
-		return id, problem.New(problem.Unauthorized, "send a valid token: Authorization: Bearer TOKEN")
+		if accepted.oidc == nil || token == "" || strings.HasPrefix(token, secretPrefix) {
+			return id, invalidToken()
+		}
+		var p *problem.Problem
+		if id, p = g.identifyJWT(r, accepted.oidc, token); p != nil {
+			return id, p
+		}
 	}
 	if id.Tenant == "" {
 		id.Tenant = g.o.DefaultTenant
 	}
 	return id, nil
+}
+
+// invalidToken is the response to every request without a valid token, so that it does not
+// reveal what is wrong.
+func invalidToken() *problem.Problem {
+	return problem.New(problem.Unauthorized, "send a valid token: Authorization: Bearer TOKEN")
+}
+
+// identifyJWT returns the client with a token of the issuer.
+func (g *Guard) identifyJWT(r *http.Request, o *OIDC, token string) (Identity, *problem.Problem) {
+	claims, err := o.Verifier.Verify(r.Context(), token)
+	if unavailable, ok := errors.AsType[*UnavailableError](err); ok {
+		g.o.Log.WarnContext(r.Context(), "tokens cannot be verified", "issuer", o.Issuer, "error", unavailable.Err)
+		return Identity{}, problem.New(problem.Unavailable, "the issuer of the token cannot be reached; try again later").Retry(unavailable.RetryAfter)
+	}
+	var id Identity
+	if err == nil {
+		id, err = o.identify(claims)
+	}
+	if err != nil {
+		g.o.Log.DebugContext(r.Context(), "token rejected", "issuer", o.Issuer, "reason", err)
+		return Identity{}, invalidToken()
+	}
+	if o.Tenant != "" && !g.knowsTenant(id.Tenant) {
+		g.o.Log.DebugContext(r.Context(), "unknown tenant", "issuer", o.Issuer, "subject", id.Subject, "tenant", id.Tenant)
+		return Identity{}, problem.New(problem.NotFound, "no such tenant")
+	}
+	return id, nil
+}
+
+func (g *Guard) knowsTenant(name string) bool {
+	return name != "" && (name == g.o.DefaultTenant || slices.Contains(g.o.Tenants, name))
 }
 
 // bearer returns the token of a request, or "" if it has none or several.
@@ -119,8 +173,7 @@ func (g *Guard) chooseTenant(id *Identity, r *http.Request) *problem.Problem {
 	if tenant == "" || tenant == id.Tenant {
 		return nil
 	}
-	known := tenant == g.o.DefaultTenant || slices.Contains(g.o.Tenants, tenant)
-	if !known || !slices.Contains(id.Roles, Admin) {
+	if !g.knowsTenant(tenant) || !slices.Contains(id.Roles, Admin) {
 		return problem.New(problem.NotFound, "unknown tenant in header %s", g.o.TenantHeader)
 	}
 	id.Tenant = tenant

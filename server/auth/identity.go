@@ -19,8 +19,8 @@ const Anonymous = "anonymous"
 
 // Identity is an authenticated client.
 type Identity struct {
-	Subject string // name of the token
-	Issuer  string // what authenticated it: "tokens", or "" = nothing
+	Subject string // name of the token, or a claim of it
+	Issuer  string // what authenticated it: "tokens", the URL of an OpenID Connect issuer, or "" = nothing
 	Tenant  string
 	Roles   []string
 }

@@ -50,8 +50,11 @@ func NewTokens(all []Token) (*Tokens, error) {
 }
 
 // Identify returns the identity of a secret. The time it takes does not depend on the
-// secret, apart from its length.
+// secret, apart from its length. Nil Tokens contain no token.
 func (t *Tokens) Identify(secret string) (Identity, bool) {
+	if t == nil {
+		return Identity{}, false
+	}
 	sum, found := sha256.Sum256([]byte(secret)), -1
 	for i := range t.sums {
 		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(sum[:], t.sums[i][:]), i, found)

@@ -29,6 +29,7 @@ func Command(env *ui.Env) *cli.Command {
 				&cli.BoolFlag{Name: "insecure", Usage: "Accept requests from other machines without authentication"},
 				project.SetFlag("server file, or of each spec if there is none"),
 				&cli.StringFlag{Name: "log", Usage: "Log as `FORMAT`: text or json", Value: "text"},
+				&cli.StringFlag{Name: "log-level", Usage: "Log from `LEVEL` on: debug (also probes, and why tokens are rejected), info, warn or error", Value: "info"},
 				&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "Log only warnings and errors"},
 				project.HomeFlag(), project.TrustFlag(),
 			},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/auth/oidc"
 	"github.com/pexctl/pex/server/manager"
 )
 
@@ -33,6 +35,9 @@ type daemon struct {
 	agents  *agents.Set
 	tenants map[string]*tenant
 	guard   *auth.Guard
+
+	verifier   *oidc.Verifier // nil without an issuer
+	verifierOf [2]string      // its issuer and audience
 }
 
 // tenant is the home of a tenant and what executes its runs.
@@ -113,10 +118,14 @@ func (d *daemon) addTenant(c *ui.Call, name string, slots *manager.Slots) error 
 
 // newLog returns the log of the server on stderr.
 func newLog(c *ui.Call) (*slog.Logger, error) {
-	o := &slog.HandlerOptions{Level: slog.LevelInfo}
-	if c.Quiet {
-		o.Level = slog.LevelWarn
+	var level slog.Level
+	if s := c.String("log-level"); level.UnmarshalText([]byte(s)) != nil || strings.ContainsAny(s, "+-") {
+		return nil, failure.Usagef("invalid value %q for --log-level; use debug, info, warn or error", s)
 	}
+	if c.Quiet {
+		level = max(level, slog.LevelWarn)
+	}
+	o := &slog.HandlerOptions{Level: level}
 	switch format := c.String("log"); format {
 	case "text":
 		return slog.New(slog.NewTextHandler(c.Stderr, o)), nil
@@ -172,6 +181,10 @@ func (d *daemon) reload() error {
 	before := d.setup.config
 	d.setup.config = next.config
 	tokens, err := d.tokens()
+	var issuer *auth.OIDC
+	if err == nil {
+		issuer, err = d.issuer()
+	}
 	if err == nil {
 		err = d.agents.Reload(definitions)
 	}
@@ -179,7 +192,7 @@ func (d *daemon) reload() error {
 		d.setup.config = before
 		return err
 	}
-	d.guard.SetTokens(tokens)
+	d.guard.SetCredentials(tokens, issuer)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
@@ -13,10 +14,12 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/internal/app/version"
+	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/cassette"
 	"github.com/pexctl/pex/server"
 	"github.com/pexctl/pex/server/api"
 	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/auth/oidc"
 	"github.com/pexctl/pex/server/feed"
 )
 
@@ -96,9 +99,13 @@ func (d *daemon) newGuard(c *ui.Call) (*auth.Guard, error) {
 	if err != nil {
 		return nil, err
 	}
+	issuer, err := d.issuer()
+	if err != nil {
+		return nil, err
+	}
 	host, _, _ := net.SplitHostPort(config.Listen) // was validated
 	d.guard, err = auth.New(auth.Options{
-		Tokens: tokens, DefaultTenant: config.Tenants.Default, Tenants: config.Tenants.Known, TenantHeader: config.Tenants.Header,
+		Tokens: tokens, OIDC: issuer, Log: d.log, DefaultTenant: config.Tenants.Default, Tenants: config.Tenants.Known, TenantHeader: config.Tenants.Header,
 		Hosts: []string{host}, AnyHost: c.Bool("insecure"), Origins: config.Origins,
 	})
 	if err != nil {
@@ -110,7 +117,7 @@ func (d *daemon) newGuard(c *ui.Call) (*auth.Guard, error) {
 // tokens returns the tokens of the server file, or nil if it has none.
 func (d *daemon) tokens() (*auth.Tokens, error) {
 	config := d.setup.config
-	if config.Auth == nil {
+	if config.Auth == nil || config.Auth.File == "" {
 		return nil, nil
 	}
 	var all []auth.Token
@@ -122,4 +129,21 @@ func (d *daemon) tokens() (*auth.Tokens, error) {
 		return nil, failure.Usagef("%s: %w", config.Auth.File, err)
 	}
 	return tokens, nil
+}
+
+// issuer returns the OpenID Connect issuer of the server file, or nil if it has none. The
+// keys of the same issuer are kept.
+func (d *daemon) issuer() (*auth.OIDC, error) {
+	if d.setup.config.Auth == nil || d.setup.config.Auth.OIDC == nil {
+		return nil, nil
+	}
+	c := d.setup.config.Auth.OIDC
+	if of := [2]string{c.Issuer, c.Audience}; d.verifier == nil || d.verifierOf != of {
+		transport, err := httpclient.Pool(httpclient.CertificatesOf(os.Getenv))
+		if err != nil {
+			return nil, failure.Usagef("%w", err)
+		}
+		d.verifier, d.verifierOf = oidc.New(oidc.Options{Issuer: c.Issuer, Audience: c.Audience, Transport: transport}), of
+	}
+	return &auth.OIDC{Verifier: d.verifier, Issuer: c.Issuer, Subject: c.Subject, Tenant: c.Tenant, Roles: c.Roles, Known: c.Known}, nil
 }
