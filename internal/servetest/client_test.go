@@ -89,7 +89,8 @@ type decisionRecord struct {
 	Path string `json:"path"`
 	Do   string `json:"do"`
 	By   struct {
-		User string `json:"user"`
+		User   string `json:"user"`
+		Issuer string `json:"issuer"`
 	} `json:"by"`
 }
 
