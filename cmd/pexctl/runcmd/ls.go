@@ -40,7 +40,7 @@ func runsLsCommand(env *ui.Env) *cli.Command {
 }
 
 func runsLs(c *ui.Call) error {
-	if err := checkStatus(c.String("status")); err != nil {
+	if err := checkStatus(c, c.String("status")); err != nil {
 		return err
 	}
 	if c.Int("limit") < 0 {
@@ -62,8 +62,8 @@ func runsLs(c *ui.Call) error {
 	return err
 }
 
-func checkStatus(status string) error {
-	if status == "" || runs.IsStatus(status) {
+func checkStatus(c *ui.Call, status string) error {
+	if status == "" || runs.IsStatus(status) || c.Server != "" && status == "queued" {
 		return nil
 	}
 	if near := ui.Nearest(status, slices.Concat(runs.Statuses(), runs.StopCodes())); near != "" {

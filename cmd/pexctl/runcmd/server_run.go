@@ -142,7 +142,7 @@ func (s *serverRuns) resume(answers []runs.Answer, keepSpec bool, f sessionFlags
 	}
 	res, raw, err := s.Result(s.c.Context, run, f.conversation)
 	var earlier engine.Event
-	if err == nil && res.Status != runs.Running {
+	if err == nil && !apiclient.IsLive(res.Status) {
 		earlier, err = s.lastEvent(run)
 	}
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *serverRuns) resume(answers []runs.Answer, keepSpec bool, f sessionFlags
 	switch {
 	case len(answers) > 0:
 		err = s.answer(res, answers)
-	case res.Status == runs.Running || len(res.Interrupts) > 0: // its questions are asked below
+	case apiclient.IsLive(res.Status) || len(res.Interrupts) > 0: // its questions are asked below
 	default:
 		err = s.Resume(s.c.Context, run, s.c.Set, keepSpec)
 	}
@@ -179,7 +179,7 @@ func (s *serverRuns) specChanged(err error) error {
 
 // answer sends the answers of flags.
 func (s *serverRuns) answer(res *engine.Result, answers []runs.Answer) error {
-	if res.Status != runs.Running && res.Status != stop.RunInterrupted {
+	if !apiclient.IsLive(res.Status) && res.Status != stop.RunInterrupted {
 		return failure.Usagef("run %q is not waiting for an answer: it has ended (%s)", res.RunID, res.StopReason.Code)
 	}
 	assigned, err := runs.AssignPaths(res.RunID, res.Interrupts, answers)

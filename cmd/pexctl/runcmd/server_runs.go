@@ -74,7 +74,7 @@ func (f *showFlags) showOnServer(s *serverRuns) error {
 		return s.fail(err)
 	}
 	resume := s.command(run, "resume")
-	running := res.Status == runs.Running
+	running := apiclient.IsLive(res.Status)
 	report := sink.Report{
 		Result: res, Question: first.Question, Now: time.Now(), Running: running,
 		Columns: ui.Columns(s.c.Stdout), Color: ui.UsesColor(s.c.Stdout),

@@ -83,7 +83,7 @@ func (w *serverWatch) watch(ctx context.Context, conversation bool) (*engine.Res
 		if err != nil {
 			return nil, nil, err
 		}
-		if ended := res.Status != stop.RunInterrupted && res.Status != runs.Running; ended || !w.asker.wait() {
+		if ended := res.Status != stop.RunInterrupted && !apiclient.IsLive(res.Status); ended || !w.asker.wait() {
 			for _, e := range w.held {
 				w.show(e)
 			}

@@ -66,6 +66,9 @@ func (c *Client) Start(ctx context.Context, agent string, n NewRun) error {
 	})
 }
 
+// IsLive reports whether a run with a status executes, or waits for its turn.
+func IsLive(status stop.RunStatus) bool { return status == runs.Running || status == "queued" }
+
 // Result returns the result of a run, and its JSON as the server sent it.
 func (c *Client) Result(ctx context.Context, run string, conversation bool) (*engine.Result, json.RawMessage, error) {
 	path := runPath(run, "")

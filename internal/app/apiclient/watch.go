@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/stop"
 )
 
@@ -61,7 +60,7 @@ func (c *Client) AwaitEnd(ctx context.Context, run string) error {
 	const interval, attempts = 100 * time.Millisecond, 300
 	for range attempts {
 		status, err := c.Watch(ctx, run, &Watcher{Event: func(engine.Event) {}})
-		if err != nil || status != stop.RunInterrupted && status != runs.Running {
+		if err != nil || status != stop.RunInterrupted && !IsLive(status) {
 			return err
 		}
 		if err := c.pause(ctx, interval); err != nil {
