@@ -3,10 +3,12 @@ package oidc
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -54,15 +56,15 @@ func (t *throttle) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	url := req.URL.String()
-	r, ok := t.results[url]
+	address := req.URL.String()
+	r, ok := t.results[address]
 	wait := minRefetch
 	if r.err != nil {
 		wait = retryAfter
 	}
 	if !ok || t.now().Sub(r.at) >= wait {
 		r = t.fetch(req)
-		t.results[url] = r
+		t.results[address] = r
 	}
 	if r.err != nil {
 		return nil, r.err
@@ -79,6 +81,9 @@ func (t *throttle) fetch(req *http.Request) result {
 	defer cancel()
 	resp, err := t.client.Do(req.Clone(ctx))
 	if err != nil {
+		if outer, ok := errors.AsType[*url.Error](err); ok {
+			err = outer.Err // the client of the library adds the URL, too
+		}
 		return result{at: t.now(), err: err}
 	}
 	defer resp.Body.Close()
