@@ -16,8 +16,10 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/schema"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/homedir"
 	"github.com/pexctl/pex/internal/app/host"
@@ -32,6 +34,7 @@ type daemon struct {
 	setup   *setup
 	log     *slog.Logger
 	memory  *agents.SharedMemory
+	schemas *schema.Cache
 	agents  *agents.Set
 	tenants map[string]*tenant
 	guard   *auth.Guard
@@ -48,13 +51,12 @@ type tenant struct {
 }
 
 func newDaemon(c *ui.Call, s *setup) (*daemon, error) {
-	d := &daemon{setup: s, tenants: map[string]*tenant{}, memory: agents.NewSharedMemory(c.Catalog.Memory)}
+	d := &daemon{setup: s, tenants: map[string]*tenant{}, memory: agents.NewSharedMemory(c.Catalog.Memory), schemas: &schema.Cache{}}
 	var err error
 	if d.log, err = newLog(c); err != nil {
 		return nil, err
 	}
-	components := *c.Catalog
-	components.Memory = d.memory.Open
+	components := d.components(c)
 	definitions, err := s.definitions()
 	if err != nil {
 		return nil, err
@@ -88,13 +90,19 @@ func newDaemon(c *ui.Call, s *setup) (*daemon, error) {
 	return d, nil
 }
 
+// components returns the catalog, with what all runs share.
+func (d *daemon) components(c *ui.Call) catalog.Catalog {
+	all := *c.Catalog
+	all.Memory, all.Schemas = d.memory.Open, d.schemas
+	return all
+}
+
 func (d *daemon) addTenant(c *ui.Call, name string, slots *manager.Slots) error {
 	t := &tenant{name: name, home: d.setup.home}
 	if name != d.setup.config.Tenants.Default {
 		t.home = filepath.Join(d.setup.home, "tenants", name)
 	}
-	components := *c.Catalog
-	components.Memory = d.memory.Open
+	components := d.components(c)
 	env := host.Runs(&components, t.home, host.Reporter{
 		Diagnostics: func(found diag.List) error {
 			if found.Failed() {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/schema"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/eval/trial"
@@ -17,6 +18,8 @@ type Catalog struct {
 	Memory func(dir, tenant string) memory.Store
 	// Repair converts malformed tool arguments from a model to valid JSON.
 	Repair func(engine.MalformedArguments) (args json.RawMessage, repairs []string, err error)
+	// Schemas keeps the compiled input schemas of tools; nil = each host compiles its own.
+	Schemas *schema.Cache
 }
 
 // Options returns the compiler options that apply to all specs: the available components.

@@ -8,8 +8,8 @@ import (
 )
 
 // fitTo returns a function that coerces and validates arguments against an input schema.
-func fitTo(input json.RawMessage) (tool.FitFunc, error) {
-	check, err := schema.Compile(input)
+func fitTo(input json.RawMessage, schemas *schema.Cache) (tool.FitFunc, error) {
+	check, err := schemas.Compile(input)
 	if err != nil {
 		return nil, err
 	}

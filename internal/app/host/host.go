@@ -195,7 +195,7 @@ func newTool(spec *tool.Spec, s Settings) (tool.Binding, error) {
 	if _, ok := t.(tool.Toolset); ok {
 		return bound, nil // each of its tools has a schema of its own
 	}
-	if bound.Fit, err = fitTo(t.Info().Input); err != nil {
+	if bound.Fit, err = fitTo(t.Info().Input, s.Catalog.Schemas); err != nil {
 		return tool.Binding{}, fmt.Errorf("input schema: %w", err)
 	}
 	return bound, nil
