@@ -25,23 +25,23 @@ import (
 // pexctl is the program under test.
 var pexctl string
 
-func TestMain(m *testing.M) {
+func TestMain(m *testing.M) { os.Exit(withProgram(m.Run)) }
+
+// withProgram builds pexctl and returns the exit code of the tests.
+func withProgram(run func() int) int {
 	dir, err := os.MkdirTemp("", "servetest")
-	if err == nil {
-		pexctl = filepath.Join(dir, "pexctl")
-		args := append(append([]string{"build", "-o", pexctl}, raceFlags...), "github.com/pexctl/pex/cmd/pexctl")
-		var out []byte
-		if out, err = exec.Command("go", args...).CombinedOutput(); err != nil {
-			err = fmt.Errorf("build pexctl: %w\n%s", err, out)
-		}
-	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return 1
 	}
-	code := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
+	defer os.RemoveAll(dir)
+	pexctl = filepath.Join(dir, "pexctl")
+	args := append(append([]string{"build", "-o", pexctl}, raceFlags...), "github.com/pexctl/pex/cmd/pexctl")
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build pexctl: %v\n%s", err, out)
+		return 1
+	}
+	return run()
 }
 
 // hang is how long anything may take before it counts as hung.
