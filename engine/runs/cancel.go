@@ -85,6 +85,9 @@ func (s *Service) Cancel(ctx context.Context, run string) (*engine.Result, error
 		return nil, &NotCancelledError{fmt.Sprintf("cancel run %s: %v", run, err)}
 	}
 	res, err := s.endReleased(ctx, run)
+	if errors.As(err, new(*NotFoundError)) { // removed meanwhile
+		return nil, errors.Join(err, s.home.CancelDone(run))
+	}
 	if err != nil {
 		return nil, err
 	}

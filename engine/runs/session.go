@@ -60,6 +60,9 @@ func (s *Service) Start(n NewRun) (*Session, error) {
 	if err := se.open((*journal.Home).Create); err != nil {
 		return nil, err
 	}
+	if err := se.home.CancelDone(n.Input.RunID); err != nil { // of a run with this id that was removed
+		return nil, errors.Join(err, se.Discard())
+	}
 	if n.Records != nil {
 		se.options.Recorded = se.recording(n.Records)
 		if !CallsModels(n.Input.From) { // a replay must not use the network

@@ -172,3 +172,29 @@ func TestAgentsOfOneSpecKeepTheirRunsApart(t *testing.T) {
 	load(open)
 	check("one agent")
 }
+
+// A run must not show its client the turns of agents that the client may not view.
+func TestConversationsOfHiddenAgentsAreClosed(t *testing.T) {
+	w := desk(t)
+	spec := filepath.Join(w.dir, "desk")
+	hidden := agents.Definition{Name: "hidden", Spec: spec, Roles: rolesOf("secret")}
+	if err := w.agents.Reload([]agents.Definition{{Name: "open", Spec: spec}, hidden}); err != nil {
+		t.Fatal(err)
+	}
+	if res := w.do("root", "POST", "/v1/agents/hidden/runs", nil, `{"question": "How much?", "run_id": "h", "memory_id": "theirs"}`); res.Code != http.StatusCreated {
+		t.Fatal(res.Code, res.Body)
+	}
+	w.tenants[""].Manager.Await(t.Context(), "h")
+	for body, want := range map[string]int{
+		`{"question": "How much?", "memory_id": "theirs"}`:                                    http.StatusForbidden,
+		`{"question": "How much?", "memory_id": "own", "executor_memory_id": "theirs"}`:       http.StatusForbidden,
+		`{"question": "How much?", "memory_id": "own", "executor_memory_id": "own/executor"}`: http.StatusCreated,
+	} {
+		if res := w.do("ann", "POST", "/v1/agents/open/runs", nil, body); res.Code != want {
+			t.Errorf("%s: %d %s", body, res.Code, res.Body)
+		}
+	}
+	if res := w.do("root", "POST", "/v1/agents/open/runs", nil, `{"question": "How much?", "memory_id": "theirs"}`); res.Code != http.StatusCreated {
+		t.Errorf("root: %d %s", res.Code, res.Body)
+	}
+}

@@ -2,8 +2,10 @@ package api
 
 import (
 	"context"
+	"slices"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/auth"
@@ -109,10 +111,10 @@ func (c *caller) canFor(do string, of owner) bool {
 			}
 		}
 	}
-	return found || c.can(do, nil)
+	return found || c.can(auth.Admin, nil)
 }
 
-// canForAll reports whether the client may perform an action on every run.
+// canForAll reports whether the client may perform an action on the runs of all agents.
 func (c *caller) canForAll(do string) bool {
 	for _, a := range c.server.Agents.All() {
 		if !c.can(do, a) {
@@ -120,6 +122,30 @@ func (c *caller) canForAll(do string) bool {
 		}
 	}
 	return c.can(do, nil)
+}
+
+// conversation returns a problem if a conversation has runs, or turns of runs, that the client
+// may not view: a run of the conversation would show them to it, and be shown to them.
+func (c *caller) conversation(ctx context.Context, id string) error {
+	if id == "" || c.canForAll(auth.View) {
+		return nil
+	}
+	hidden := runs.Filter{MemoryID: id, Limit: 1, Match: func(sum runs.Summary) bool { return !c.canFor(auth.View, owner{sum.Agent, sum.Spec.Name}) }}
+	found, _, err := c.Runs.List(ctx, hidden)
+	if err != nil {
+		return err
+	}
+	var turns []memory.Interaction
+	if c.Memory != nil {
+		if turns, err = c.Memory.History(ctx, id); err != nil {
+			return err
+		}
+	}
+	isHidden := func(in memory.Interaction) bool { return !c.canFor(auth.View, owner{spec: in.Agent}) }
+	if len(found) > 0 || slices.ContainsFunc(turns, isHidden) {
+		return problem.New(problem.Forbidden, "conversation %q has turns of an agent that this client may not view; use another id", id)
+	}
+	return nil
 }
 
 // read returns a run, for an action on it.

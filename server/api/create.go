@@ -84,6 +84,11 @@ func (s *server) createRun(ctx context.Context, in *createRequest) (reply, error
 	if err != nil {
 		return nil, err
 	}
+	for _, id := range []string{request.MemoryID, request.ExecutorMemoryID} {
+		if err := c.conversation(ctx, id); err != nil {
+			return nil, err
+		}
+	}
 	prepared, err := a.Prepare(request)
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func (m *Manager) Answer(ctx context.Context, run string, answer Answer, by engi
 			return err
 		}
 	}
-	return &NotOpenError{run, answer.Path}
+	return ctx.Err()
 }
 
 // answerLive answers a question of an active run. done is false if its session has ended
@@ -186,7 +186,7 @@ func (m *Manager) resume(ctx context.Context, run string, o runs.ResumeOptions, 
 		return nil, nil, err
 	}
 	slot := m.o.Slots.Enter(m.o.Tenant, start.Input.MemoryID)
-	a, err := m.register(run, start.Input.MemoryID, slot)
+	a, err := m.register(start.Input, slot)
 	if err != nil {
 		slot.Leave()
 		return nil, nil, err
@@ -222,23 +222,36 @@ func (m *Manager) Cancel(ctx context.Context, run string, by engine.Actor) error
 	if r.Ended() {
 		return &runs.EndedError{Result: r.Show(ctx)}
 	}
+	return m.cancel(run, by)
+}
+
+// cancel stores a request to cancel a run, and carries it out in the background.
+func (m *Manager) cancel(run string, by engine.Actor) error {
 	who, err := json.Marshal(by)
 	if err != nil {
 		return err
 	}
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.closing {
+		m.mu.Unlock()
 		return ErrClosing
 	}
+	m.working.Add(1)
+	a := m.active[run]
+	m.mu.Unlock()
 	if err := m.o.Runs.Home().RequestCancel(run, who); err != nil {
+		m.working.Done()
 		return err
 	}
-	m.working.Go(func() {
+	if a != nil {
+		a.cancel.Do(func() { close(a.cancelled) })
+	}
+	go func() {
+		defer m.working.Done()
 		_, err := m.o.Runs.As(by).Cancel(m.ctx, run)
-		if err != nil && m.ctx.Err() == nil && !errors.As(err, new(*runs.EndedError)) {
+		if err != nil && m.ctx.Err() == nil && !errors.As(err, new(*runs.EndedError)) && !errors.As(err, new(*runs.NotFoundError)) {
 			m.log(run, "cancel a run", err)
 		}
-	})
+	}()
 	return nil
 }

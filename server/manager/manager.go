@@ -44,14 +44,17 @@ func New(o Options) *Manager {
 
 // activeRun is a run that executes in this process, or is queued.
 type activeRun struct {
-	run    string
-	memory string // conversation; "" = none
-	slot   *Slot
-	feed   *feed.Feed
-	inbox  *inbox
-	begun  chan struct{}  // closed when its start is durable, or could not be stored
-	done   chan struct{}  // closed when its session has ended
-	result *engine.Result // set before done is closed, if the run completed or stopped
+	run       string
+	agent     string        // see engine.Input
+	memory    string        // conversation; "" = none
+	cancelled chan struct{} // closed by the first request to cancel the run
+	cancel    sync.Once
+	slot      *Slot
+	feed      *feed.Feed
+	inbox     *inbox
+	begun     chan struct{}  // closed when its start is durable, or could not be stored
+	done      chan struct{}  // closed when its session has ended
+	result    *engine.Result // set before done is closed, if the run completed or stopped
 }
 
 // The statuses of a run in addition to those of a result.
@@ -62,18 +65,21 @@ const (
 
 // register adds a run to the active ones. The error is a *RunningError if it is one, or
 // ErrClosing.
-func (m *Manager) register(run, memoryID string, slot *Slot) (*activeRun, error) {
+func (m *Manager) register(in engine.Input, slot *Slot) (*activeRun, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
 	case m.closing:
 		return nil, ErrClosing
-	case m.active[run] != nil:
-		return nil, &RunningError{run}
+	case m.active[in.RunID] != nil:
+		return nil, &RunningError{in.RunID}
 	}
-	a := &activeRun{run: run, memory: memoryID, slot: slot, feed: feed.New(), inbox: newInbox(m.o.ParkAfter), begun: make(chan struct{}), done: make(chan struct{})}
-	a.feed.Earlier = func(ctx context.Context, to engine.Sink) { m.replay(ctx, run, to) }
-	m.active[run] = a
+	a := &activeRun{
+		run: in.RunID, agent: in.Agent, memory: in.MemoryID, slot: slot, feed: feed.New(), inbox: newInbox(m.o.ParkAfter),
+		cancelled: make(chan struct{}), begun: make(chan struct{}), done: make(chan struct{}),
+	}
+	a.feed.Earlier = func(ctx context.Context, to engine.Sink) { m.replay(ctx, in.RunID, to) }
+	m.active[in.RunID] = a
 	m.working.Add(1)
 	return a, nil
 }

@@ -2,6 +2,7 @@ package manager_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"strings"
@@ -113,8 +114,9 @@ func TestAQueuedRunIsCancelled(t *testing.T) {
 	if err := m.Cancel(t.Context(), "r-2", bea); err != nil {
 		t.Fatal(err)
 	}
+	res := w.result(m, "r-2") // the first run still executes
+	w.start(m, "r-3")         // has its place in the queue
 	close(gate)
-	res := w.result(m, "r-2")
 	if res.Status != stop.RunCancelled || len(res.Decisions) != 1 || *res.Decisions[0].By != bea {
 		t.Errorf("%s %+v", res.Status, res.Decisions)
 	}
@@ -243,5 +245,99 @@ func TestRecoverLeavesOtherRunsAlone(t *testing.T) {
 	}
 	if n, err := w.open(manager.Options{}).Recover(t.Context()); n != 0 || err != nil {
 		t.Error(n, err)
+	}
+}
+
+// A run that a client starts, or removes, while the server recovers does not keep the others
+// from continuing.
+func TestRecoverContinuesBesideNewRuns(t *testing.T) {
+	w := newWorld(t, greets)
+	m := w.open(manager.Options{})
+	for _, id := range []string{"r-1", "r-2", "r-3"} {
+		session, err := w.service().Start(w.request(id))
+		if err == nil {
+			err = errors.Join(session.Begin(), session.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	gate := make(chan struct{})
+	w.model = gatedModel{gate}
+	if err := m.Resume(t.Context(), "r-1", nil, true, ann); err != nil { // is active when Recover finds it
+		t.Fatal(err)
+	}
+	if n, err := m.Recover(t.Context()); n != 2 || err != nil {
+		t.Error(n, err)
+	}
+	close(gate)
+	for _, id := range []string{"r-1", "r-2", "r-3"} {
+		if res := w.result(m, id); res.Status != stop.RunCompleted {
+			t.Error(id, res.Status)
+		}
+	}
+}
+
+// A confirmed request to cancel a run survives a crash.
+func TestRecoverCancels(t *testing.T) {
+	w := newWorld(t, approvals)
+	m := w.open(manager.Options{ParkAfter: time.Nanosecond})
+	w.start(m, "r-1")
+	m.Await(t.Context(), "r-1")
+	who, err := json.Marshal(bea)
+	if err == nil {
+		err = w.service().Home().RequestCancel("r-1", who)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := w.open(manager.Options{})
+	if n, err := again.Recover(t.Context()); n != 0 || err != nil {
+		t.Error(n, err)
+	}
+	res := w.result(again, "r-1")
+	for ; res.Status != stop.RunCancelled && t.Context().Err() == nil; res = w.result(again, "r-1") {
+		time.Sleep(time.Millisecond)
+	}
+	if len(res.Decisions) != 1 || *res.Decisions[0].By != bea {
+		t.Error(res.Status, res.Decisions)
+	}
+}
+
+// A request to cancel a run that was removed does not cancel another one with its id.
+func TestACancelRequestEndsWithItsRun(t *testing.T) {
+	w := newWorld(t, greets)
+	if err := w.service().Home().RequestCancel("r-1", []byte(`{}`)); err != nil {
+		t.Fatal(err)
+	}
+	m := w.open(manager.Options{})
+	w.start(m, "r-1")
+	if res := w.result(m, "r-1"); res.Status != stop.RunCompleted {
+		t.Error(res.Status)
+	}
+}
+
+// One agent does not cancel the runs of others, and a waiting run counts as one.
+func TestABusyConversationOfTwoAgents(t *testing.T) {
+	w := newWorld(t, approvals)
+	m := w.open(manager.Options{ParkAfter: time.Nanosecond})
+	start := func(id, agent string, busy manager.OnBusy) error {
+		n := w.request(id)
+		n.Input.MemoryID, n.Input.Agent = "chat", agent
+		_, err := m.Start(t.Context(), n, busy)
+		m.Await(t.Context(), id)
+		return err
+	}
+	if err := start("r-1", "a", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := start("r-2", "a", manager.RejectBusy); !errors.As(err, new(*manager.BusyError)) {
+		t.Error(err)
+	}
+	if err := start("r-3", "b", manager.CancelBusy); err != nil {
+		t.Error(err)
+	}
+	if res := w.result(m, "r-1"); res.Status != stop.RunInterrupted {
+		t.Error("cancelled by another agent:", res.Status)
 	}
 }

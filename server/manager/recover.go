@@ -2,18 +2,24 @@ package manager
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/stop"
 )
 
 // Recover continues the runs that clients started and that nothing executes: those that
-// were queued, suspended, or interrupted by a crash. Runs that wait for an answer, and
-// those of other commands, stay as they are. It returns how many continue.
+// were queued, suspended, or interrupted by a crash. It carries out requests to cancel
+// runs. Runs that wait for an answer, and those of other commands, stay as they are. It
+// returns how many continue.
 func (m *Manager) Recover(ctx context.Context) (n int, err error) {
 	ids, err := m.o.Runs.Unfinished()
 	if err != nil {
@@ -23,47 +29,45 @@ func (m *Manager) Recover(ctx context.Context) (n int, err error) {
 		if ctx.Err() != nil {
 			return n, ctx.Err()
 		}
-		ours, err := m.recoverable(ctx, run)
-		if err != nil {
-			m.log(run, "recover a run", err)
-			continue
-		}
-		if !ours {
-			continue
-		}
-		if err := m.requeue(run); err != nil {
+		continues, err := m.recoverRun(ctx, run)
+		switch {
+		case errors.Is(err, ErrClosing):
 			return n, err
+		case errors.As(err, new(*RunningError)), errors.As(err, new(*runs.NotFoundError)): // meanwhile started, or removed
+		case err != nil:
+			m.log(run, "recover a run", err)
+		case continues:
+			n++
 		}
-		n++
 	}
 	return n, nil
 }
 
-// recoverable reports whether a run of a client can continue without a human.
-func (m *Manager) recoverable(ctx context.Context, run string) (bool, error) {
+// recoverRun continues a run in its turn if a client started it and it needs no human. The
+// queue has room for every run that was accepted.
+func (m *Manager) recoverRun(ctx context.Context, run string) (continues bool, err error) {
 	start, err := m.o.Runs.StartOf(run)
 	if err != nil || start.Input.By == nil {
 		return false, err
 	}
+	if who, requested := m.o.Runs.Home().CancelRequested(run); requested {
+		var by engine.Actor
+		_ = json.Unmarshal(who, &by) // an unreadable author is unknown
+		return false, m.cancel(run, by)
+	}
 	sum := m.o.Runs.Summary(ctx, run)
-	return sum.Status == stop.RunInterrupted && sum.StopReason.Code == stop.Suspended, nil
-}
-
-// requeue continues a run in its turn. The queue has room for every run that was accepted.
-func (m *Manager) requeue(run string) error {
-	start, err := m.o.Runs.StartOf(run)
-	if err != nil {
-		return err
+	if sum.Status != stop.RunInterrupted || sum.StopReason.Code != stop.Suspended {
+		return false, nil
 	}
 	slot := m.o.Slots.Wait(m.o.Tenant, start.Input.MemoryID)
-	a, err := m.register(run, start.Input.MemoryID, slot)
+	a, err := m.register(start.Input, slot)
 	if err != nil {
 		slot.Leave()
-		return err
+		return false, err
 	}
 	close(a.begun)
 	go m.executeLater(a)
-	return nil
+	return true, nil
 }
 
 // OpenQuestion is a question that a run waits for.
@@ -95,6 +99,7 @@ func (m *Manager) Questions(ctx context.Context) ([]OpenQuestion, error) {
 			out = append(out, of)
 		}
 	}
+	m.parked.keep(ids)
 	return out, nil
 }
 
@@ -128,6 +133,16 @@ type parkedCache struct {
 type parkedEntry struct {
 	state runs.Summary
 	open  []asked
+}
+
+// keep forgets all runs but those with the sorted ids.
+func (c *parkedCache) keep(ids []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.was, func(run string, _ parkedEntry) bool {
+		_, found := slices.BinarySearch(ids, run)
+		return !found
+	})
 }
 
 // parkedQuestions returns the open questions of a run that nothing executes.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
@@ -35,7 +37,9 @@ func (m *Manager) Start(ctx context.Context, n runs.NewRun, busy OnBusy) (existe
 	if err != nil {
 		m.release(a, stop.RunFailed)
 		if errors.As(err, new(*journal.ExistsError)) || errors.As(err, new(*journal.InUseError)) { // of another process
-			return m.existing(n.Input)
+			if existed, why := m.existing(n.Input); existed || why != nil {
+				return existed, why
+			}
 		}
 		return false, err
 	}
@@ -63,7 +67,7 @@ func (m *Manager) admit(ctx context.Context, in engine.Input, busy OnBusy) (exis
 		if err != nil {
 			return false, nil, err
 		}
-		a, err := m.register(in.RunID, in.MemoryID, slot)
+		a, err := m.register(in, slot)
 		if err == nil {
 			return false, a, nil
 		}
@@ -109,27 +113,39 @@ func (m *Manager) existing(in engine.Input) (bool, error) {
 	return true, nil
 }
 
-// clear applies a choice for a conversation whose runs have not ended.
+// clear applies a choice for a conversation with runs that have not ended. Only runs of the
+// same agent are cancelled.
 func (m *Manager) clear(ctx context.Context, in engine.Input, busy OnBusy) error {
 	if in.MemoryID == "" || busy == "" || busy == WaitBusy {
 		return nil
 	}
-	var others []string
+	waiting, _, err := m.o.Runs.List(ctx, runs.Filter{MemoryID: in.MemoryID, Waiting: true})
+	if err != nil {
+		return err
+	}
+	others := map[string]string{} // agents by run
+	for _, sum := range waiting {
+		others[sum.Run] = sum.Agent
+	}
 	m.mu.Lock()
 	for _, a := range m.active {
-		if a.memory == in.MemoryID && a.run != in.RunID {
-			others = append(others, a.run)
+		if a.memory == in.MemoryID {
+			others[a.run] = a.agent
 		}
 	}
 	m.mu.Unlock()
-	if len(others) > 0 && busy == RejectBusy {
-		return &BusyError{in.MemoryID, others[0]}
-	}
+	delete(others, in.RunID)
 	by := engine.Actor{}
 	if in.By != nil {
 		by = *in.By
 	}
-	for _, run := range others {
+	for _, run := range slices.Sorted(maps.Keys(others)) {
+		if busy == RejectBusy {
+			return &BusyError{in.MemoryID, run}
+		}
+		if others[run] != in.Agent {
+			continue
+		}
 		if err := m.Cancel(ctx, run, by); err != nil && !errors.As(err, new(*runs.EndedError)) {
 			return err
 		}
@@ -141,6 +157,8 @@ func (m *Manager) clear(ctx context.Context, in engine.Input, busy OnBusy) error
 func (m *Manager) executeLater(a *activeRun) {
 	select {
 	case <-a.slot.Ready():
+	case <-a.cancelled:
+		a.slot.Leave() // another run may have the slot meanwhile
 	case <-m.ctx.Done():
 		m.release(a, Suspended)
 		return
