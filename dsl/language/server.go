@@ -46,7 +46,7 @@ type ServedAgentKeys struct {
 	Spec   string         `yaml:"spec" required:"true" doc:"The spec of the agent: a file, or a directory with a spec.yaml."`
 	Set    *syntax.Node   `yaml:"set" takes:"mapping, or list of strings" doc:"Overrides of the spec: a mapping of PATH: VALUE, or a list of PATH=VALUE."`
 	Roles  AgentRolesKeys `yaml:"roles" doc:"Which roles may do what with this agent. Requires auth."`
-	OnBusy string         `yaml:"on_busy" enum:"queue|reject|cancel" doc:"What to do with a new run of a conversation (memory_id) that already has an active run: queue it, reject it, or cancel the active run."`
+	OnBusy string         `yaml:"on_busy" enum:"queue|reject|cancel" doc:"What to do with a new run of a conversation (memory_id) that has a run: queue it behind an active run, reject it, or cancel the runs of the same agent. reject and cancel also apply to a run that waits for an answer."`
 }
 
 // DefaultServedAgent returns an agent with the defaults.
