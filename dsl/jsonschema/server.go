@@ -31,7 +31,7 @@ func (s *writer) server() *syntax.Node {
 	oidc.Get("audience").Set("pattern", syntax.Position{}, syntax.NewText(`\S`))
 	identityName(p.Get("tenants").Get("properties").Get("default"))
 	identityName(p.Get("tenants").Get("properties").Get("known").Get("items"))
-	p.Get("cors").Get("properties").Get("origins").Get("items").Set("pattern", syntax.Position{}, syntax.NewText(`^\*$|`+language.OriginPattern))
+	p.Get("cors").Get("properties").Get("origins").Get("items").Set("pattern", syntax.Position{}, syntax.NewText(language.OriginPattern))
 	return body
 }
 

@@ -123,7 +123,7 @@ type PerTenantLimits struct {
 
 // CORSKeys is the section cors of a Server.
 type CORSKeys struct {
-	Origins []string `yaml:"origins" min:"1" doc:"The origins of these web pages: scheme://host or scheme://host:port. * allows every origin and is valid only without auth. Default: none."`
+	Origins []string `yaml:"origins" min:"1" doc:"The origins of these web pages: scheme://host or scheme://host:port. Default: none."`
 }
 
 // IdentityName matches the name of a tenant or a role. A tenant is also the name of a

@@ -18,7 +18,7 @@ type Config struct {
 	Auth            *Auth   // nil without authentication
 	Tenants         Tenants
 	Limits          Limits
-	Origins         []string // of CORS; "*" allows every origin
+	Origins         []string // of CORS
 	TLS             *TLS     // nil for plain HTTP
 	ParkAfter       time.Duration
 	Grace           time.Duration

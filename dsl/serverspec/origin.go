@@ -19,10 +19,6 @@ func (b *compiler) origins() {
 	for i, s := range b.keys.CORS.Origins {
 		v := b.tree.Get("cors").Get("origins").Items[i]
 		switch {
-		case s == "*" && b.hasAuth:
-			b.Report.Error(diag.BadOrigin, v.Position, "origin * allows every web page to use a token; it is valid only without auth").
-				Hint = "list the origins: [https://chat.example.com]"
-		case s == "*":
 		case !originForm().MatchString(s) || originHint(s) != "":
 			b.Report.Error(diag.BadOrigin, v.Position, "invalid origin %s", syntax.Quote(s)).Hint = originHintOr(s, "write scheme://host or scheme://host:port, such as https://chat.example.com")
 		case slices.Index(b.keys.CORS.Origins, s) < i:
