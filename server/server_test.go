@@ -40,6 +40,12 @@ func TestHealthNeedsNoAuthentication(t *testing.T) {
 				t.Errorf("%s: %s", path, got)
 			}
 		}
+		link := w.request(http.MethodGet, "/healthz", nil)
+		link.Header.Set("Sec-Fetch-Site", "cross-site")
+		link.Header.Set("Sec-Fetch-Mode", "navigate")
+		if res, _ := w.send(link); res.StatusCode != 200 {
+			t.Errorf("a link on another site: %d", res.StatusCode)
+		}
 		if res, _ := w.get("/v1/runs"); res.StatusCode != 401 {
 			t.Errorf("another path: %d", res.StatusCode)
 		}

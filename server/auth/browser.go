@@ -19,15 +19,28 @@ const (
 // rejectForeign returns why an anonymous request is rejected: a web page of another site
 // may have caused it. A page can make its host name resolve to a loopback address (DNS
 // rebinding), which the Host header shows, and can send requests without reading the
-// responses.
+// responses, but may learn something from their time and status.
 func (g *Guard) rejectForeign(r *http.Request) *problem.Problem {
 	if !g.o.AnyHost && !g.isLocalHost(r.Host) {
 		return problem.New(problem.Forbidden, "host %.100q is not accepted without authentication: use localhost, 127.0.0.1 or [::1]", r.Host)
 	}
-	if err := g.crossSite.Check(r); err != nil {
+	if g.isForeign(r) {
 		return problem.New(problem.Forbidden, "requests from web pages of other origins are not accepted: add the origin to cors.origins")
 	}
 	return nil
+}
+
+// isForeign reports whether a web page of an origin that is not accepted caused a request.
+func (g *Guard) isForeign(r *http.Request) bool {
+	if g.origins[r.Header.Get("Origin")] {
+		return false
+	}
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "cross-site", "same-site": // GET and HEAD too
+		return true
+	default:
+		return g.crossSite.Check(r) != nil
+	}
 }
 
 // isLocalHost reports whether a Host header names a loopback address or an accepted host.
@@ -46,8 +59,8 @@ func (g *Guard) isLocalHost(host string) bool {
 	return err == nil && ip.Zone() == "" && ip.Unmap().IsLoopback()
 }
 
-// setCORS permits accepted origins to read the response. It responds to preflight
-// requests and returns true for them.
+// setCORS permits accepted origins, and no others, to read the response. It responds to
+// preflight requests and returns true for them.
 func (g *Guard) setCORS(w http.ResponseWriter, r *http.Request) (isPreflight bool) {
 	if len(g.origins) > 0 {
 		w.Header().Add("Vary", "Origin")
@@ -55,6 +68,7 @@ func (g *Guard) setCORS(w http.ResponseWriter, r *http.Request) (isPreflight boo
 	origin := r.Header.Get("Origin")
 	accepted := origin != "" && g.origins[origin]
 	h := w.Header()
+	h.Set("Cross-Origin-Resource-Policy", "same-origin") // has no effect on requests with CORS
 	if accepted {
 		h.Set("Access-Control-Allow-Origin", origin)
 		h.Set("Access-Control-Expose-Headers", corsExposed)

@@ -54,7 +54,16 @@ func TestRequestsOfOtherSites(t *testing.T) {
 		{"POST", []string{"Origin", "null"}, 403},
 		{"POST", []string{"Origin", "http://localhost:3000"}, 403},
 		{"DELETE", []string{"Origin", evil}, 403},
-		{"GET", []string{"Sec-Fetch-Site", "cross-site", "Origin", evil}, 200}, // the page cannot read the response
+		{"GET", nil, 200},
+		{"GET", []string{"Sec-Fetch-Site", "same-origin"}, 200},
+		{"GET", []string{"Sec-Fetch-Site", "none", "Sec-Fetch-Mode", "navigate"}, 200}, // typed by the user
+		{"GET", []string{"Sec-Fetch-Site", "cross-site", "Origin", chat}, 200},
+		{"HEAD", []string{"Sec-Fetch-Site", "same-site", "Origin", chat}, 200},
+		{"GET", []string{"Sec-Fetch-Site", "cross-site", "Origin", evil}, 403},
+		{"GET", []string{"Sec-Fetch-Site", "cross-site"}, 403}, // such as <img>
+		{"GET", []string{"Sec-Fetch-Site", "same-site"}, 403},
+		{"HEAD", []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"GET", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, 403},
 	} {
 		r := request(tt.method, own+"/v1/runs", tt.headers...)
 		w, _ := respond(t, auth.Options{Origins: []string{chat}}, r)
@@ -64,6 +73,9 @@ func TestRequestsOfOtherSites(t *testing.T) {
 		allowed := w.Header().Get("Access-Control-Allow-Origin")
 		if (allowed == chat) != (r.Header.Get("Origin") == chat) || allowed != "" && allowed != chat {
 			t.Errorf("%q: Access-Control-Allow-Origin: %s", tt.headers, allowed)
+		}
+		if policy := w.Header().Get("Cross-Origin-Resource-Policy"); policy != "same-origin" {
+			t.Errorf("%q: Cross-Origin-Resource-Policy: %s", tt.headers, policy)
 		}
 	}
 }
