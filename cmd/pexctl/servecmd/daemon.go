@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
@@ -155,53 +152,6 @@ func (d *daemon) recover(ctx context.Context) {
 			d.log.Info("continuing "+text.Count(n, "run"), "tenant", t.name)
 		}
 	}
-}
-
-// reloadOnHangup reads the server file, its tokens and the specs again at each SIGHUP, until
-// ctx ends. What cannot be read stays as it is.
-func (d *daemon) reloadOnHangup(ctx context.Context) {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGHUP)
-	defer signal.Stop(signals)
-	for {
-		select {
-		case <-signals:
-		case <-ctx.Done():
-			return
-		}
-		if err := d.reload(); err != nil {
-			d.log.Error("reload failed; the server continues as before", "error", err)
-			continue
-		}
-		d.log.Info("reloaded", "agents", len(d.agents.All()))
-	}
-}
-
-func (d *daemon) reload() error {
-	next, err := d.setup.again()
-	if err != nil {
-		return err
-	}
-	definitions, err := next.definitions()
-	if err != nil {
-		return err
-	}
-	before := d.setup.config
-	d.setup.config = next.config
-	tokens, err := d.tokens()
-	var issuer *auth.OIDC
-	if err == nil {
-		issuer, err = d.issuer()
-	}
-	if err == nil {
-		err = d.agents.Reload(definitions)
-	}
-	if err != nil {
-		d.setup.config = before
-		return err
-	}
-	d.guard.SetCredentials(tokens, issuer)
-	return nil
 }
 
 // closeTime is how long the server may take to stop after the grace time of its runs.
