@@ -21,7 +21,7 @@ import (
 // are: defaults, the JSON object of a file, name=value flags, and the question
 // ("" if none). The flag of a string parameter is taken literally, any other is
 // parsed as YAML. Every value is checked against its declaration; the error joins an
-// *InputError for each mistake. Numbers are float64, except whole numbers that a
+// *InputError for each mistake, but at most 20 for unknown names. Numbers are float64, except whole numbers that a
 // float64 would round, which are int.
 func Inputs(p *engine.Program, question string, flags []string, file []byte) (map[string]any, error) {
 	in := inputs{program: p, values: map[string]any{}, exactValues: map[string]any{}}
@@ -40,17 +40,24 @@ func Inputs(p *engine.Program, question string, flags []string, file []byte) (ma
 	if readable { // otherwise the file may contain required parameters
 		in.check()
 	}
+	if more := in.unknown - maxUnknown; more > 0 {
+		in.fail("", "", "%d more unknown parameters", more)
+	}
 	if len(in.errs) > 0 {
 		return nil, errors.Join(in.errs...)
 	}
 	return in.values, nil
 }
 
+// maxUnknown limits how many unknown parameters are reported one by one.
+const maxUnknown = 20
+
 type inputs struct {
 	program     *engine.Program
 	values      map[string]any
 	exactValues map[string]any // the values as given, with numbers as json.Number
 	errs        []error
+	unknown     int // names that are not declared
 }
 
 // InputError is a mistake in the parameters of a run.
@@ -80,6 +87,9 @@ func (in *inputs) set(name string, loose, exact any) {
 func (in *inputs) declared(name string) *engine.Parameter {
 	if p := testspec.Parameter(in.program, name); p != nil {
 		return p
+	}
+	if in.unknown++; in.unknown > maxUnknown {
+		return nil
 	}
 	names := make([]string, len(in.program.Parameters))
 	for i, p := range in.program.Parameters {

@@ -1,6 +1,7 @@
 package dsl_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -17,6 +18,15 @@ parameters:
   tags: {type: array, items: {type: string}}
   user: {type: object}
 `
+
+// manyUnknown has 25 unknown parameters.
+var manyUnknown = func() string {
+	var names []string
+	for i := range 25 {
+		names = append(names, fmt.Sprintf(`"x%02d": 1`, i))
+	}
+	return "{" + strings.Join(names, ", ") + "}"
+}()
 
 func TestInputs(t *testing.T) {
 	p := compiled(t, withParameters)
@@ -41,6 +51,7 @@ func TestInputs(t *testing.T) {
 		{name: "the question may be a flag", flags: []string{"question=a: b", "token=x"}, want: map[string]any{"question": "a: b", "token": "x", "count": 3.0}},
 		{name: "what is missing is named", wrong: []string{`missing required parameter "question"`, "pexctl run spec.yaml", `missing required parameter "token": The customer's code`, "-p token="}},
 		{name: "an unknown name gets a suggestion", question: "q", flags: []string{"tokn=x", "token=y"}, wrong: []string{"tokn", "did you mean token?"}},
+		{name: "a few unknown names are reported", question: "q", flags: []string{"token=y"}, file: manyUnknown, wrong: []string{`"x00"`, `"x19"`, "\n5 more unknown parameters"}},
 		{name: "values are checked", question: "q", flags: []string{"token=x", "count=0", "mode=medium"}, wrong: []string{`parameter "count"`, `parameter "mode"`, "fast"}},
 		{name: "types are checked", question: "q", flags: []string{"token=x", "count=many"}, wrong: []string{`parameter "count"`, "integer"}},
 		{name: "a flag needs a value", question: "q", flags: []string{"token"}, wrong: []string{"NAME=VALUE"}},
