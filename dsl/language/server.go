@@ -102,7 +102,7 @@ const ClaimPattern = `^[^\s.$]+(\.[^\s.]+)*$`
 type TenantKeys struct {
 	Default string   `yaml:"default" doc:"The tenant of tokens without a tenant, of clients of auth.oidc if it names no claim for the tenant, and of all requests without auth. It uses the home directory itself."`
 	Known   []string `yaml:"known" min:"1" doc:"All tenants, the default one included. Tenants other than the default one require auth, and use tenants/NAME in the home directory. Default: only the default tenant."`
-	Header  string   `yaml:"header" doc:"The name of a request header that selects the tenant. It is used only for clients with the role admin. Default: no header."`
+	Header  string   `yaml:"header" doc:"The name of a request header that selects the tenant. It is used only for clients of the default tenant with the role admin. Default: no header."`
 }
 
 // ServerLimits is the section limits of a Server.

@@ -149,6 +149,7 @@ func TestBearerTokens(t *testing.T) {
 		{Name: "ci", SHA256: sum("s1"), Roles: []string{auth.Run}},
 		{Name: "acme", SHA256: sum("s2"), Tenant: "acme", Roles: []string{auth.Run, auth.Approve}},
 		{Name: "root", SHA256: sum("s3"), Roles: []string{auth.Admin}},
+		{Name: "chief", SHA256: sum("s4"), Tenant: "acme", Roles: []string{auth.Admin}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -172,6 +173,9 @@ func TestBearerTokens(t *testing.T) {
 		{[]string{"Authorization", "Bearer s2", "X-Tenant-Id", "acme"}, 200, "acme@acme"},
 		{[]string{"Authorization", "Bearer s2", "X-Tenant-Id", "shared"}, 404, ""},
 		{[]string{"Authorization", "Bearer s2", "X-Tenant-Id", "none"}, 404, ""},
+		{[]string{"Authorization", "Bearer s4", "X-Tenant-Id", "acme"}, 200, "chief@acme"},
+		{[]string{"Authorization", "Bearer s4", "X-Tenant-Id", "other"}, 404, ""},
+		{[]string{"Authorization", "Bearer s4", "X-Tenant-Id", "shared"}, 404, ""},
 		{[]string{"Authorization", "Bearer s1", "Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}, 200, "ci@shared"}, // no page has the token
 	} {
 		w, who := respond(t, o, request("POST", "http://agents.example/v1/runs", tt.headers...))

@@ -17,8 +17,8 @@ type Options struct {
 	Tokens        *Tokens      // nil = none; without OIDC too, there is no authentication
 	OIDC          *OIDC        // nil = none
 	DefaultTenant string       // of tokens without a tenant, and of anonymous clients
-	Tenants       []string     // the other tenants, which an admin may choose
-	TenantHeader  string       // header with which an admin chooses a tenant; "" = none
+	Tenants       []string     // the other tenants
+	TenantHeader  string       // header with which an admin of the default tenant chooses one; "" = none
 	Hosts         []string     // accepted host names without authentication, beside those of loopback addresses
 	AnyHost       bool         // accept all host names without authentication
 	Origins       []string     // origins of web pages that may call the server, such as https://chat.example.com
@@ -163,8 +163,8 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// chooseTenant applies the tenant header. Only an admin may choose another tenant than
-// its own; others cannot distinguish a tenant that exists from one that does not.
+// chooseTenant applies the tenant header. Only an admin of the default tenant may choose
+// another tenant; others cannot distinguish a tenant that exists from one that does not.
 func (g *Guard) chooseTenant(id *Identity, r *http.Request) *problem.Problem {
 	if g.o.TenantHeader == "" {
 		return nil
@@ -173,7 +173,7 @@ func (g *Guard) chooseTenant(id *Identity, r *http.Request) *problem.Problem {
 	if tenant == "" || tenant == id.Tenant {
 		return nil
 	}
-	if !g.knowsTenant(tenant) || !slices.Contains(id.Roles, Admin) {
+	if id.Tenant != g.o.DefaultTenant || !g.knowsTenant(tenant) || !slices.Contains(id.Roles, Admin) {
 		return problem.New(problem.NotFound, "unknown tenant in header %s", g.o.TenantHeader)
 	}
 	id.Tenant = tenant
