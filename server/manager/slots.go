@@ -10,7 +10,7 @@ import (
 type Limits struct {
 	Running            int // runs that execute at once
 	RunningPerTenant   int
-	Waiting            int // runs that wait for a slot
+	Waiting            int // runs that wait for a slot; a tenant's first waiting run is beyond it, unless it is 0
 	PerMinutePerTenant int // runs that may start per minute; up to as many at once
 }
 
@@ -73,7 +73,9 @@ func (s *Slots) enqueue(tenantName, memoryID string) *Slot {
 }
 
 // Reserve returns a slot that is ready now or later. The error is ErrQueueFull if too many
-// runs wait, or a *RateError if the tenant started too many. The caller must call Leave.
+// runs wait, or a *RateError if the tenant started too many. A full queue still accepts a
+// run of a tenant with none in it, so that no tenant can block the others. The caller must
+// call Leave.
 func (s *Slots) Reserve(tenantName, memoryID string) (*Slot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +84,7 @@ func (s *Slots) Reserve(tenantName, memoryID string) (*Slot, error) {
 		return nil, err
 	}
 	slot := s.enqueue(tenantName, memoryID)
-	if !slot.granted && s.waiting > s.limits.Waiting {
+	if first := len(t.waiting) == 1 && s.limits.Waiting > 0; !slot.granted && !first && s.waiting > s.limits.Waiting {
 		s.remove(slot)
 		return nil, ErrQueueFull
 	}

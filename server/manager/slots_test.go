@@ -97,6 +97,33 @@ func TestAFullQueueTakesNothing(t *testing.T) {
 	}
 }
 
+// A tenant that fills the queue does not block the others.
+func TestAFullQueueTakesTheFirstRunOfEachTenant(t *testing.T) {
+	s := NewSlots(Limits{Running: 1, Waiting: 2})
+	var got []string
+	for _, tenant := range []string{"a", "a", "a", "a", "b", "b", "c"} {
+		slot, err := s.Reserve(tenant, "")
+		switch {
+		case err != nil:
+			got = append(got, tenant+" "+err.Error())
+		case slot.Granted():
+			got = append(got, tenant+" runs")
+		default:
+			got = append(got, tenant+" waits")
+		}
+	}
+	full := " " + ErrQueueFull.Error()
+	if want := []string{"a runs", "a waits", "a waits", "a" + full, "b waits", "b" + full, "c waits"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	none := NewSlots(Limits{Running: 1})
+	for _, tenant := range []string{"a", "b"} {
+		if _, err := none.Reserve(tenant, ""); (err == ErrQueueFull) != (tenant == "b") {
+			t.Errorf("without a queue: %s: %v", tenant, err)
+		}
+	}
+}
+
 func TestATenantStartsSoManyRunsPerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSlots(Limits{Waiting: 99, PerMinutePerTenant: 2})
