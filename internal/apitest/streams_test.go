@@ -30,7 +30,23 @@ func TestOpenFeedsAreLimited(t *testing.T) {
 	if status, body := watch(); status != 503 || !strings.HasPrefix(body, "5 ") || !strings.Contains(body, `"detail":"too many event streams are open; watch fewer runs at once"`) {
 		t.Errorf("%d %s", status, body)
 	}
+	start := func() (int, string) {
+		res := w.do("ann", "POST", "/v1/agents/hello/runs", http.Header{"Accept": {"text/event-stream"}}, `{"question":"hi","run_id":"r-2"}`)
+		return res.Code, res.Body.String()
+	}
+	if status, body := start(); status != 503 || !strings.Contains(body, "too many event streams") {
+		t.Errorf("a new run: %d %s", status, body)
+	}
+	if status := w.do("ann", "GET", "/v1/runs/r-2", nil, "").Code; status != 404 {
+		t.Errorf("a run without its feed was started: %d", status)
+	}
 	releases[0]()
+	if status, body := start(); status != 200 {
+		t.Errorf("a new run: %d %s", status, body)
+	}
+	if res := w.do("ann", "POST", "/v1/agents/hello/runs", http.Header{"Accept": {"text/event-stream"}}, `{"question":"hi","parameters":{"x":1}}`); res.Code != 422 {
+		t.Errorf("%d %s", res.Code, res.Body)
+	}
 	for range 2 { // a feed that ended does not count
 		if status, body := watch(); status != 200 {
 			t.Errorf("after one was closed: %d %s", status, body)

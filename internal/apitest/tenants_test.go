@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -39,7 +40,7 @@ func operations(t testing.TB) (all []operation) {
 // bodies are valid bodies of requests, by the end of the path.
 var bodies = map[string]string{
 	"answers": `{"path": "step.s1/turn.1/tool.0.approval", "do": "approve"}`,
-	"cancel":  `{"reason": "test"}`,
+	"cancel":  `{}`,
 	"fork":    `{"at": "plan.1"}`,
 	"resume":  `{"keep_spec": true}`,
 	"runs":    `{"question": "hi", "run_id": "new"}`,
@@ -132,6 +133,40 @@ func TestResponsesNameNoFolder(t *testing.T) {
 				t.Errorf("%s %s %s: %s", o.method, o.path, body, text)
 			}
 		}
+	}
+}
+
+// A repeated request gets its run, although the agent has changed and would reject it.
+func TestARepeatedRequestOfAChangedAgent(t *testing.T) {
+	w := desk(t)
+	key := http.Header{"Idempotency-Key": {"order-1"}}
+	start := func(body string) (int, string) {
+		res := w.do("ann", "POST", "/v1/agents/desk/runs", key, body)
+		return res.Code, res.Body.String()
+	}
+	first, body := start(`{"question": "How much?"}`)
+	if first != http.StatusCreated {
+		t.Fatal(first, body)
+	}
+	file := filepath.Join(w.dir, "desk", "spec.yaml")
+	spec, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, append(spec, "parameters: {amount: {type: integer, required: true}}\n"...), 0o600)
+	}
+	if err == nil {
+		err = w.agents.Reload([]agents.Definition{{Spec: filepath.Dir(file)}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, body := start(`{"question": "How much?"}`); status != http.StatusOK || !strings.Contains(body, `"run_id": "k-`) {
+		t.Errorf("repeated: %d %s", status, body)
+	}
+	if status, body := start(`{"question": "Another?"}`); status != 422 || !strings.Contains(body, "idempotency_mismatch") {
+		t.Errorf("another request: %d %s", status, body)
+	}
+	if res := w.do("ann", "POST", "/v1/agents/desk/runs", nil, `{"question": "How much?"}`); res.Code != 422 || !strings.Contains(res.Body.String(), "amount") {
+		t.Errorf("a new request: %d %s", res.Code, res.Body)
 	}
 }
 

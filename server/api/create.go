@@ -89,28 +89,54 @@ func (s *server) createRun(ctx context.Context, in *createRequest) (reply, error
 			return nil, err
 		}
 	}
-	prepared, err := a.Prepare(request)
+	start := func() (existed bool, err error) {
+		existed, err = c.start(ctx, a, request)
+		return existed, startError(err, in.Key)
+	}
+	if wantsFeed(in.Accept) {
+		return c.startFeed(ctx, request.RunID, start)
+	}
+	existed, err := start()
 	if err != nil {
 		return nil, err
 	}
-	id := prepared.Input.RunID
-	existed, err := c.Manager.Start(ctx, prepared, manager.OnBusy(a.OnBusy))
-	if err != nil {
-		return nil, startError(err, in.Key)
-	}
-	if wantsFeed(in.Accept) {
-		return c.feed(id, feed.Cursor{}, true, locationOf(id)), nil
-	}
 	if wait > 0 {
-		res, err := c.await(ctx, id, wait)
+		res, err := c.await(ctx, request.RunID, wait)
 		if err != nil {
 			return nil, err
 		}
 		if res != nil {
-			return replyAt(http.StatusOK, id, res)
+			return replyAt(http.StatusOK, request.RunID, res)
 		}
 	}
-	return c.replyStarted(ctx, id, existed)
+	return c.replyStarted(ctx, request.RunID, existed)
+}
+
+// start starts a run, unless an earlier request with the same content did. It then exists
+// even if the agent has changed and would reject the request.
+func (c *caller) start(ctx context.Context, a *agents.Agent, r agents.Request) (existed bool, err error) {
+	if existed, err = c.Manager.Existing(engine.Input{RunID: r.RunID, Request: r.Digest}); existed || err != nil {
+		return existed, err
+	}
+	prepared, err := a.Prepare(r)
+	if err != nil {
+		return false, err
+	}
+	return c.Manager.Start(ctx, prepared, manager.OnBusy(a.OnBusy))
+}
+
+// startFeed starts a run and responds with its events. If no further feed may be open, it
+// starts nothing.
+func (c *caller) startFeed(ctx context.Context, id string, start func() (existed bool, err error)) (reply, error) {
+	s, err := c.openStream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := start(); err != nil {
+		s.release()
+		return nil, err
+	}
+	return c.feed(s, id, feed.Cursor{}, true, locationOf(id)), nil
 }
 
 // replyStarted responds with a run that the request started, or an earlier one.
@@ -136,11 +162,12 @@ func (c *caller) request(in *createRequest) (agents.Request, error) {
 		return agents.Request{}, err
 	}
 	id := b.RunID
+	if bad := forbiddenID(id); bad != nil {
+		return agents.Request{}, bad
+	}
 	switch {
 	case id != "" && in.Key != "":
 		return agents.Request{}, problem.New(problem.InvalidRequest, "use either run_id or the header Idempotency-Key").At("/run_id")
-	case id == runs.Latest:
-		return agents.Request{}, problem.New(problem.InvalidRequest, "run_id: %q means the latest run; use another id", id).At("/run_id")
 	case in.Key != "":
 		id = keyedID(c.Name, in.Agent, in.Key)
 	case id == "":
@@ -156,6 +183,21 @@ func (c *caller) request(in *createRequest) (agents.Request, error) {
 func keyedID(tenant, agent, key string) string {
 	sum := sha256.Sum256([]byte(tenant + "\x00" + agent + "\x00" + key))
 	return "k-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:26]
+}
+
+// keyedIDs matches the ids that keyedID returns, also in capitals: folders may ignore case.
+var keyedIDs = text.Regexp(`^(?i)k-[a-z2-7]{26}$`)
+
+// forbiddenID returns the problem of an id that a client may not give a run. Ids of
+// idempotency keys are forbidden, since they would occupy the key of another client.
+func forbiddenID(id string) *problem.Problem {
+	switch {
+	case id == runs.Latest:
+		return problem.New(problem.InvalidRequest, "run_id: %q means the latest run; use another id", id).At("/run_id")
+	case keyedIDs().MatchString(id):
+		return problem.New(problem.InvalidRequest, "run_id: %q is reserved for requests with an Idempotency-Key; use an id other than k- and 26 characters", id).At("/run_id")
+	}
+	return nil
 }
 
 // requestDigest identifies the content of a request, whatever the order of its keys.
@@ -197,7 +239,7 @@ func forbiddenSet(set []string) *problem.Problem {
 	return nil
 }
 
-// startError returns the error of a run that was not started.
+// startError returns the error of a run that was not started; nil = it was.
 func startError(err error, key string) error {
 	e, ok := errors.AsType[*manager.MismatchError](err)
 	switch {

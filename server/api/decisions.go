@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/http"
 	"time"
 
@@ -179,9 +178,7 @@ func compact(v jsonValue) string {
 
 type cancelRequest struct {
 	RunPath
-	Body *struct {
-		Reason string `json:"reason,omitempty" doc:"For the log of the server."`
-	}
+	Body *struct{} // without keys
 }
 
 func (s *server) cancel(ctx context.Context, in *cancelRequest) (reply, error) {
@@ -198,9 +195,6 @@ func (s *server) cancel(ctx context.Context, in *cancelRequest) (reply, error) {
 	}
 	if err != nil {
 		return nil, err
-	}
-	if in.Body != nil && in.Body.Reason != "" {
-		s.Log.Info("run cancelled", slog.String("run", in.Run), slog.String("by", c.identity.Subject), slog.String("reason", in.Body.Reason))
 	}
 	return replyAt(http.StatusAccepted, in.Run, RunRef{Run: in.Run})
 }

@@ -45,20 +45,31 @@ func (s *server) watchRun(ctx context.Context, in *watchRequest) (reply, error) 
 			return nil, err
 		}
 	}
-	return c.feed(in.Run, after, in.Deltas == "1" || in.Deltas == "true", ""), nil
+	stream, err := c.openStream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.feed(stream, in.Run, after, in.Deltas == "1" || in.Deltas == "true", ""), nil
+}
+
+// stream is an open stream of the server, which limits them.
+type stream struct {
+	ctx     context.Context // ends with the request and with the server
+	release func()
+}
+
+// openStream opens a stream. The caller must pass it to feed, or release it.
+func (c *caller) openStream(ctx context.Context) (stream, error) {
+	ctx, release, err := c.server.Streams.Open(ctx)
+	return stream{ctx, release}, err
 }
 
 // feed responds with the events of a run after a cursor. location is the place of a new
 // run, or "".
-func (c *caller) feed(id string, after feed.Cursor, deltas bool, location string) reply {
+func (c *caller) feed(s stream, id string, after feed.Cursor, deltas bool, location string) reply {
 	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, release, err := c.server.Streams.Open(r.Context())
-		if err != nil {
-			c.server.fail(w, r, err)
-			return
-		}
-		defer release()
-		items, err := c.Manager.Watch(ctx, id, after, deltas)
+		defer s.release()
+		items, err := c.Manager.Watch(s.ctx, id, after, deltas)
 		if err != nil {
 			c.server.fail(w, r, err)
 			return
@@ -66,7 +77,7 @@ func (c *caller) feed(id string, after feed.Cursor, deltas bool, location string
 		if location != "" {
 			w.Header().Set("Location", location)
 		}
-		_ = feed.Write(w, r, items, feed.FormatOf(r), feed.OnFailure(release)) // the client is gone
+		_ = feed.Write(w, r, items, feed.FormatOf(r), feed.OnFailure(s.release)) // the client is gone
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/server/auth"
-	"github.com/pexctl/pex/server/problem"
 )
 
 const forkText = `Starts a run that replays another one up to a call and continues live from there. It does not change the
@@ -50,11 +49,11 @@ func (s *server) forkRun(ctx context.Context, in *forkRequest) (reply, error) {
 		return nil, bad
 	}
 	request := requestDigest("fork of "+in.Run, jsonvalue.Encode(f))
-	switch f.RunID {
-	case "":
+	if bad := forbiddenID(f.RunID); bad != nil {
+		return nil, bad
+	}
+	if f.RunID == "" {
 		f.RunID = runs.NewID(time.Now())
-	case runs.Latest:
-		return nil, problem.New(problem.InvalidRequest, "run_id: %q means the latest run; use another id", f.RunID).At("/run_id")
 	}
 	fork := s.Agents.Fork(f.RunID, f.At, f.Set)
 	if f.OnDrift == runs.DriftLive {

@@ -37,7 +37,7 @@ func (m *Manager) Start(ctx context.Context, n runs.NewRun, busy OnBusy) (existe
 	if err != nil {
 		m.release(a, stop.RunFailed)
 		if errors.As(err, new(*journal.ExistsError)) || errors.As(err, new(*journal.InUseError)) { // of another process
-			if existed, why := m.existing(n.Input); existed || why != nil {
+			if existed, why := m.Existing(n.Input); existed || why != nil {
 				return existed, why
 			}
 		}
@@ -57,7 +57,7 @@ func (m *Manager) Start(ctx context.Context, n runs.NewRun, busy OnBusy) (existe
 // admit registers a new run with a slot. It returns nil if the run is not to be started.
 func (m *Manager) admit(ctx context.Context, in engine.Input, busy OnBusy) (existed bool, a *activeRun, err error) {
 	for {
-		if found, err := m.existing(in); found || err != nil {
+		if found, err := m.Existing(in); found || err != nil {
 			return found, nil, err
 		}
 		if err := m.clear(ctx, in, busy); err != nil {
@@ -97,9 +97,9 @@ func (m *Manager) create(n runs.NewRun) (*runs.Session, error) {
 	return session, nil
 }
 
-// existing reports whether the run exists. The error is a *MismatchError if another request
-// started it.
-func (m *Manager) existing(in engine.Input) (bool, error) {
+// Existing reports whether the run exists, as Start does. The error is a *MismatchError if
+// another request started it.
+func (m *Manager) Existing(in engine.Input) (bool, error) {
 	start, err := m.o.Runs.StartOf(in.RunID)
 	if errors.As(err, new(*runs.NotFoundError)) {
 		return false, nil
