@@ -23,6 +23,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/catalog"
+	"github.com/pexctl/pex/internal/app/homedir"
 	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/providers/badger"
 	"github.com/pexctl/pex/providers/cassette"
@@ -112,7 +113,10 @@ func rolesOf(agent string) map[string][]string {
 
 func (w *world) tenant(name string) *api.Tenant {
 	w.t.Helper()
-	home := filepath.Join(w.t.TempDir(), "home"+name)
+	home := filepath.Join(w.dir, "home")
+	if name != "" {
+		home = homedir.OfTenant(home, name)
+	}
 	service, err := runs.Open(home, host.Runs(w.catalog, home, host.Reporter{
 		Diagnostics: func(found diag.List) error {
 			if found.Failed() {
@@ -131,7 +135,7 @@ func (w *world) tenant(name string) *api.Tenant {
 			w.t.Error(err)
 		}
 	})
-	return &api.Tenant{Name: name, Home: home, Runs: service, Manager: m, Memory: w.memory.Archive(filepath.Join(home, "memory"), "")}
+	return &api.Tenant{Name: name, Owner: name, Home: home, Runs: service, Manager: m, Memory: w.memory.Archive(filepath.Join(home, "memory"), name)}
 }
 
 func (w *world) export(to io.Writer, r *runs.Run) error {

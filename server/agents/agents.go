@@ -139,6 +139,7 @@ type Request struct {
 	Set              []string // overrides of the spec, for this run
 	By               engine.Actor
 	Digest           string // of the request; see engine.Input.Request
+	Tenant           string // owner of the conversations; "" = the default tenant
 	Home             string
 }
 
@@ -170,7 +171,7 @@ func (a *Agent) Prepare(r Request) (runs.NewRun, error) {
 		RunID: r.RunID, Parameters: params, MemoryID: r.MemoryID, ExecutorMemoryID: r.ExecutorMemoryID,
 		Earlier: r.Earlier, Agent: a.Name, By: &r.By, Request: r.Digest,
 		Origin: &engine.Origin{
-			Spec: a.Spec.Path(), Dir: a.Spec.Dir, Root: a.Spec.Root, Allow: a.options.Compile.AllowPaths, Set: set,
+			Spec: a.Spec.Path(), Dir: a.Spec.Dir, Root: a.Spec.Root, Allow: a.options.Compile.AllowPaths, Set: set, Tenant: r.Tenant,
 			Environ: host.Overrides(os.Environ()), Version: version.String(), Prices: a.options.Compile.Prices.Used(),
 		},
 	}

@@ -37,6 +37,7 @@ type Options struct {
 // Tenant has the runs of a tenant.
 type Tenant struct {
 	Name    string
+	Owner   string // of its conversations; "" = the default tenant
 	Home    string // folder
 	Runs    *runs.Service
 	Manager *manager.Manager

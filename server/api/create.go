@@ -175,7 +175,7 @@ func (c *caller) request(in *createRequest) (agents.Request, error) {
 	}
 	return agents.Request{
 		RunID: id, Question: question, Parameters: b.Parameters, MemoryID: b.MemoryID, ExecutorMemoryID: b.ExecutorMemoryID,
-		Earlier: earlier, Set: b.Set, By: c.actor(), Digest: requestDigest(in.Agent, jsonvalue.Encode(b)), Home: c.Home,
+		Earlier: earlier, Set: b.Set, By: c.actor(), Digest: requestDigest(in.Agent, jsonvalue.Encode(b)), Tenant: c.Owner, Home: c.Home,
 	}, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -43,6 +42,7 @@ type daemon struct {
 // tenant is the home of a tenant and what executes its runs.
 type tenant struct {
 	name, home string
+	owner      string // of its conversations; "" = the default tenant
 	runs       *runs.Service
 	manager    *manager.Manager
 }
@@ -97,7 +97,7 @@ func (d *daemon) components(c *ui.Call) catalog.Catalog {
 func (d *daemon) addTenant(c *ui.Call, name string, slots *manager.Slots) error {
 	t := &tenant{name: name, home: d.setup.home}
 	if name != d.setup.config.Tenants.Default {
-		t.home = filepath.Join(d.setup.home, "tenants", name)
+		t.owner, t.home = name, homedir.OfTenant(d.setup.home, name)
 	}
 	components := d.components(c)
 	env := host.Runs(&components, t.home, host.Reporter{

@@ -77,8 +77,8 @@ func (d *daemon) handler(c *ui.Call, streams *feed.Streams) http.Handler {
 				return nil
 			}
 			return &api.Tenant{
-				Name: name, Home: t.home, Runs: t.runs, Manager: t.manager,
-				Memory: d.memory.Archive(filepath.Join(t.home, "memory"), ""),
+				Name: name, Owner: t.owner, Home: t.home, Runs: t.runs, Manager: t.manager,
+				Memory: d.memory.Archive(filepath.Join(t.home, "memory"), t.owner),
 			}
 		},
 		Agents: d.agents, Version: version.String(), MaxBody: d.setup.config.Limits.Body, Log: d.log, Streams: streams,

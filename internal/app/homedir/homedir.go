@@ -21,7 +21,23 @@ func Create(dir string) {
 
 // Parts are the parts of a home that tools must not access. Specs fetched into it are not among them, since their
 // tools work there.
-var Parts = []string{"runs", "evals", "memory", "cache", "tokens", TrustFile}
+var Parts = []string{"runs", "evals", "memory", "cache", "tokens", TenantsFolder, TrustFile}
+
+// TenantsFolder is the folder of a home with the homes of the other tenants of a server.
+const TenantsFolder = "tenants"
+
+// OfTenant returns the home of a tenant below that of a server.
+func OfTenant(home, tenant string) string { return filepath.Join(home, TenantsFolder, tenant) }
+
+// Shared returns the home with the home of a tenant below it, or "" if a home is not that of
+// a tenant.
+func Shared(home string) string {
+	parent := filepath.Dir(home)
+	if filepath.Base(parent) != TenantsFolder {
+		return ""
+	}
+	return filepath.Dir(parent)
+}
 
 // TokensFolder is the folder of a home with OAuth tokens.
 const TokensFolder = "tokens"

@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/internal/app/homedir"
 )
 
-// privatePaths returns the folders and files that tools must not access: the home, the memory, and the files of
-// --env-file.
+// privatePaths returns the folders and files that tools must not access: the home, that of the server around a
+// tenant's home, the memory, and the files of --env-file.
 func (s Settings) privatePaths(p *engine.Program) ([]string, error) {
 	out := envfile.Loaded()
 	if s.Tokens != "" {
@@ -19,12 +19,9 @@ func (s Settings) privatePaths(p *engine.Program) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if dir, _ := fspath.OnDisk(s.Dir); fspath.Within(home, s.Dir) || fspath.Within(home, dir) {
-			for _, part := range homedir.Parts {
-				out = append(out, filepath.Join(home, part))
-			}
-		} else {
-			out = append(out, home)
+		out = append(out, s.privateParts(home)...)
+		if shared := homedir.Shared(home); shared != "" {
+			out = append(out, s.privateParts(shared)...)
 		}
 	}
 	if p.Memory.Path != "" && p.Memory.Backend != "none" {
@@ -38,6 +35,25 @@ func (s Settings) privatePaths(p *engine.Program) ([]string, error) {
 		out = append(out, dir)
 	}
 	return out, nil
+}
+
+// privateParts returns the private parts of a home: all of it, unless it contains the spec.
+func (s Settings) privateParts(home string) (out []string) {
+	if !s.isBelow(home) {
+		return []string{home}
+	}
+	for _, part := range homedir.Parts {
+		if part := filepath.Join(home, part); filepath.Base(part) != homedir.TenantsFolder || !s.isBelow(part) {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// isBelow reports whether the spec is in a folder.
+func (s Settings) isBelow(dir string) bool {
+	real, _ := fspath.OnDisk(s.Dir)
+	return fspath.Within(dir, s.Dir) || fspath.Within(dir, real)
 }
 
 // protected returns the files of the spec that its own tools must not write.
