@@ -18,8 +18,12 @@ type Answer struct {
 	// Path is the path of the question. If it is empty, Value is PATH=VALUE or
 	// answers the only open question.
 	Path string
-	// Value is approve, deny[:REASON], edit:JSON or text (see interrupt.Parse). For a
-	// write whose outcome is unknown it is done:JSON, redo or skip.
+	// Do is approve, deny, edit or text, for a write whose outcome is unknown done, redo or
+	// skip. If it is empty, Value is parsed.
+	Do string
+	// Value is the reason of deny, the JSON of edit and done, or the text. Without Do it is
+	// approve, deny[:REASON], edit:JSON or text (see interrupt.Parse). For a write whose
+	// outcome is unknown it is done:JSON, redo or skip.
 	Value string
 }
 
@@ -39,10 +43,10 @@ func (a Answer) split(open []interrupt.Question) Answer {
 		}
 	}
 	if path != "" {
-		return Answer{path, a.Value[len(path)+1:]}
+		return Answer{Path: path, Value: a.Value[len(path)+1:]}
 	}
 	if path, value, ok := strings.Cut(a.Value, "="); ok && effectPath().MatchString(path) {
-		return Answer{path, value}
+		return Answer{Path: path, Value: value}
 	}
 	return a
 }
@@ -109,19 +113,12 @@ func (se *Session) decide(r *Run, res *engine.Result, answers []Answer) error {
 
 func (se *Session) answer(kind interrupt.Kind, a Answer) error {
 	if kind == interrupt.Review {
-		body, done := strings.CutPrefix(a.Value, "done:")
-		if a.Value != "redo" && a.Value != "skip" && (!done || !json.Valid([]byte(body))) {
-			return &AnswerError{Reason: fmt.Sprintf("%s: invalid decision %q for a write with an unknown outcome; use done:JSON (its result), redo or skip", a.Path, a.Value), Value: a.Value}
-		}
-		se.options.Resolve[a.Path] = a.Value
-		return nil
+		decision, err := a.resolve()
+		se.options.Resolve[a.Path] = decision
+		return err
 	}
-	d, wrong := ParseDecision(kind, a.Value)
-	if wrong != "" {
-		return &AnswerError{Reason: fmt.Sprintf("%s: %s; use %s", a.Path, wrong, Choices(kind)), Value: a.Value}
-	}
-	body, err := json.Marshal(d)
-	se.options.Answers[a.Path] = body
+	decision, err := a.Decide(kind)
+	se.options.Answers[a.Path] = decision
 	return err
 }
 

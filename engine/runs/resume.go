@@ -18,7 +18,7 @@ type ResumeOptions struct {
 
 // Resume locks a run and prepares it to continue: after a crash, with answers to its
 // questions, or with higher limits. The error is an *EndedError if nothing is left to
-// execute; a *SpecChangedError, *AnswerError, *QuestionError, *UnresolvedWriteError or
+// execute; a *SpecChangedError, *AnswerError, *ActionError, *QuestionError, *UnresolvedWriteError or
 // *LimitError if the terms are not valid for the run; a *journal.InUseError if a process
 // executes the run.
 func (s *Service) Resume(ctx context.Context, run string, t ResumeOptions) (*Session, error) {

@@ -94,16 +94,16 @@ func TestAnswersResumeAWaitingRun(t *testing.T) {
 			t.Errorf("%s: %s", c.value, got)
 		}
 	}
-	if got := refused(runs.ResumeOptions{Answers: []runs.Answer{{"one", "approve"}, {Value: "deny"}}}); got != "one: duplicate answer; a question takes one answer" {
+	if got := refused(runs.ResumeOptions{Answers: []runs.Answer{{Path: "one", Value: "approve"}, {Value: "deny"}}}); got != "one: duplicate answer; a question takes one answer" {
 		t.Error(got)
 	}
 	if res := w.resume(s, "r-1", runs.ResumeOptions{Answers: []runs.Answer{{Value: "approve"}}}); res.Status != stop.RunInterrupted || res.Interrupts[0].Path != "two" {
 		t.Fatalf("one answered: %s, %v", res.Status, res.Interrupts)
 	}
-	if got := refused(runs.ResumeOptions{Answers: []runs.Answer{{"one", "deny"}}}); got != "one was already answered (approve): a question takes one answer; open: two" {
+	if got := refused(runs.ResumeOptions{Answers: []runs.Answer{{Path: "one", Value: "deny"}}}); got != "one was already answered (approve): a question takes one answer; open: two" {
 		t.Error(got)
 	}
-	if res := w.resume(s, "r-1", runs.ResumeOptions{Answers: []runs.Answer{{"two", "deny:no"}}}); res.Response != "approve,deny" {
+	if res := w.resume(s, "r-1", runs.ResumeOptions{Answers: []runs.Answer{{Path: "two", Value: "deny:no"}}}); res.Response != "approve,deny" {
 		t.Errorf("both answered: %s %q", res.Status, res.Response)
 	}
 	if got := refused(runs.ResumeOptions{Answers: []runs.Answer{{Value: "approve"}}}); got != `run "r-1" is not waiting for an answer: it has ended (completed)` {

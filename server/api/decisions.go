@@ -127,14 +127,14 @@ func (s *server) answer(ctx context.Context, in *answerRequest) (reply, error) {
 	if err := c.run(auth.Approve, in.Run); err != nil {
 		return nil, err
 	}
-	value, bad := answerValue(in.Body)
+	content, bad := answerContent(in.Body)
 	if bad != nil {
 		return nil, bad
 	}
-	answer := manager.Answer{Path: in.Body.Path, Value: value, Digest: in.Body.Digest}
+	answer := manager.Answer{Path: in.Body.Path, Do: in.Body.Do, Value: content, Digest: in.Body.Digest}
 	err = c.Manager.Answer(ctx, in.Run, answer, c.actor())
-	if errors.As(err, new(*runs.AnswerError)) { // its text is about the command line
-		return nil, problem.New(problem.InvalidAnswer, "%s does not answer this question: an approval takes approve, deny or edit, a question text, and a write with an unknown outcome done, redo or skip", in.Body.Do).At("/do")
+	if e, ok := errors.AsType[*runs.ActionError](err); ok {
+		return nil, problem.New(problem.InvalidAnswer, "%v", e).At("/do").With("allowed", runs.Actions(e.Kind))
 	}
 	if err != nil {
 		return nil, err
@@ -142,30 +142,33 @@ func (s *server) answer(ctx context.Context, in *answerRequest) (reply, error) {
 	return replyJSON(http.StatusOK, Answered{in.Run, in.Body.Path, in.Body.Do})
 }
 
-// answerValue returns an answer in the form of runs.Answer.
-func answerValue(a Answer) (string, *problem.Problem) {
-	switch a.Do {
-	case "deny":
-		if a.Reason != "" {
-			return "deny:" + a.Reason, nil
+// contents are the keys of an answer that belong to one value of do.
+var contents = []struct {
+	key, do string
+	of      func(Answer) string
+	needs   string // "" = the key is optional
+}{
+	{"reason", "deny", func(a Answer) string { return a.Reason }, ""},
+	{"edit", "edit", func(a Answer) string { return compact(a.Edit) }, "edit needs the arguments or the plan to use"},
+	{"text", "text", func(a Answer) string { return a.Text }, "text needs the answer"},
+	{"result", "done", func(a Answer) string { return compact(a.Result) }, "done needs the result of the tool"},
+}
+
+// answerContent returns the content of an answer; see runs.Answer.
+func answerContent(a Answer) (content string, bad *problem.Problem) {
+	for _, c := range contents {
+		value := c.of(a)
+		switch {
+		case c.do != a.Do && value != "":
+			return "", problem.New(problem.InvalidAnswer, "%s has no effect with do: %s; remove it, or use do: %s", c.key, a.Do, c.do).At("/" + c.key)
+		case c.do != a.Do:
+		case value == "" && c.needs != "":
+			return "", problem.New(problem.InvalidAnswer, "%s", c.needs).At("/" + c.key)
+		default:
+			content = value
 		}
-	case "edit":
-		if len(a.Edit) == 0 {
-			return "", problem.New(problem.InvalidAnswer, "edit needs the arguments or the plan to use").At("/edit")
-		}
-		return "edit:" + compact(a.Edit), nil
-	case "text":
-		if a.Text == "" {
-			return "", problem.New(problem.InvalidAnswer, "text needs the answer").At("/text")
-		}
-		return a.Text, nil
-	case "done":
-		if len(a.Result) == 0 {
-			return "", problem.New(problem.InvalidAnswer, "done needs the result of the tool").At("/result")
-		}
-		return "done:" + compact(a.Result), nil
 	}
-	return a.Do, nil
+	return content, nil
 }
 
 func compact(v jsonValue) string {

@@ -19,9 +19,13 @@ import (
 // Answer is an answer to an open question.
 type Answer struct {
 	Path   string
-	Value  string // see runs.Answer
+	Do     string // see runs.Answer
+	Value  string
 	Digest string // of the question that the client saw; "" = not checked
 }
+
+// plain returns the answer without its digest.
+func (a Answer) plain() runs.Answer { return runs.Answer{Path: a.Path, Do: a.Do, Value: a.Value} }
 
 // Digest identifies the content of a question.
 func Digest(q interrupt.Question) string {
@@ -36,7 +40,7 @@ const askWait = 5 * time.Second
 
 // Answer answers a question of a run. It returns once the answer is durable. If the run
 // waits in its journal, it continues in the background, whatever the slots. The error is a
-// *DecidedError, *NotOpenError, *ChangedError, *runs.AnswerError or *runs.UnresolvedWriteError
+// *DecidedError, *NotOpenError, *ChangedError, *runs.AnswerError, *runs.ActionError or *runs.UnresolvedWriteError
 // if the answer does not count, and ErrClosing if nothing can be said yet.
 func (m *Manager) Answer(ctx context.Context, run string, answer Answer, by engine.Actor) error {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
@@ -62,7 +66,7 @@ func (m *Manager) Answer(ctx context.Context, run string, answer Answer, by engi
 // answerLive answers a question of an active run. done is false if its session has ended
 // without the decision, or has not asked yet.
 func (m *Manager) answerLive(ctx context.Context, a *activeRun, answer Answer, by engine.Actor) (done bool, err error) {
-	p, first, err := a.inbox.give(answer.Path, answer.Digest, func(q interrupt.Question) (json.RawMessage, error) { return encodeDecision(q.Kind, answer) }, by)
+	p, first, err := a.inbox.give(answer.Path, answer.Digest, func(q interrupt.Question) (json.RawMessage, error) { return answer.plain().Decide(q.Kind) }, by)
 	if errors.Is(err, errChanged) {
 		return false, &ChangedError{a.run, answer.Path}
 	}
@@ -95,14 +99,6 @@ func pause(ctx context.Context) {
 	case <-time.After(20 * time.Millisecond):
 	case <-ctx.Done():
 	}
-}
-
-func encodeDecision(kind interrupt.Kind, answer Answer) (json.RawMessage, error) {
-	d, wrong := runs.ParseDecision(kind, answer.Value)
-	if wrong != "" {
-		return nil, &runs.AnswerError{Reason: answer.Path + ": " + wrong + "; use " + runs.Choices(kind), Value: answer.Value}
-	}
-	return json.Marshal(d)
 }
 
 // open returns nil if the journal of a run has an open question at a path. Otherwise the
@@ -152,7 +148,7 @@ func (m *Manager) resumeWith(ctx context.Context, run string, answer Answer, by 
 	case answer.Digest != "" && answer.Digest != Digest(res.Interrupts[i]):
 		return &ChangedError{run, answer.Path}
 	}
-	a, p, err := m.resume(ctx, run, runs.ResumeOptions{KeepSpec: true, Answers: []runs.Answer{{Path: answer.Path, Value: answer.Value}}}, by)
+	a, p, err := m.resume(ctx, run, runs.ResumeOptions{KeepSpec: true, Answers: []runs.Answer{answer.plain()}}, by)
 	if errors.As(err, new(*runs.QuestionError)) || errors.As(err, new(*runs.EndedError)) { // meanwhile
 		return m.decided(ctx, run, answer.Path)
 	}

@@ -195,9 +195,10 @@ func (a *asker) stop() {
 	a.asking.Wait()
 }
 
-// answerBody returns a decision as the server takes it.
+// answerBody returns a decision as the server takes it. ask_user passes on what was typed,
+// and a human node has no arguments to edit.
 func answerBody(kind interrupt.Kind, path string, d interrupt.Decision) apiclient.Answer {
-	if kind == interrupt.Human || kind == interrupt.User {
+	if kind == interrupt.User || kind == interrupt.Human && d.Do == "edit" {
 		return apiclient.Answer{Path: path, Do: "text", Text: d.Answer()}
 	}
 	return apiclient.Answer{Path: path, Do: d.Do, Reason: d.Reason, Edit: d.Edit, Text: d.Text}
