@@ -2,6 +2,7 @@ package agents
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/runs"
@@ -153,15 +155,12 @@ func (e *ParametersError) Error() string { return e.Err.Error() }
 // or, for overrides that do not fit, an *InvalidError. If the run is not started, the caller
 // must close its Host.
 func (a *Agent) Prepare(r Request) (runs.NewRun, error) {
-	p, set := a.Program, slices.Concat(a.options.Compile.Set, a.Set)
+	p, origin := a.Program, a.origin(r.Tenant)
 	if len(r.Set) > 0 {
-		d := a.Definition
-		d.Set = slices.Concat(d.Set, r.Set)
-		with, err := a.options.compile(d)
-		if err != nil {
+		var err error
+		if p, err = a.options.recompile(p.Source, origin, a.options.Compile.Prices, r.Set); err != nil {
 			return runs.NewRun{}, err
 		}
-		p, set = with.Program, slices.Concat(set, r.Set)
 	}
 	params, err := dsl.Inputs(p, r.Question, nil, r.Parameters)
 	if err != nil {
@@ -169,17 +168,36 @@ func (a *Agent) Prepare(r Request) (runs.NewRun, error) {
 	}
 	in := engine.Input{
 		RunID: r.RunID, Parameters: params, MemoryID: r.MemoryID, ExecutorMemoryID: r.ExecutorMemoryID,
-		Earlier: r.Earlier, Agent: a.Name, By: &r.By, Request: r.Digest,
-		Origin: &engine.Origin{
-			Spec: a.Spec.Path(), Dir: a.Spec.Dir, Root: a.Spec.Root, Allow: a.options.Compile.AllowPaths, Set: set, Tenant: r.Tenant,
-			Environ: host.Overrides(os.Environ()), Version: version.String(), Prices: a.options.Compile.Prices.Used(),
-		},
+		Earlier: r.Earlier, Agent: a.Name, By: &r.By, Request: r.Digest, Origin: origin,
 	}
-	h, err := host.New(p, host.SettingsOf(a.options.Catalog, in.Origin, r.Home, params))
+	h, err := host.New(p, host.SettingsOf(a.options.Catalog, origin, r.Home, params))
 	if err != nil {
 		return runs.NewRun{}, errors.Join(err, h.Close())
 	}
 	return runs.NewRun{Program: p, Input: in, Host: h}, nil
+}
+
+// origin returns the origin of the program for a tenant.
+func (a *Agent) origin(tenant string) *engine.Origin {
+	compile := a.options.Compile
+	return &engine.Origin{
+		Spec: a.Spec.Path(), Dir: a.Spec.Dir, Root: a.Spec.Root, Allow: compile.AllowPaths, Set: slices.Concat(compile.Set, a.Set), Tenant: tenant,
+		Environ: host.Overrides(os.Environ()), Version: version.String(), Prices: compile.Prices.Used(),
+	}
+}
+
+// recompile compiles a program with overrides, without reading files, and updates its
+// origin. The error is an *InvalidError if it has errors.
+func (o Options) recompile(source json.RawMessage, origin *engine.Origin, prices *pricing.Table, set []string) (*engine.Program, error) {
+	origin.Set = slices.Concat(origin.Set, set)
+	with := host.RecompileOptions(o.Catalog, origin, set...)
+	with.Prices = prices
+	p, found := dsl.Recompile(source, origin.Dir, with)
+	if found.Failed() || p == nil {
+		return nil, &InvalidError{found}
+	}
+	origin.Prices = prices.Used()
+	return p, nil
 }
 
 // Shown returns the path of the spec, for messages.

@@ -8,7 +8,6 @@ import (
 	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
-	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/internal/app/version"
 )
 
@@ -34,17 +33,10 @@ func (s *Set) Fork(id, at string, set []string) runs.Fork {
 	}
 }
 
-// recompile compiles the program of a run with overrides. The error is an *InvalidError
-// if it has errors.
+// recompile compiles the program of a run with overrides.
 func (s *Set) recompile(parent engine.Start, set []string) (*engine.Program, *engine.Origin, error) {
 	origin := *parent.Input.Origin
-	origin.Version, origin.Set = version.String(), slices.Concat(origin.Set, set)
-	o := host.RecompileOptions(s.options.Catalog, &origin, set...)
-	o.Prices = pricing.Recorded(origin.Prices, pricing.Known())
-	p, found := dsl.Recompile(parent.Program, origin.Dir, o)
-	if found.Failed() || p == nil {
-		return nil, nil, &InvalidError{found}
-	}
-	origin.Prices = o.Prices.Used()
-	return p, &origin, nil
+	origin.Version = version.String()
+	p, err := s.options.recompile(parent.Program, &origin, pricing.Recorded(origin.Prices, pricing.Known()), set)
+	return p, &origin, err
 }
