@@ -5,14 +5,10 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"path/filepath"
-	"slices"
 	"time"
 
-	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
-	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/feed"
 	"github.com/pexctl/pex/server/manager"
@@ -30,7 +26,8 @@ func (e *ExportError) Error() string { return e.Err.Error() }
 // request is logged, and the client learns only that there was one: it may name files of
 // the server.
 func (s *server) problemOf(r *http.Request, err error) *problem.Problem {
-	for _, of := range []func(error) *problem.Problem{known, ofManager, ofRuns, ofStore} {
+	s.logDiagnostics(r, err)
+	for _, of := range []func(error) *problem.Problem{known, ofManager, ofRuns, ofOverrides, ofStore} {
 		if p := of(err); p != nil {
 			return p
 		}
@@ -50,9 +47,6 @@ func known(err error) *problem.Problem {
 	}
 	if e, ok := errors.AsType[*agents.ParametersError](err); ok {
 		return invalidParameters(e.Err)
-	}
-	if e, ok := errors.AsType[*agents.InvalidError](err); ok {
-		return problem.New(problem.InvalidSet, "the spec has errors with these overrides").At("/set").With("diagnostics", diagnostics(e.Found))
 	}
 	if e, ok := errors.AsType[*ExportError](err); ok {
 		return problem.New(problem.NotExportable, "%v", e)
@@ -151,22 +145,7 @@ func specChanged(e *runs.SpecChangedError) *problem.Problem {
 		return problem.New(problem.SpecChanged, "the spec has changed since run %s started; to continue with the original spec, set keep_spec", e.Run).
 			With("diff", sourceDiff(e.Before, e.After))
 	}
-	p := problem.New(problem.SpecChanged, "the spec no longer compiles; to continue with the original spec, set keep_spec")
-	if bad, ok := errors.AsType[*host.InvalidError](e.Err); ok {
-		p = p.With("diagnostics", diagnostics(bad.Found))
-	}
-	return p
-}
-
-// diagnostics returns the errors of a spec. Files have no folders.
-func diagnostics(found diag.List) []diag.Diagnostic {
-	out := slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
-	for i := range out {
-		if filepath.IsAbs(out[i].File) {
-			out[i].File = filepath.Base(out[i].File)
-		}
-	}
-	return out
+	return problem.New(problem.SpecChanged, "the spec no longer compiles (the log of the server has its errors); to continue with the original spec, set keep_spec")
 }
 
 // fail responds with the problem of an error.

@@ -67,7 +67,7 @@ func problemSchema() *huma.Schema {
 			"status": {Type: huma.TypeInteger, Description: "HTTP status."},
 			"detail": text("What is wrong, and how to fix it."), "code": text("Stable code for programs."),
 			"pointer":     text("JSON Pointer to the invalid part of the request body."),
-			"diagnostics": {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject}, Description: "Diagnostics of the spec, as pexctl vet -o json."},
+			"diagnostics": {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject}, Description: "Errors in overrides, as pexctl vet -o json."},
 		},
 		Required: []string{"type", "title", "status", "detail", "code"},
 	}

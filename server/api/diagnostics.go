@@ -1,0 +1,68 @@
+package api
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/server/agents"
+	"github.com/pexctl/pex/server/problem"
+)
+
+// absolutePath matches what may be a path of the server.
+var absolutePath = text.Regexp(`(^|[^\w./:-])(/\w|[A-Za-z]:\\|\\\\\w)`)
+
+// forClient splits the errors of a spec into those about overrides, for the client, and the
+// others, which show parts and paths of the spec.
+func forClient(found diag.List) (shown, hidden diag.List) {
+	for _, d := range found {
+		switch {
+		case d.Severity != diag.Error:
+		case !strings.HasPrefix(d.File, "--set ") || absolutePath().MatchString(d.Message):
+			hidden = append(hidden, d)
+		default:
+			if absolutePath().MatchString(d.Hint) {
+				d.Hint = ""
+			}
+			shown = append(shown, d)
+		}
+	}
+	return shown, hidden
+}
+
+// diagnosticsOf returns the diagnostics of a spec that does not compile.
+func diagnosticsOf(err error) diag.List {
+	if e, ok := errors.AsType[*agents.InvalidError](err); ok {
+		return e.Found
+	}
+	if e, ok := errors.AsType[*host.InvalidError](err); ok {
+		return e.Found
+	}
+	return nil
+}
+
+// ofOverrides returns the problem of overrides with which a program does not compile.
+func ofOverrides(err error) *problem.Problem {
+	shown, _ := forClient(diagnosticsOf(err))
+	if _, ok := errors.AsType[*agents.InvalidError](err); !ok && len(shown) == 0 {
+		return nil
+	}
+	p := problem.New(problem.InvalidSet, "the spec has errors with these overrides").At("/set")
+	if len(shown) > 0 {
+		p = p.With("diagnostics", []diag.Diagnostic(shown))
+	}
+	return p
+}
+
+// logDiagnostics logs the errors of a spec that the client does not see.
+func (s *server) logDiagnostics(r *http.Request, err error) {
+	_, hidden := forClient(diagnosticsOf(err))
+	for _, d := range hidden {
+		s.Log.Warn("the spec has an error", slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("file", d.File),
+			slog.Int("line", d.Line), slog.String("code", string(d.Code)), slog.String("error", d.Message))
+	}
+}
