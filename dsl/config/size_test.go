@@ -24,8 +24,18 @@ func TestSizes(t *testing.T) {
 		{"8589934591GiB", 8589934591 << 30, true},
 		{"8589934592GiB", 0, false},
 		{"99999999999999999999GiB", 0, false},
-		{"", 0, false}, {"B", 0, false}, {"1", 0, false}, {"1MB", 0, false}, {"1Mi", 0, false}, {"1 MiB", 0, false},
-		{"-1MiB", 0, false}, {"+1MiB", 0, false}, {"1.5MiB", 0, false}, {"1mib", 0, false}, {"1MiB\n", 0, false}, {"١MiB", 0, false},
+		{"", 0, false},
+		{"B", 0, false},
+		{"1", 0, false},
+		{"1MB", 0, false},
+		{"1Mi", 0, false},
+		{"1 MiB", 0, false},
+		{"-1MiB", 0, false},
+		{"+1MiB", 0, false},
+		{"1.5MiB", 0, false},
+		{"1mib", 0, false},
+		{"1MiB\n", 0, false},
+		{"١MiB", 0, false},
 	}
 	for _, tt := range tests {
 		got, ok := config.ParseSize(tt.text)

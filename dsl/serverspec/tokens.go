@@ -138,7 +138,7 @@ func notAHash(u *config.Unit, e *syntax.Entry, path, client string) {
 			Hint = "copy the whole hash, or make a new token: pexctl serve token new " + client
 	} else {
 		u.Report.Error(diag.PlainToken, v.Position, "%s is a token in plain text; the file stores only SHA-256 hashes", path).
-			Hint = "make a new token, because this one is no longer secret: pexctl serve token new " + client + " prints it and the entry for this file"
+			Hint = "this token is no longer secret; to print a new one and its entry for this file: pexctl serve token new " + client
 	}
 }
 

@@ -151,7 +151,7 @@ func TestUnboundedQuantityHasAReason(t *testing.T) {
 	}{
 		{"a node that does not tell", program(unboundedNode{}), nil, hundred, func(t costbound.Totals) string { return t.Calls.Unbounded }, "the calls of node a are not known"},
 		{"a closing node that does not tell", program(calls(1)), func(p *engine.Program) { p.Nodes["finalizer"] = unboundedFinalizer{} }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "the calls of the finalizer are not known"},
-		{"an unknown window", program(calls(1)), nil, costbound.Options{}, func(t costbound.Totals) string { return t.Input.Unbounded }, "requests to LLM m are not limited in size"},
+		{"an unknown window", program(calls(1)), nil, costbound.Options{}, func(t costbound.Totals) string { return t.Input.Unbounded }, `requests to LLM "m" have no size limit`},
 		{"no bound of output", program(calls(1)), func(p *engine.Program) { p.Models[0].Params = model.Params{} }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "LLM m has no max_output_tokens"},
 		{"no price", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost = nil }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "LLM m has no price"},
 		{"no price, under a limit that cannot count it", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost, p.Limits.MaxCost = nil, 1 }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "LLM m has no price"},

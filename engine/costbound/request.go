@@ -97,7 +97,7 @@ func (r *run) input(m *engine.ModelSpec) Count {
 	if r.options.Context > 0 {
 		return most(r.options.Context)
 	}
-	return unbounded[int](fmt.Sprintf("requests to LLM %s are not limited in size", m.Name))
+	return unbounded[int](fmt.Sprintf("requests to LLM %q have no size limit", m.Name))
 }
 
 func (r *run) output(m *engine.ModelSpec) Count {

@@ -253,8 +253,10 @@ func TestTheNumberOfSharedTextsIsBounded(t *testing.T) {
 		recs := []journal.Record{{Seq: 1, Kind: journal.Start, Path: id}}
 		for n := range texts {
 			for range 2 - run {
-				recs = append(recs, journal.Record{Seq: uint64(len(recs) + 1), Kind: journal.Intent, Class: journal.Read, Attempt: 1, Path: "x", Encoded: true,
-					Body: fmt.Appendf(nil, `{"text":"%060d"}`, n)})
+				recs = append(recs, journal.Record{
+					Seq: uint64(len(recs) + 1), Kind: journal.Intent, Class: journal.Read, Attempt: 1, Path: "x", Encoded: true,
+					Body: fmt.Appendf(nil, `{"text":"%060d"}`, n),
+				})
 			}
 		}
 		put(t, j, recs...)

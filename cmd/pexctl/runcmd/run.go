@@ -22,7 +22,7 @@ import (
 func RunCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "run", Aliases: []string{"exec"}, Usage: "Run an agent and print its answer", ArgsUsage: `SPEC ["QUESTION"]`,
-		Description: ui.Help("SPEC is a file, a folder with a spec.yaml, an agent in a file (team.yaml#writer) or a URL. QUESTION is optional with --messages, or if the spec has a default question. The answer goes to stdout, progress to stderr. Every call of the run is stored (see --home), so that you can resume, inspect and replay the run.",
+		Description: ui.Help("SPEC is a file, a folder with a spec.yaml, an agent in a file (team.yaml#writer) or a URL. QUESTION is optional if --messages, --params or the spec contains one. The answer goes to stdout, progress to stderr. Every call of the run is stored (see --home), so that you can resume, inspect and replay the run.",
 			`pexctl run my-agent "Why is checkout slow?"`,
 			`pexctl run spec.yaml "Why is checkout slow?" -p service=checkout # Set a parameter`,
 			`pexctl run spec.yaml "And since when?" --memory-id incident-7 # Continue a conversation`,
