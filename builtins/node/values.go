@@ -65,9 +65,8 @@ func (x *values) uses(template component.PromptRef, name string) bool {
 
 // showHistory makes completed_steps include the earlier turns of the conversation, unless a
 // template of the prompt places chat_history.
-func (x *values) showHistory(template component.PromptRef) *values {
+func (x *values) showHistory(template component.PromptRef) {
 	x.showsHistory = !x.uses(template, "parameters.chat_history")
-	return x
 }
 
 // find returns the value of a reference in a template.

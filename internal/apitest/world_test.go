@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -159,9 +160,7 @@ func identified(next http.Handler) http.Handler {
 // do performs a request.
 func (w *world) do(client, method, target string, header http.Header, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
-	for name, values := range header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, header)
 	r.Header.Set("X-Client", client)
 	out := httptest.NewRecorder()
 	w.handler.ServeHTTP(out, r)

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -158,7 +159,7 @@ func readEvents(r io.Reader, yield func(event) bool) error {
 	in, ev := bufio.NewReader(r), event{}
 	for {
 		line, err := in.ReadSlice('\n')
-		for err == bufio.ErrBufferFull { // longer than the buffer
+		for errors.Is(err, bufio.ErrBufferFull) { // longer than the buffer
 			head := bytes.Clone(line)
 			line, err = in.ReadBytes('\n')
 			line = append(head, line...)

@@ -148,9 +148,9 @@ func (c *caller) conversation(ctx context.Context, id string) error {
 	return nil
 }
 
-// read returns a run, for an action on it.
-func (c *caller) read(do, id string) (*runs.Run, error) {
-	if err := c.run(do, id); err != nil {
+// read returns a run that the client may view.
+func (c *caller) read(id string) (*runs.Run, error) {
+	if err := c.run(auth.View, id); err != nil {
 		return nil, err
 	}
 	return c.Runs.Read(id)

@@ -84,11 +84,11 @@ type jsonChecker struct {
 
 // fail returns a problem at the current place.
 func (c *jsonChecker) fail(format string, args ...any) *problem.Problem {
-	pointer := ""
+	var pointer strings.Builder
 	for _, name := range c.path {
-		pointer += "/" + escapePointer(name)
+		pointer.WriteString("/" + escapePointer(name))
 	}
-	return problem.New(problem.InvalidJSON, format, args...).At(pointer)
+	return problem.New(problem.InvalidJSON, format, args...).At(pointer.String())
 }
 
 func escapePointer(name string) string {

@@ -9,7 +9,6 @@ import (
 	"github.com/pexctl/pex/engine/runview"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/textdiff"
-	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/problem"
 )
 
@@ -43,7 +42,7 @@ func (s *server) getCall(ctx context.Context, in *callRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.read(auth.View, in.Run)
+	r, err := c.read(in.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +63,7 @@ func (s *server) exportRun(ctx context.Context, in *exportRequest) (reply, error
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.read(auth.View, in.Run)
+	r, err := c.read(in.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -88,11 +87,11 @@ func (s *server) diffRuns(ctx context.Context, in *diffRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.read(auth.View, in.Run)
+	a, err := c.read(in.Run)
 	if err != nil {
 		return nil, err
 	}
-	b, err := c.read(auth.View, in.Other)
+	b, err := c.read(in.Other)
 	if err != nil {
 		return nil, err
 	}

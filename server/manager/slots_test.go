@@ -84,7 +84,7 @@ func TestAFullQueueTakesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Reserve("a", ""); err != ErrQueueFull {
+	if _, err := s.Reserve("a", ""); !errors.Is(err, ErrQueueFull) {
 		t.Error(err)
 	}
 	waiting.Leave()
@@ -118,7 +118,7 @@ func TestAFullQueueTakesTheFirstRunOfEachTenant(t *testing.T) {
 	}
 	none := NewSlots(Limits{Running: 1})
 	for _, tenant := range []string{"a", "b"} {
-		if _, err := none.Reserve(tenant, ""); (err == ErrQueueFull) != (tenant == "b") {
+		if _, err := none.Reserve(tenant, ""); errors.Is(err, ErrQueueFull) != (tenant == "b") {
 			t.Errorf("without a queue: %s: %v", tenant, err)
 		}
 	}

@@ -94,6 +94,11 @@ func runSpec(c *ui.Call) error {
 	if server != nil {
 		return f.runOnServer(c, server)
 	}
+	return f.runHere(c)
+}
+
+// runHere executes the run in this process, or a detached one.
+func (f *runFlags) runHere(c *ui.Call) error {
 	from, err := readRecording(c, f.replay)
 	if err != nil {
 		return err

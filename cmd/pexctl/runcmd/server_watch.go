@@ -95,11 +95,11 @@ func (w *serverWatch) watch(ctx context.Context, conversation bool) (*engine.Res
 
 // event handles an event.
 func (w *serverWatch) event(ctx context.Context, e engine.Event) {
-	switch e.Type {
-	case engine.RunSuspended:
+	if e.Type == engine.RunSuspended {
 		w.held = append(w.held, e)
 		return
-	case engine.RunCompleted:
+	}
+	if e.Type == engine.RunCompleted {
 		w.asker.stop() // another client may have answered
 	}
 	w.show(e)
