@@ -1,6 +1,8 @@
 package costbound
 
 import (
+	"strconv"
+
 	"github.com/pexctl/pex/engine"
 )
 
@@ -165,7 +167,7 @@ func (r *run) vectors(node string, a engine.CallBound) tally {
 	}
 	p.Input = unbounded[int]("the input of the embedding LLM " + a.LLM + " is not limited")
 	p.Tokens = p.Input
-	if p.Cost = unbounded[float64]("LLM " + a.LLM + " has no price"); spec.Cost != nil {
+	if p.Cost = unbounded[float64]("LLM " + strconv.Quote(a.LLM) + " has no price"); spec.Cost != nil {
 		in, _ := spec.Cost.HighestPrices(maxCount)
 		p.Cost = usd(p.Input, in)
 	}

@@ -152,9 +152,9 @@ func TestUnboundedQuantityHasAReason(t *testing.T) {
 		{"a node that does not tell", program(unboundedNode{}), nil, hundred, func(t costbound.Totals) string { return t.Calls.Unbounded }, "the calls of node a are not known"},
 		{"a closing node that does not tell", program(calls(1)), func(p *engine.Program) { p.Nodes["finalizer"] = unboundedFinalizer{} }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "the calls of the finalizer are not known"},
 		{"an unknown window", program(calls(1)), nil, costbound.Options{}, func(t costbound.Totals) string { return t.Input.Unbounded }, `requests to LLM "m" have no size limit`},
-		{"no bound of output", program(calls(1)), func(p *engine.Program) { p.Models[0].Params = model.Params{} }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "LLM m has no max_output_tokens"},
-		{"no price", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost = nil }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "LLM m has no price"},
-		{"no price, under a limit that cannot count it", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost, p.Limits.MaxCost = nil, 1 }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, "LLM m has no price"},
+		{"no bound of output", program(calls(1)), func(p *engine.Program) { p.Models[0].Params = model.Params{} }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, `LLM "m" has no max_output_tokens`},
+		{"no price", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost = nil }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, `LLM "m" has no price`},
+		{"no price, under a limit that cannot count it", program(calls(1)), func(p *engine.Program) { p.Models[0].Cost, p.Limits.MaxCost = nil, 1 }, hundred, func(t costbound.Totals) string { return t.Cost.Unbounded }, `LLM "m" has no price`},
 		{
 			"any number of calls", program(boundedNode{Visit: []engine.CallBound{{Tools: []string{"s"}, Unbounded: "any number"}}}),
 			func(p *engine.Program) { p.Tools = []tool.Spec{{Name: "s", Config: config(calls(1).Visit)}} }, hundred,
@@ -219,7 +219,7 @@ func TestVectorsAreNotCalls(t *testing.T) {
 		}},
 		{"no price", func(p *engine.Program) { p.Models[0].Cost = nil }, costbound.Totals{
 			Calls: costbound.Count{Most: 1}, Input: costbound.Count{Unbounded: unknown}, Output: costbound.Count{Most: 10},
-			Tokens: costbound.Count{Unbounded: unknown}, Cost: costbound.Money{Unbounded: "LLM m has no price"},
+			Tokens: costbound.Count{Unbounded: unknown}, Cost: costbound.Money{Unbounded: `LLM "m" has no price`},
 		}},
 		{"nobody", func(p *engine.Program) { p.Tools[0].Config = config{{LLM: "n", Vectors: true}} }, func() costbound.Totals {
 			n := costbound.Count{Unbounded: "undefined LLM n"}

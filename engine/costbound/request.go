@@ -2,6 +2,7 @@ package costbound
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/pexctl/pex/engine"
 )
@@ -68,7 +69,7 @@ func (r *run) attempt(m *engine.ModelSpec, tokens int) Totals {
 		t.Input, t.Output, t.Tokens = most(tokens), most(tokens), most(tokens)
 	}
 	if m.Cost == nil {
-		t.Cost = unbounded[float64]("LLM " + m.Name + " has no price")
+		t.Cost = unbounded[float64]("LLM " + strconv.Quote(m.Name) + " has no price")
 		return t
 	}
 	longest := t.Input.Most
@@ -107,7 +108,7 @@ func (r *run) output(m *engine.ModelSpec) Count {
 	case r.budgeted:
 		return most(m.Cost.OutputCeiling())
 	}
-	return unbounded[int](fmt.Sprintf("LLM %s has no max_output_tokens, and neither limits.max_tokens nor limits.max_cost is set", m.Name))
+	return unbounded[int](fmt.Sprintf("LLM %q has no max_output_tokens, and neither limits.max_tokens nor limits.max_cost is set", m.Name))
 }
 
 // less subtracts the highest part of a sum; an unbounded sum stays unbounded while there
