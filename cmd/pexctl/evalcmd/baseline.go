@@ -74,7 +74,7 @@ func (s *suite) blessHint(flag string) string {
 	if flag != "" {
 		return fmt.Sprintf("to create it: pexctl eval %[1]s && pexctl eval bless %[1]s --to %[2]s", fspath.Quote(s.file), fspath.Quote(flag))
 	}
-	return fmt.Sprintf("to start without a baseline, remove the key baseline; to add one later, run pexctl eval bless %s and set baseline: %s", fspath.Quote(s.file), filepath.Base(s.baselineFile()))
+	return fmt.Sprintf("to start without a baseline, delete the baseline key; to add one later, run pexctl eval bless %s and set baseline: %s", fspath.Quote(s.file), filepath.Base(s.baselineFile()))
 }
 
 // warnNoBaseline reports that the suite's baseline does not exist yet. That is not an
