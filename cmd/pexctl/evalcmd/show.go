@@ -145,7 +145,7 @@ func pastFolder(home, id string) (string, error) {
 func evalDiffCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "diff", Usage: "Compare two evaluations statistically", ArgsUsage: "BEFORE AFTER",
-		Description: ui.Help(ui.DiffHelp+"\n\nExit codes: 0 AFTER is no worse, 1 it is worse or lacks cases of BEFORE, 4 inconclusive.",
+		Description: ui.Help(ui.DiffHelp+"\n\nExit codes: 0 AFTER is no worse; 1 it is worse or lacks cases of BEFORE; 4 inconclusive.",
 			"pexctl eval diff e-20260102-150405-1a2b3c4d last",
 			"pexctl eval diff BEFORE AFTER -o markdown > comment.md # For a pull request",
 			"pexctl eval diff BEFORE AFTER -o json | jq .comparison.verdict",

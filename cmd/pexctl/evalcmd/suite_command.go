@@ -44,7 +44,7 @@ func Command(env *ui.Env) *cli.Command {
 
 const evalDescription = `SUITE is a file of kind: Suite, or a folder with a suite.yaml. --set overrides any value of the suite: --set repeat=3, --set 'variants={live: {set: {planner.llm: live}}}'.
 
-Exit codes: 0 passed, 1 a gate failed or the results regressed, 2 invalid suite, dataset or flags, 3 too many errors to decide, 4 inconclusive or over budget, 129, 130 and 143 suspended (continue with --resume).`
+Exit codes: 0 passed; 1 a gate failed or the results regressed; 2 invalid suite, dataset or flags; 3 too many errors to decide; 4 inconclusive or over budget; 129, 130 and 143 suspended (continue with --resume).`
 
 // suiteFlags returns the flags of commands that read a suite.
 func suiteFlags() []cli.Flag {

@@ -56,7 +56,7 @@ func newRecordFlags() []cli.Flag {
 		&cli.StringFlag{Name: "record", Category: ui.GroupReplay, Usage: "Record the run to the cassette `FILE`, with secrets redacted"},
 		&cli.BoolFlag{Name: "no-stream", Category: ui.GroupRunning, Usage: "Request whole replies from models instead of streams"},
 		&cli.StringFlag{Name: "events", Category: ui.GroupOutput, Usage: "Write every event as a JSON line to `FILE` (- for stdout)"},
-		&cli.StringFlag{Name: "include", Category: ui.GroupOutput, Usage: "Add `PART` to the JSON result; only \"conversation\": the prompt and reply of every model call"},
+		&cli.StringFlag{Name: "include", Category: ui.GroupOutput, Usage: "Add `PART` to the JSON result: \"conversation\" (the prompt and reply of every model call)"},
 	}, ui.LiveFlags()...)
 }
 

@@ -36,7 +36,7 @@ The JSON output is {old, new, state: same|changed|new|gone, effects, sections: [
 
 ` + ui.DiffHelp + `
 
-Exit codes: 0 success, 1 differences with --exit-code, 2 invalid spec.`
+Exit codes: 0 success; 1 differences with --exit-code; 2 invalid spec.`
 
 // DiffCommand returns "pexctl diff".
 func DiffCommand(env *ui.Env) *cli.Command {

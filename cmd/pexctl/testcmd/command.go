@@ -28,7 +28,7 @@ const testDescription = `PATH is a spec, its folder, a file of kind: Tests, a ca
 
 Tests call no model and use no network: prompts are compared with golden files, and runs replay a cassette or scripted replies. Tools that write use a copy of the spec's folder. Commit golden files and cassettes with the spec, so that reviewers see changed prompts.
 
-Exit codes: 0 all passed, 1 a test failed, 2 invalid or no tests, 3 a recording failed, 130 interrupted.`
+Exit codes: 0 all passed; 1 a test failed; 2 invalid or no tests; 3 a recording failed; 130 interrupted.`
 
 // Command returns "pexctl test".
 func Command(env *ui.Env) *cli.Command {
