@@ -115,7 +115,7 @@ func (b *compiler) inlineTokens() {
 		}
 		hide(b.Report, e.Value)
 		b.Report.Error(diag.PlainToken, e.Value.Position, "auth.%s is a token in plain text", e.Key).
-			Hint = "store its hash in a token file: auth: {tokens: {file: tokens.yaml}}; pexctl serve token new NAME makes a token and its entry"
+			Hint = "store its hash in a token file: auth: {tokens: {file: tokens.yaml}}; pexctl serve token new NAME prints a token and its entry"
 		return true
 	})
 	if written > 0 && len(auth.Entries) == 0 {

@@ -47,7 +47,7 @@ func filesOf(path string) ([]string, error) {
 	case err != nil:
 		return nil, failure.Usagef("%s: %w", path, err)
 	case len(files) == 0:
-		return nil, failure.Usagef("no spec, library, test, suite, price list, server or token file below %s", filepath.Clean(dir))
+		return nil, failure.Usagef("no spec, library, test, suite, price, server or token file below %s", filepath.Clean(dir))
 	}
 	return files, nil
 }
