@@ -39,6 +39,8 @@ type Limits struct {
 	ReadBody   time.Duration // 30 seconds
 	Write      time.Duration // of each write; 30 seconds
 	Idle       time.Duration // between the requests of a connection; 2 minutes
+
+	Connections int // open at once; 4096
 }
 
 func (l Limits) withDefaults() Limits {
@@ -48,6 +50,7 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.ReadBody, 30*time.Second)
 	setDefault(&l.Write, 30*time.Second)
 	setDefault(&l.Idle, 2*time.Minute)
+	setDefault(&l.Connections, 4096)
 	return l
 }
 
@@ -96,6 +99,7 @@ func New(o Options) (*Server, error) {
 // after a shutdown, or the error of the listener.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	s.http.BaseContext = func(net.Listener) context.Context { return context.WithoutCancel(ctx) }
+	ln = limitConnections(ln, s.o.Limits.Connections)
 	failed := make(chan error, 1)
 	go func() {
 		if s.o.TLS != nil {

@@ -219,7 +219,7 @@ func TestAccessLogNamesTheIdentity(t *testing.T) {
 // At shutdown requests in flight complete, then Drain ends the runs, and what streams
 // remain are ended.
 func TestGracefulShutdown(t *testing.T) {
-	streams, f := feed.NewStreams(2), feed.New()
+	streams, f := feed.NewStreams(2, 0), feed.New()
 	f.Send(feedEvent(1))
 	var drained chan struct{}
 	h := http.NewServeMux()
@@ -229,7 +229,7 @@ func TestGracefulShutdown(t *testing.T) {
 	})
 	stream := func(f *feed.Feed) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
-			ctx, release, err := streams.Open(r.Context())
+			ctx, release, err := streams.Open(r.Context(), "")
 			if err != nil {
 				t.Error(err)
 				return

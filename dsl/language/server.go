@@ -30,7 +30,7 @@ type ServerKeys struct {
 func DefaultServer() ServerKeys {
 	return ServerKeys{
 		Listen: "127.0.0.1:8484", Tenants: TenantKeys{Default: "shared"},
-		Limits:    ServerLimits{ConcurrentRuns: 64, QueuedRuns: 1000, Body: 1 << 20, Header: 32 << 10, Watchers: 2000},
+		Limits:    ServerLimits{ConcurrentRuns: 64, QueuedRuns: 1000, Body: 1 << 20, Header: 32 << 10, Watchers: 2000, Connections: 4096},
 		ParkAfter: 30 * time.Second, Grace: 10 * time.Second,
 	}
 }
@@ -111,14 +111,18 @@ type ServerLimits struct {
 	QueuedRuns     int             `yaml:"queued_runs" min:"0" doc:"The maximum number of runs that wait for a free slot. Further runs are rejected with status 503."`
 	Body           config.Size     `yaml:"body" min:"1KiB" max:"64MiB" doc:"The maximum size of a request body."`
 	Header         config.Size     `yaml:"header" min:"1KiB" max:"1MiB" doc:"The maximum size of the headers of a request."`
-	Watchers       int             `yaml:"watchers" min:"1" doc:"The maximum number of open event streams."`
+	Watchers       int             `yaml:"watchers" min:"1" doc:"The maximum number of requests that watch a run or wait for its result. Further ones are rejected with status 503."`
+	Connections    int             `yaml:"connections" min:"1" doc:"The maximum number of open connections. The server closes further ones."`
 	PerTenant      PerTenantLimits `yaml:"per_tenant" doc:"The limits of each tenant."`
 }
 
 // PerTenantLimits is the section limits.per_tenant of a Server.
 type PerTenantLimits struct {
-	ConcurrentRuns int `yaml:"concurrent_runs" min:"1" doc:"The maximum number of runs of one tenant that execute at once. Default: no limit of its own."`
-	RunsPerMinute  int `yaml:"runs_per_minute" min:"1" doc:"The maximum number of runs that one tenant may start per minute. Default: no limit."`
+	ConcurrentRuns int           `yaml:"concurrent_runs" min:"1" doc:"The maximum number of runs of one tenant that execute at once. Default: no limit of its own."`
+	RunsPerMinute  int           `yaml:"runs_per_minute" min:"1" doc:"The maximum number of runs that one tenant may start per minute. Default: no limit."`
+	Watchers       int           `yaml:"watchers" min:"1" doc:"The maximum number of requests of one tenant that watch a run or wait for its result. Further ones are rejected with status 429. Default: no limit of its own."`
+	CostPerDay     float64       `yaml:"cost_per_day" over:"0" doc:"The maximum cost in US dollars of the runs of one tenant per UTC day. A run reserves the most that it may cost, so its agent needs limits.max_cost or a known worst case. Default: no limit."`
+	KeepRuns       time.Duration `yaml:"keep_runs" min:"1h" doc:"How long to keep the runs of one tenant after their end. The server deletes older ones at its start and every hour. Default: forever."`
 }
 
 // CORSKeys is the section cors of a Server.

@@ -3,12 +3,14 @@ package serverspec
 import (
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/dsl/testspec"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // maxAgents is the maximum number of agents of a server: each has its own
@@ -169,12 +171,16 @@ func (b *compiler) name(v *syntax.Node, name, what string) bool {
 func (b *compiler) limits() {
 	l := b.keys.Limits
 	b.config.Limits = Limits{
-		ConcurrentRuns: l.ConcurrentRuns, QueuedRuns: l.QueuedRuns, Body: int64(l.Body), Header: int64(l.Header), Watchers: l.Watchers,
+		ConcurrentRuns: l.ConcurrentRuns, QueuedRuns: l.QueuedRuns, Body: int64(l.Body), Header: int64(l.Header), Watchers: l.Watchers, Connections: l.Connections,
 		PerTenant: PerTenant(l.PerTenant),
 	}
 	if n := l.PerTenant.ConcurrentRuns; n > l.ConcurrentRuns {
 		b.Report.Error(diag.OutOfRange, b.at("limits", "per_tenant", "concurrent_runs"), "limits.per_tenant.concurrent_runs is %d, more than the %d of limits.concurrent_runs", n, l.ConcurrentRuns).
 			Hint = "lower it, or raise limits.concurrent_runs"
+	}
+	if keep := l.PerTenant.KeepRuns; l.PerTenant.CostPerDay > 0 && keep > 0 && keep < 24*time.Hour {
+		b.Report.Error(diag.OutOfRange, b.at("limits", "per_tenant", "keep_runs"), "limits.per_tenant.keep_runs is %s, but cost_per_day counts the runs of a day", text.Duration(keep)).
+			Hint = "raise it to at least 24h"
 	}
 }
 

@@ -75,6 +75,7 @@ type Limits struct {
 	Body           int64
 	Header         int64
 	Watchers       int
+	Connections    int
 	PerTenant      PerTenant
 }
 
@@ -82,6 +83,9 @@ type Limits struct {
 type PerTenant struct {
 	ConcurrentRuns int
 	RunsPerMinute  int
+	Watchers       int
+	CostPerDay     float64       // USD
+	KeepRuns       time.Duration // after their end
 }
 
 // TLS names the files of the certificate and its key, as absolute paths.

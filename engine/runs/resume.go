@@ -108,6 +108,7 @@ func (e *Env) checkSpecUnchanged(r *Run) error {
 
 // applyLimits applies higher limits: those set by earlier sessions, then sets.
 func (se *Session) applyLimits(r *Run, res *engine.Result, sets []string) error {
+	se.Limits = r.Limits()
 	if len(sets) == 0 {
 		return nil
 	}
@@ -120,9 +121,10 @@ func (se *Session) applyLimits(r *Run, res *engine.Result, sets []string) error 
 	if err != nil {
 		return err
 	}
-	if r.Ended() && !raised.Limits.Wider(runtime.LimitsNow(r.Program, r.Records), res.StopReason.Code) {
+	if r.Ended() && !raised.Limits.Wider(se.Limits, res.StopReason.Code) {
 		return &LimitError{Run: res.RunID, Stop: res.StopReason}
 	}
+	se.Limits = raised.Limits
 	se.options.Extension = &runtime.LimitExtension{Limits: raised.Limits, Set: sets, Spent: res.Usage.ByModel, Lost: res.LostCharges}
 	return nil
 }

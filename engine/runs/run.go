@@ -27,6 +27,9 @@ type Run struct {
 // Ended reports whether the journal has an end record.
 func (r *Run) Ended() bool { return ended(r.Records) }
 
+// Limits returns the limits of the run, with the changes of its sessions.
+func (r *Run) Limits() engine.Limits { return runtime.LimitsNow(r.Program, r.Records) }
+
 func ended(recs []journal.Record) bool {
 	recs = journal.WithoutVoided(recs)
 	return len(recs) > 0 && recs[len(recs)-1].Kind == journal.End

@@ -32,6 +32,7 @@ type Session struct {
 	Program *engine.Program
 	Input   engine.Input
 	Host    engine.Host
+	Limits  engine.Limits // of the program, or higher ones that this session or an earlier one set
 
 	svc     *Service
 	home    *journal.Home
@@ -56,7 +57,7 @@ type Observer struct {
 
 // Start creates a run. The error is a *journal.ExistsError if its id is in use.
 func (s *Service) Start(n NewRun) (*Session, error) {
-	se := &Session{Program: n.Program, Input: n.Input, Host: n.Host, svc: s}
+	se := &Session{Program: n.Program, Input: n.Input, Host: n.Host, Limits: n.Program.Limits, svc: s}
 	if err := se.open((*journal.Home).Create); err != nil {
 		return nil, err
 	}

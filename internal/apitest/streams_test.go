@@ -17,7 +17,7 @@ func TestOpenFeedsAreLimited(t *testing.T) {
 	w.do("ann", "POST", "/v1/agents/hello/runs", http.Header{"Prefer": {"wait=30"}}, `{"question":"hi","run_id":"r-1"}`)
 	var releases []func()
 	for {
-		_, release, err := w.streams.Open(t.Context())
+		_, release, err := w.streams.Open(t.Context(), "")
 		if err != nil {
 			break
 		}

@@ -69,7 +69,7 @@ func newWorld(t testing.TB, project string, slots *manager.Slots) *world {
 		}
 	})
 	w := &world{
-		t: t, dir: project, slots: slots, memory: shared, streams: feed.NewStreams(64), tenants: map[string]*api.Tenant{},
+		t: t, dir: project, slots: slots, memory: shared, streams: feed.NewStreams(64, 0), tenants: map[string]*api.Tenant{},
 	}
 	w.catalog = &catalog.Catalog{
 		Catalog: engine.Catalog{

@@ -73,6 +73,7 @@ func (s *server) register(mux *http.ServeMux) []byte {
 	a.addRuns()
 	a.addDecisions()
 	a.addMemories()
+	a.addUsage()
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.document) })
 	return document(a.API.OpenAPI())
 }

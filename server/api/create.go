@@ -96,20 +96,36 @@ func (s *server) createRun(ctx context.Context, in *createRequest) (reply, error
 	if wantsFeed(in.Accept) {
 		return c.startFeed(ctx, request.RunID, start)
 	}
+	if wait > 0 {
+		return c.startAndWait(ctx, request.RunID, start, wait)
+	}
 	existed, err := start()
 	if err != nil {
 		return nil, err
 	}
-	if wait > 0 {
-		res, err := c.await(ctx, request.RunID, wait)
-		if err != nil {
-			return nil, err
-		}
-		if res != nil {
-			return replyAt(http.StatusOK, request.RunID, res)
-		}
-	}
 	return c.replyStarted(ctx, request.RunID, existed)
+}
+
+// startAndWait starts a run and responds with its result, if there is one in time. If no
+// further request may wait, it starts nothing.
+func (c *caller) startAndWait(ctx context.Context, id string, start func() (existed bool, err error), most time.Duration) (reply, error) {
+	s, err := c.openStream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.release()
+	existed, err := start()
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.await(s.ctx, id, most)
+	if err != nil {
+		return nil, err
+	}
+	if res != nil {
+		return replyAt(http.StatusOK, id, res)
+	}
+	return c.replyStarted(ctx, id, existed)
 }
 
 // start starts a run, unless an earlier request with the same content did. It then exists

@@ -60,7 +60,9 @@ func ofManager(err error) *problem.Problem {
 	case errors.Is(e, manager.ErrQueueFull):
 		return problem.New(problem.QueueFull, "%v; nothing was started", e).Retry(5 * time.Second)
 	case errors.Is(e, feed.ErrTooManyStreams):
-		return problem.New(problem.Unavailable, "%v; watch fewer runs at once", e).Retry(5 * time.Second)
+		return problem.New(problem.Unavailable, "%v", e).Retry(5 * time.Second)
+	case errors.Is(e, feed.ErrTooManyOfTenant):
+		return problem.New(problem.RateLimited, "%v", e).Retry(5 * time.Second)
 	case errors.Is(e, manager.ErrClosing), errors.Is(e, feed.ErrClosing):
 		return problem.New(problem.ShuttingDown, "%v", e).Retry(5 * time.Second)
 	case errors.Is(e, context.DeadlineExceeded), errors.Is(e, context.Canceled):
@@ -69,8 +71,15 @@ func ofManager(err error) *problem.Problem {
 	if e, ok := errors.AsType[*manager.RateError](err); ok {
 		return problem.New(problem.RateLimited, "%v", e).Retry(e.RetryAfter)
 	}
+	if e, ok := errors.AsType[*manager.QuotaError](err); ok {
+		return problem.New(problem.QuotaExceeded, "%v; nothing was started", e).Retry(e.RetryAfter()).
+			With("needed_usd", e.Most).With("left_usd", e.Usage.Left()).With("renews_at", e.Usage.Renews)
+	}
+	if e, ok := errors.AsType[*manager.CostLimitError](err); ok {
+		return problem.New(problem.InvalidCostLimit, "%v", e).At("/set")
+	}
 	if e, ok := errors.AsType[*manager.BusyError](err); ok {
-		return problem.New(problem.ConversationBusy, "%v; nothing was started", e).With("run_id", e.Run)
+		return problem.New(problem.ConversationBusy, "%v; nothing was changed", e).With("run_id", e.Run)
 	}
 	if e, ok := errors.AsType[*manager.RunningError](err); ok {
 		return problem.New(problem.Running, "%v", e)

@@ -58,9 +58,9 @@ type stream struct {
 	release func()
 }
 
-// openStream opens a stream. The caller must pass it to feed, or release it.
+// openStream opens a stream, or a request that waits for a result. The caller must pass it to feed, or release it.
 func (c *caller) openStream(ctx context.Context) (stream, error) {
-	ctx, release, err := c.server.Streams.Open(ctx)
+	ctx, release, err := c.server.Streams.Open(ctx, c.Name)
 	return stream{ctx, release}, err
 }
 

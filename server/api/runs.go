@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -99,13 +100,11 @@ func (s *server) deleteRun(ctx context.Context, in *deleteRequest) (reply, error
 	if err := c.deletable(in.Run); err != nil {
 		return nil, err
 	}
-	if active, _ := c.Manager.Running(in.Run); active {
-		return nil, problem.New(problem.Running, "run %s is running; cancel it first", in.Run)
+	err = c.Manager.Remove(ctx, in.Run, in.Force)
+	if errors.As(err, new(*manager.RunningError)) {
+		err = problem.New(problem.Running, "run %s is running; cancel it first", in.Run)
 	}
-	if err := c.Runs.CheckRemovable(ctx, []string{in.Run}, in.Force); err != nil {
-		return nil, err
-	}
-	if err := c.Runs.Remove(in.Run); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return replyEmpty(http.StatusNoContent), nil

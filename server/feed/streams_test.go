@@ -8,16 +8,16 @@ import (
 )
 
 func TestStreamsAreLimitedAndEnded(t *testing.T) {
-	s := feed.NewStreams(2)
-	first, release, err := s.Open(t.Context())
+	s := feed.NewStreams(2, 0)
+	first, release, err := s.Open(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, _, err := s.Open(t.Context())
+	second, _, err := s.Open(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err = s.Open(t.Context()); !errors.Is(err, feed.ErrTooManyStreams) {
+	if _, _, err = s.Open(t.Context(), ""); !errors.Is(err, feed.ErrTooManyStreams) {
 		t.Errorf("a third stream: %v", err)
 	}
 	release()
@@ -25,7 +25,7 @@ func TestStreamsAreLimitedAndEnded(t *testing.T) {
 	if first.Err() == nil || second.Err() != nil || s.Len() != 1 {
 		t.Errorf("after a release: %v, %v, %d are open", first.Err(), second.Err(), s.Len())
 	}
-	third, _, err := s.Open(t.Context())
+	third, _, err := s.Open(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,11 +33,11 @@ func TestStreamsAreLimitedAndEnded(t *testing.T) {
 	if second.Err() == nil || third.Err() == nil {
 		t.Error("Close does not end the streams")
 	}
-	if _, _, err = s.Open(t.Context()); !errors.Is(err, feed.ErrClosing) {
+	if _, _, err = s.Open(t.Context(), ""); !errors.Is(err, feed.ErrClosing) {
 		t.Errorf("a stream after Close: %v", err)
 	}
 	var none *feed.Streams
-	if ctx, release, err := none.Open(t.Context()); err != nil || ctx.Err() != nil {
+	if ctx, release, err := none.Open(t.Context(), ""); err != nil || ctx.Err() != nil {
 		t.Errorf("without a limit: %v", err)
 	} else {
 		release()

@@ -39,7 +39,8 @@ func Digest(q interrupt.Question) string {
 const askWait = 5 * time.Second
 
 // Answer answers a question of a run. It returns once the answer is durable. If the run
-// waits in its journal, it continues in the background, whatever the slots. The error is a
+// waits in its journal, it continues in the background, whatever the slots, once no other run
+// of its conversation executes. The error is a *BusyError if that takes too long, or a
 // *DecidedError, *NotOpenError, *ChangedError, *runs.AnswerError, *runs.ActionError or *runs.UnresolvedWriteError
 // if the answer does not count, and ErrClosing if nothing can be said yet.
 func (m *Manager) Answer(ctx context.Context, run string, answer Answer, by engine.Actor) error {
@@ -168,7 +169,7 @@ func (m *Manager) resumeWith(ctx context.Context, run string, answer Answer, by 
 
 // Resume continues a run that is suspended, or stopped at a limit that set raises, in the
 // background, whatever the slots. Its errors are those of runs.Service.Resume, a
-// *RunningError and ErrClosing.
+// *RunningError, a *BusyError and ErrClosing.
 func (m *Manager) Resume(ctx context.Context, run string, set []string, keepSpec bool, by engine.Actor) error {
 	_, _, err := m.resume(ctx, run, runs.ResumeOptions{Set: set, KeepSpec: keepSpec}, by)
 	return err
@@ -181,14 +182,23 @@ func (m *Manager) resume(ctx context.Context, run string, o runs.ResumeOptions, 
 	if err != nil {
 		return nil, nil, err
 	}
-	slot := m.o.Slots.Enter(m.o.Tenant, start.Input.MemoryID)
+	slot := m.o.Slots.New(m.o.Tenant, start.Input.MemoryID)
 	a, err := m.register(start.Input, slot)
 	if err != nil {
 		slot.Leave()
 		return nil, nil, err
 	}
 	close(a.begun)
+	if err := m.enter(ctx, a); err != nil {
+		m.release(a, stop.RunInterrupted)
+		return nil, nil, err
+	}
 	session, err := m.o.Runs.As(by).Resume(ctx, run, o)
+	if err == nil && len(o.Set) > 0 {
+		if err = m.costs.reserve(ctx, run, session.Program, session.Limits); err != nil {
+			err = errors.Join(err, session.Close())
+		}
+	}
 	if err != nil {
 		status := stop.RunInterrupted
 		if ended, ok := errors.AsType[*runs.EndedError](err); ok {
@@ -206,6 +216,26 @@ func (m *Manager) resume(ctx context.Context, run string, o runs.ResumeOptions, 
 	}
 	go m.execute(a, session)
 	return a, p, nil
+}
+
+// enter waits until no other run of the conversation executes. The error is a *BusyError if
+// ctx ends first.
+func (m *Manager) enter(ctx context.Context, a *activeRun) error {
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	defer context.AfterFunc(m.ctx, cancel)()
+	err := a.slot.Enter(ctx)
+	if err == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, other := range m.active {
+		if other != a && other.memory == a.memory && other.slot.Granted() {
+			return &BusyError{a.memory, other.run}
+		}
+	}
+	return err
 }
 
 // Cancel ends a run. It returns once the request is stored; the run ends in the background.
@@ -244,7 +274,10 @@ func (m *Manager) cancel(run string, by engine.Actor) error {
 	}
 	go func() {
 		defer m.working.Done()
-		_, err := m.o.Runs.As(by).Cancel(m.ctx, run)
+		res, err := m.o.Runs.As(by).Cancel(m.ctx, run)
+		if res != nil {
+			m.costs.settle(run, res.Usage.CostUSD)
+		}
 		if err != nil && m.ctx.Err() == nil && !errors.As(err, new(*runs.EndedError)) && !errors.As(err, new(*runs.NotFoundError)) {
 			m.log(run, "cancel a run", err)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/costbound"
 )
 
 // ErrQueueFull reports that too many runs wait for their turn. Nothing was started.
@@ -18,6 +19,51 @@ type RateError struct{ RetryAfter time.Duration }
 func (e *RateError) Error() string {
 	return fmt.Sprintf("too many runs were started; try again in %s", e.RetryAfter.Round(time.Second))
 }
+
+// QuotaError reports that a run may cost more than is left of the limit of its tenant for the
+// day. Nothing was started.
+type QuotaError struct {
+	Usage Usage
+	Most  float64 // USD that the run may cost
+}
+
+// Error returns the message with the amounts.
+func (e *QuotaError) Error() string {
+	u := &e.Usage
+	text := fmt.Sprintf("the run may cost up to %s, and %s of the %s for today is left", usd(e.Most), usd(u.Left()), usd(u.Limit))
+	if u.Reserved > 0 {
+		text += fmt.Sprintf(" (%s is reserved by runs that have not ended)", usd(u.Reserved))
+	}
+	return text
+}
+
+// RetryAfter returns when a run of this cost may fit: at the end of the day, or earlier if
+// runs that have not ended give back what they reserve.
+func (e *QuotaError) RetryAfter() time.Duration {
+	left := time.Until(e.Usage.Renews)
+	if e.Most <= e.Usage.Limit-e.Usage.Spent {
+		return min(left, time.Minute)
+	}
+	return left
+}
+
+// CostLimitError reports that the most that a run may cost is unknown, or more than the limit
+// of its tenant for a whole day. Nothing was started.
+type CostLimitError struct {
+	Agent string // name of its spec
+	Most  costbound.Money
+	Limit float64 // USD
+}
+
+// Error returns the message and what to change.
+func (e *CostLimitError) Error() string {
+	if e.Most.Known() {
+		return fmt.Sprintf("the run may cost up to %s, more than the %s per day of this tenant; lower limits.max_cost", usd(e.Most.Most), usd(e.Limit))
+	}
+	return fmt.Sprintf("the cost of %s has no limit (%s), and this server limits the cost per day; set limits.max_cost", e.Agent, e.Most.Unbounded)
+}
+
+func usd(amount float64) string { return fmt.Sprintf("$%.4f", amount) }
 
 // ErrClosing reports that the process is shutting down. Nothing was changed.
 var ErrClosing = errors.New("the server is shutting down")

@@ -14,11 +14,12 @@ import (
 
 // Options configure a Manager.
 type Options struct {
-	Runs      *runs.Service
-	Slots     *Slots        // shared by the managers of all tenants
-	Tenant    string        // for Slots
-	ParkAfter time.Duration // how long a live run waits for an answer before it frees its memory; 0 = not at all
-	Log       *slog.Logger  // for errors that no client sees
+	Runs       *runs.Service
+	Slots      *Slots        // shared by the managers of all tenants
+	Tenant     string        // for Slots
+	CostPerDay float64       // USD that the runs of clients may cost per UTC day; 0 = no limit
+	ParkAfter  time.Duration // how long a live run waits for an answer before it frees its memory; 0 = not at all
+	Log        *slog.Logger  // for errors that no client sees
 }
 
 // Manager executes the runs of one home. It is safe for concurrent use. Other processes may
@@ -33,11 +34,13 @@ type Manager struct {
 	closing bool
 	active  map[string]*activeRun
 	parked  parkedCache
+	costs   costs
 }
 
 // New returns the manager of the runs of a home.
 func New(o Options) *Manager {
-	m := &Manager{o: o, active: map[string]*activeRun{}}
+	m := &Manager{o: o, active: map[string]*activeRun{}, costs: costs{limit: o.CostPerDay, runs: o.Runs}}
+	m.costs.live = func(run string) bool { return m.find(run) != nil }
 	m.ctx, m.suspend = context.WithCancel(context.Background())
 	return m
 }
@@ -107,6 +110,9 @@ func (m *Manager) Running(run string) (active, queued bool) {
 	a := m.find(run)
 	return a != nil, a != nil && !a.slot.Granted()
 }
+
+// Load returns how many runs of the tenant execute and wait for their turn.
+func (m *Manager) Load() (running, queued int) { return m.o.Slots.TenantLoad(m.o.Tenant) }
 
 // Close suspends the runs: calls in flight may end within the grace time of the service.
 // It returns once no run executes, or ctx ends.

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -20,12 +21,13 @@ type Limits struct {
 type Slots struct {
 	limits Limits
 
-	mu      sync.Mutex
-	running int
-	waiting int
-	tenants map[string]*tenant
-	order   []string // tenants with waiting runs; the first one is next
-	busy    map[conversation]int
+	mu       sync.Mutex
+	running  int
+	waiting  int
+	tenants  map[string]*tenant
+	order    []string // tenants with waiting runs; the first one is next
+	busy     map[conversation]bool
+	entering map[conversation][]*Slot // that continue whatever the limits, once their conversation is free
 }
 
 // tenant is the use of the slots by one tenant.
@@ -41,7 +43,7 @@ type conversation struct{ tenant, id string }
 
 // NewSlots returns slots with limits.
 func NewSlots(l Limits) *Slots {
-	return &Slots{limits: l, tenants: map[string]*tenant{}, busy: map[conversation]int{}}
+	return &Slots{limits: l, tenants: map[string]*tenant{}, busy: map[conversation]bool{}, entering: map[conversation][]*Slot{}}
 }
 
 // Slot is the permission to execute a run.
@@ -110,14 +112,29 @@ func (l Limits) checkRate(t *tenant, now time.Time) error {
 	return nil
 }
 
-// Enter returns a slot that is ready at once, whatever the limits: a human decided that the
-// run continues. The caller must call Leave.
-func (s *Slots) Enter(tenantName, memoryID string) *Slot {
+// New returns a slot that is not ready, for Enter. The caller must call Leave.
+func (s *Slots) New(tenantName, memoryID string) *Slot {
+	return &Slot{slots: s, of: conversation{tenantName, memoryID}, ready: make(chan struct{})}
+}
+
+// Enter makes a slot of New ready, whatever the limits: a human decided that the run
+// continues. It waits until no other run of the conversation executes, and returns an error if
+// ctx ends first.
+func (l *Slot) Enter(ctx context.Context) error {
+	s := l.slots
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	slot := &Slot{slots: s, of: conversation{tenantName, memoryID}, ready: make(chan struct{})}
-	s.start(slot)
-	return slot
+	if s.busy[l.of] {
+		s.entering[l.of] = append(s.entering[l.of], l)
+	} else {
+		s.start(l)
+	}
+	s.mu.Unlock()
+	select {
+	case <-l.ready:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err() // Leave removes the slot
+	}
 }
 
 // Ready returns a channel that is closed when the run may execute.
@@ -145,8 +162,11 @@ func (l *Slot) Leave() {
 	}
 	s.running--
 	s.tenant(l.of.tenant).running--
-	if s.busy[l.of]--; s.busy[l.of] == 0 {
-		delete(s.busy, l.of)
+	delete(s.busy, l.of)
+	if waiting := s.entering[l.of]; len(waiting) > 0 {
+		next := waiting[0]
+		s.remove(next)
+		s.start(next)
 	}
 	s.grant()
 }
@@ -156,6 +176,14 @@ func (s *Slots) Load() (running, waiting int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.running, s.waiting
+}
+
+// TenantLoad returns how many runs of a tenant execute and wait.
+func (s *Slots) TenantLoad(name string) (running, waiting int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.tenant(name)
+	return t.running, len(t.waiting)
 }
 
 func (s *Slots) tenant(name string) *tenant {
@@ -188,7 +216,7 @@ func (s *Slots) next(t *tenant) *Slot {
 	if limit := s.limits.RunningPerTenant; limit > 0 && t.running >= limit {
 		return nil
 	}
-	i := slices.IndexFunc(t.waiting, func(l *Slot) bool { return l.of.id == "" || s.busy[l.of] == 0 })
+	i := slices.IndexFunc(t.waiting, func(l *Slot) bool { return !s.busy[l.of] })
 	if i < 0 {
 		return nil
 	}
@@ -200,13 +228,21 @@ func (s *Slots) start(l *Slot) {
 	close(l.ready)
 	s.running++
 	s.tenant(l.of.tenant).running++
-	s.busy[l.of]++
+	if l.of.id != "" {
+		s.busy[l.of] = true
+	}
 }
 
-// remove removes a waiting run.
+// remove removes a run that waits.
 func (s *Slots) remove(l *Slot) {
+	if s.entering[l.of] = slices.DeleteFunc(s.entering[l.of], func(other *Slot) bool { return other == l }); len(s.entering[l.of]) == 0 {
+		delete(s.entering, l.of)
+	}
 	t := s.tenant(l.of.tenant)
 	i := slices.Index(t.waiting, l)
+	if i < 0 {
+		return
+	}
 	t.waiting = slices.Delete(t.waiting, i, i+1)
 	s.waiting--
 	if len(t.waiting) == 0 {

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,7 +13,10 @@ import (
 // Tenants take turns, and within a tenant the oldest run is first.
 func TestTenantsTakeTurns(t *testing.T) {
 	s := NewSlots(Limits{Running: 1, RunningPerTenant: 9, Waiting: 99})
-	first := s.Enter("a", "")
+	first := s.New("a", "")
+	if err := first.Enter(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	var order []string
 	slots := map[string]*Slot{}
 	for _, name := range []string{"a1", "a2", "a3", "b1", "b2", "c1"} {
@@ -142,6 +146,45 @@ func TestATenantStartsSoManyRunsPerMinute(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		if _, err := s.Reserve("a", ""); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A run that a human continues waits while another run of its conversation executes, and is
+// next.
+func TestAContinuedRunWaitsForItsConversation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewSlots(Limits{Running: 9, Waiting: 99})
+		var slots []*Slot
+		for range 2 {
+			slot, err := s.Reserve("a", "x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			slots = append(slots, slot)
+		}
+		entered := s.New("a", "x")
+		done := make(chan error, 1)
+		go func() { done <- entered.Enter(t.Context()) }()
+		synctest.Wait()
+		late := s.New("a", "x")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := late.Enter(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		late.Leave()
+		if entered.Granted() || slots[1].Granted() {
+			t.Error("two runs of a conversation execute")
+		}
+		slots[0].Leave()
+		if err := <-done; err != nil || slots[1].Granted() {
+			t.Error("the continued run was not the next:", err)
+		}
+		entered.Leave()
+		slots[1].Leave()
+		if running, waiting := s.Load(); running != 0 || waiting != 0 || len(s.busy) != 0 || len(s.entering) != 0 {
+			t.Error(running, waiting, s.busy, s.entering)
 		}
 	})
 }

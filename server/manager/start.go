@@ -25,14 +25,14 @@ const (
 
 // Start starts a run, or queues it, once its start is durable. If the run exists already
 // and its Input.Request is the same, existed is true, otherwise the error is a
-// *MismatchError. Further errors are a *BusyError, ErrQueueFull and ErrClosing; nothing is
-// stored then.
+// *MismatchError. Further errors are a *BusyError, ErrQueueFull, a *RateError, a *QuotaError,
+// a *CostLimitError and ErrClosing; nothing is stored then.
 func (m *Manager) Start(ctx context.Context, n runs.NewRun, busy OnBusy) (existed bool, err error) {
-	existed, a, err := m.admit(ctx, n.Input, busy)
+	existed, a, err := m.admit(ctx, n, busy)
 	if a == nil {
 		return existed, errors.Join(err, n.Host.Close())
 	}
-	session, err := m.create(n)
+	session, err := m.create(ctx, n)
 	close(a.begun)
 	if err != nil {
 		m.release(a, stop.RunFailed)
@@ -55,10 +55,14 @@ func (m *Manager) Start(ctx context.Context, n runs.NewRun, busy OnBusy) (existe
 }
 
 // admit registers a new run with a slot. It returns nil if the run is not to be started.
-func (m *Manager) admit(ctx context.Context, in engine.Input, busy OnBusy) (existed bool, a *activeRun, err error) {
+func (m *Manager) admit(ctx context.Context, n runs.NewRun, busy OnBusy) (existed bool, a *activeRun, err error) {
+	in := n.Input
 	for {
 		if found, err := m.Existing(in); found || err != nil {
 			return found, nil, err
+		}
+		if err := m.costs.check(ctx, n.Program); err != nil {
+			return false, nil, err
 		}
 		if err := m.clear(ctx, in, busy); err != nil {
 			return false, nil, err
@@ -86,12 +90,17 @@ func (m *Manager) admit(ctx context.Context, in engine.Input, busy OnBusy) (exis
 }
 
 // create creates the journal of a run. The start is durable when it returns.
-func (m *Manager) create(n runs.NewRun) (*runs.Session, error) {
+func (m *Manager) create(ctx context.Context, n runs.NewRun) (*runs.Session, error) {
+	if err := m.costs.reserve(ctx, n.Input.RunID, n.Program, n.Program.Limits); err != nil {
+		return nil, errors.Join(err, n.Host.Close())
+	}
 	session, err := m.o.Runs.Start(n)
 	if err != nil {
+		m.costs.settle(n.Input.RunID, 0)
 		return nil, errors.Join(err, n.Host.Close())
 	}
 	if err := session.Begin(); err != nil {
+		m.costs.settle(n.Input.RunID, 0)
 		return nil, errors.Join(err, session.Discard())
 	}
 	return session, nil
@@ -166,6 +175,7 @@ func (m *Manager) executeLater(a *activeRun) {
 	session, err := m.reopen(a.run)
 	if ended, ok := errors.AsType[*runs.EndedError](err); ok { // it was cancelled
 		m.replay(m.ctx, a.run, a.feed)
+		m.costs.settle(a.run, ended.Result.Usage.CostUSD)
 		m.release(a, ended.Result.Status)
 		return
 	}
@@ -198,6 +208,9 @@ func (m *Manager) execute(a *activeRun, session *runs.Session) {
 		m.log(a.run, "close a run", err)
 	} else if res.Status == stop.RunCompleted || res.Status == stop.RunStopped {
 		a.result = res
+	}
+	if res.Status != stop.RunInterrupted {
+		m.costs.settle(a.run, res.Usage.CostUSD)
 	}
 	status := res.Status
 	if res.StopReason.Code == stop.Suspended { // interrupted means that it waits for an answer

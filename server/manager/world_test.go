@@ -42,6 +42,8 @@ type world struct {
 	dir   string
 	node  node
 	model model.Model
+
+	change func(*engine.Program) // what differs in its program; nil = nothing
 }
 
 func newWorld(t *testing.T, n node) *world {
@@ -49,7 +51,7 @@ func newWorld(t *testing.T, n node) *world {
 }
 
 func (w *world) program() *engine.Program {
-	return &engine.Program{
+	p := &engine.Program{
 		Name: "agent", Digest: "sha256:1", Source: json.RawMessage(`1`),
 		Parameters: []engine.Parameter{{Name: "question"}},
 		Models:     []engine.ModelSpec{{Name: "main"}},
@@ -57,6 +59,27 @@ func (w *world) program() *engine.Program {
 		Nodes:      map[string]engine.Node{"a": w.node},
 		Memory:     engine.MemorySettings{Backend: "none"},
 	}
+	if w.change != nil {
+		w.change(p)
+	}
+	return p
+}
+
+// compile returns the program of a run with limits.max_cost of its source, or of an override.
+func (w *world) compile(start engine.Start, set ...string) (*engine.Program, error) {
+	p := w.program()
+	var source struct {
+		MaxCost float64 `json:"max_cost"`
+	}
+	if json.Unmarshal(start.Program, &source) == nil {
+		p.Limits.MaxCost = source.MaxCost
+	}
+	for _, s := range set {
+		if _, err := fmt.Sscanf(s, "limits.max_cost=%f", &p.Limits.MaxCost); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
 }
 
 func (w *world) host() engine.Host {
@@ -66,7 +89,7 @@ func (w *world) host() engine.Host {
 func (w *world) service() *runs.Service {
 	w.t.Helper()
 	s, err := runs.Open(w.dir, runs.Env{
-		Compile: func(engine.Start, ...string) (*engine.Program, error) { return w.program(), nil },
+		Compile: w.compile,
 		Connect: func(*engine.Program, engine.Input) (engine.Host, error) { return w.host(), nil },
 		Version: "test",
 	})

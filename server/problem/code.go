@@ -39,6 +39,8 @@ const (
 	QuestionChanged     Code = "question_changed"
 	TooLarge            Code = "too_large"
 	UnsupportedMedia    Code = "unsupported_media_type"
+	QuotaExceeded       Code = "quota_exceeded"
+	InvalidCostLimit    Code = "invalid_cost_limit"
 	RateLimited         Code = "rate_limited"
 	Internal            Code = "internal"
 	StoreCorrupt        Code = "store_corrupt"
@@ -81,6 +83,8 @@ var definitions = map[Code]struct {
 	QuestionChanged:     {http.StatusPreconditionFailed, "question has changed"},
 	TooLarge:            {http.StatusRequestEntityTooLarge, "request too large"},
 	UnsupportedMedia:    {http.StatusUnsupportedMediaType, "unsupported media type"},
+	QuotaExceeded:       {http.StatusTooManyRequests, "quota exceeded"},
+	InvalidCostLimit:    {http.StatusUnprocessableEntity, "invalid cost limit"},
 	RateLimited:         {http.StatusTooManyRequests, "rate limit exceeded"},
 	Internal:            {http.StatusInternalServerError, "internal error"},
 	StoreCorrupt:        {http.StatusInternalServerError, "journal is corrupt"},

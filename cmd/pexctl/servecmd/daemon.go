@@ -78,6 +78,7 @@ func newDaemon(c *ui.Call, s *setup) (*daemon, error) {
 		Running: limits.ConcurrentRuns, RunningPerTenant: limits.PerTenant.ConcurrentRuns,
 		Waiting: limits.QueuedRuns, PerMinutePerTenant: limits.PerTenant.RunsPerMinute,
 	})
+	d.warnOfUnknownCosts()
 	homedir.Create(s.home)
 	for _, name := range s.config.Tenants.Known {
 		if err := d.addTenant(c, name, slots); err != nil {
@@ -116,7 +117,10 @@ func (d *daemon) addTenant(c *ui.Call, name string, slots *manager.Slots) error 
 	if t.runs, err = runs.Open(t.home, env); err != nil {
 		return failure.Infra(err)
 	}
-	t.manager = manager.New(manager.Options{Runs: t.runs, Slots: slots, Tenant: name, ParkAfter: d.setup.config.ParkAfter, Log: d.log})
+	t.manager = manager.New(manager.Options{
+		Runs: t.runs, Slots: slots, Tenant: name, CostPerDay: d.setup.config.Limits.PerTenant.CostPerDay,
+		ParkAfter: d.setup.config.ParkAfter, Log: d.log,
+	})
 	d.tenants[name] = t
 	return nil
 }

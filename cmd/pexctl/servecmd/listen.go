@@ -36,6 +36,7 @@ func (d *daemon) run(c *ui.Call, listener net.Listener) error {
 	go func() {
 		d.recover(ctx)
 		ready.recovered.Store(true)
+		d.tidy(ctx)
 	}()
 	if err := s.Serve(ctx, listener); err != nil {
 		return errors.Join(failure.Infra(err), d.memory.Close())
@@ -52,10 +53,10 @@ func (d *daemon) newServer(c *ui.Call, ready *readiness) (*server.Server, error)
 	if err != nil {
 		return nil, err
 	}
-	streams := feed.NewStreams(config.Limits.Watchers)
+	streams := feed.NewStreams(config.Limits.Watchers, config.Limits.PerTenant.Watchers)
 	o := server.Options{
 		Handler: d.handler(c, streams), Auth: guard, Streams: streams, Version: version.String(),
-		Limits: server.Limits{Body: config.Limits.Body, Header: int(config.Limits.Header)},
+		Limits: server.Limits{Body: config.Limits.Body, Header: int(config.Limits.Header), Connections: config.Limits.Connections},
 		Ready:  ready.check,
 		Drain:  d.suspend, Grace: config.Grace + closeTime, Log: d.log,
 	}
