@@ -43,6 +43,7 @@ var beyondSchema = map[string]string{
 	"server-tokens-file":           "needs other files",
 	"server-tokens-name":           "the ending of a name",
 	"server-override":              "the command line",
+	"server-keep-runs":             "compares two values",
 	"suite-baseline":               "the text of references to git",
 	"suite-dataset-columns":        "needs other files",
 	"suite-dataset-format":         "the ending of a name",

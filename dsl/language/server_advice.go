@@ -21,6 +21,9 @@ const (
 	writeOIDC   = "write auth: {oidc: {issuer: https://id.example.com, audience: NAME}}"
 	writeAgents = "write agents: {NAME: {spec: PATH}}"
 	writeTLS    = "write tls: {cert: cert.pem, key: key.pem}"
+
+	writeCostPerDay = "write limits: {per_tenant: {cost_per_day: USD}}"
+	writeKeepRuns   = "write limits: {per_tenant: {keep_runs: 720h}}"
 )
 
 // serverKeys maps keys that people expect, by their section, to the right one, or
@@ -36,6 +39,7 @@ var serverKeys = map[string]map[string]string{
 		"allowed_origins": "write cors: {origins: [ORIGIN]}", "origins": "write cors: {origins: [ORIGIN]}",
 		"concurrency": "write limits: {concurrent_runs: N}", "max_runs": "write limits: {concurrent_runs: N}", "workers": "write limits: {concurrent_runs: N}",
 		"max_body_size": "write limits: {body: 1MiB}", "rate_limit": "write limits: {per_tenant: {runs_per_minute: N}}",
+		"budget": writeCostPerDay, "max_cost": writeCostPerDay, "quota": writeCostPerDay, "retention": writeKeepRuns, "keep_runs": writeKeepRuns,
 		"shutdown_timeout": "grace", "tenant": "write tenants: {default: NAME}",
 		"timeout": "write grace for the time that calls may take at shutdown; limits of a run belong in its spec: limits: {max_duration: 10m}",
 	},
@@ -47,11 +51,12 @@ var serverKeys = map[string]map[string]string{
 		"user": "subject", "username": "subject", "sub": "subject", "subject_claim": "subject", "username_claim": "subject",
 		"org": "tenant", "tenant_claim": "tenant", "groups": "roles", "role": "roles", "groups_claim": "roles", "roles_claim": "roles",
 	},
-	"tenants": {"names": "known", "list": "known", "allowed": "known"},
-	"limits":  {"max_body": "body", "max_body_size": "body", "max_header": "header", "max_runs": "concurrent_runs", "queue": "queued_runs", "streams": "watchers", "tenant": "per_tenant"},
-	"cors":    {"allowed_origins": "origins", "allow_origins": "origins"},
-	"tls":     {"certificate": "cert", "cert_file": "cert", "key_file": "key", "private_key": "key"},
-	"tokens":  {"client": "name", "subject": "name", "user": "name", "hash": "sha256", "digest": "sha256", "sha": "sha256", "scopes": "roles", "permissions": "roles"},
+	"tenants":           {"names": "known", "list": "known", "allowed": "known"},
+	"limits":            {"max_body": "body", "max_body_size": "body", "max_header": "header", "max_runs": "concurrent_runs", "queue": "queued_runs", "streams": "watchers", "tenant": "per_tenant", "max_cost": writeCostPerDay, "budget": writeCostPerDay, "quota": writeCostPerDay, "max_connections": "connections", "retention": writeKeepRuns},
+	"limits.per_tenant": {"max_cost": "cost_per_day", "budget": "cost_per_day", "daily_cost": "cost_per_day", "retention": "keep_runs", "streams": "watchers", "max_runs": "concurrent_runs"},
+	"cors":              {"allowed_origins": "origins", "allow_origins": "origins"},
+	"tls":               {"certificate": "cert", "cert_file": "cert", "key_file": "key", "private_key": "key"},
+	"tokens":            {"client": "name", "subject": "name", "user": "name", "hash": "sha256", "digest": "sha256", "sha": "sha256", "scopes": "roles", "permissions": "roles"},
 }
 
 // KeyAdvice returns a suggestion for a key that is not among all keys of a path.

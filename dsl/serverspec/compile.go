@@ -10,7 +10,6 @@ import (
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/dsl/testspec"
-	"github.com/pexctl/pex/engine/text"
 )
 
 // maxAgents is the maximum number of agents of a server: each has its own
@@ -179,7 +178,7 @@ func (b *compiler) limits() {
 			Hint = "lower it, or raise limits.concurrent_runs"
 	}
 	if keep := l.PerTenant.KeepRuns; l.PerTenant.CostPerDay > 0 && keep > 0 && keep < 24*time.Hour {
-		b.Report.Error(diag.OutOfRange, b.at("limits", "per_tenant", "keep_runs"), "limits.per_tenant.keep_runs is %s, but cost_per_day counts the runs of a day", text.Duration(keep)).
+		b.Report.Error(diag.OutOfRange, b.at("limits", "per_tenant", "keep_runs"), "limits.per_tenant.keep_runs is %s, but cost_per_day counts the runs of a whole day", b.tree.Get("limits").Get("per_tenant").Get("keep_runs").Text).
 			Hint = "raise it to at least 24h"
 	}
 }

@@ -27,15 +27,18 @@ func TestOpenFeedsAreLimited(t *testing.T) {
 		res := w.do("ann", "GET", "/v1/runs/r-1/events", http.Header{}, "")
 		return res.Code, res.Header().Get("Retry-After") + " " + res.Body.String()
 	}
-	if status, body := watch(); status != 503 || !strings.HasPrefix(body, "5 ") || !strings.Contains(body, `"detail":"too many event streams are open; watch fewer runs at once"`) {
+	if status, body := watch(); status != 503 || !strings.HasPrefix(body, "5 ") || !strings.Contains(body, `"detail":"too many requests watch runs or wait for results"`) {
 		t.Errorf("%d %s", status, body)
 	}
 	start := func() (int, string) {
 		res := w.do("ann", "POST", "/v1/agents/hello/runs", http.Header{"Accept": {"text/event-stream"}}, `{"question":"hi","run_id":"r-2"}`)
 		return res.Code, res.Body.String()
 	}
-	if status, body := start(); status != 503 || !strings.Contains(body, "too many event streams") {
+	if status, body := start(); status != 503 || !strings.Contains(body, "too many requests watch") {
 		t.Errorf("a new run: %d %s", status, body)
+	}
+	if res := w.do("ann", "POST", "/v1/agents/hello/runs", http.Header{"Prefer": {"wait=1"}}, `{"question":"hi","run_id":"r-2"}`); res.Code != 503 {
+		t.Errorf("a request that waits: %d %s", res.Code, res.Body)
 	}
 	if status := w.do("ann", "GET", "/v1/runs/r-2", nil, "").Code; status != 404 {
 		t.Errorf("a run without its feed was started: %d", status)

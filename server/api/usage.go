@@ -19,7 +19,7 @@ func (a *operations) addUsage() {
 
 // Usage is what a tenant uses of its limits.
 type Usage struct {
-	Running  int       `json:"running" doc:"Runs that execute."`
+	Running  int       `json:"running" doc:"Runs that execute, or are in memory while they wait for an answer."`
 	Queued   int       `json:"queued" doc:"Runs that wait for their turn."`
 	Watchers int       `json:"watchers" doc:"Requests that watch a run or wait for its result."`
 	Spent    float64   `json:"cost_usd" doc:"Cost of the runs that ended today, in USD."`
