@@ -15,7 +15,7 @@ import (
 )
 
 // A disk that becomes full while runs execute: new runs are rejected, and those that
-// execute lose nothing. With space again, they continue on request and at the next start.
+// execute lose nothing. With space again, they continue by themselves, or at the next start.
 func TestAFullDiskRejectsRunsAndLosesNone(t *testing.T) {
 	const rounds, runs, steps = 10, 10, 8
 	stopped, rejected, doubts := 0, 0, doubts{}
@@ -71,10 +71,6 @@ func TestAFullDiskRejectsRunsAndLosesNone(t *testing.T) {
 					left--
 				case len(res.Interrupts) > 0:
 					doubts.settle(w, run)
-				case res.Status == "interrupted":
-					if _, err := w.do(http.MethodPost, "/v1/runs/"+run+"/resume", `{}`); err != nil {
-						t.Fatal(err)
-					}
 				}
 			}
 			return left == 0

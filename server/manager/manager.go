@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pexctl/pex/engine"
@@ -29,6 +30,8 @@ type Manager struct {
 	ctx     context.Context // ends when the manager closes
 	suspend context.CancelFunc
 	working sync.WaitGroup
+
+	metFull atomic.Bool // a run stopped because the disk was full
 
 	mu      sync.Mutex
 	closing bool

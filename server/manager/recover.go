@@ -17,10 +17,11 @@ import (
 )
 
 // Recover continues the runs that clients started and that nothing executes: those that
-// were queued, suspended, or interrupted by a crash. It carries out requests to cancel
+// were queued, suspended, or interrupted by a crash or a full disk. It carries out requests to cancel
 // runs. Runs that wait for an answer, and those of other commands, stay as they are. It
 // returns how many continue.
 func (m *Manager) Recover(ctx context.Context) (n int, err error) {
+	m.metFull.Store(false)
 	ids, err := m.o.Runs.Unfinished()
 	if err != nil {
 		return 0, err
@@ -56,7 +57,7 @@ func (m *Manager) recoverRun(ctx context.Context, run string) (continues bool, e
 		return false, m.cancel(run, by)
 	}
 	sum := m.o.Runs.Summary(ctx, run)
-	if sum.Status != stop.RunInterrupted || sum.StopReason.Code != stop.Suspended {
+	if sum.Status != stop.RunInterrupted || sum.StopReason.Code != stop.Suspended && sum.StopReason.Code != stop.StoreFull {
 		return false, nil
 	}
 	slot := m.o.Slots.Wait(m.o.Tenant, start.Input.MemoryID)
@@ -69,6 +70,9 @@ func (m *Manager) recoverRun(ctx context.Context, run string) (continues bool, e
 	go m.executeLater(a)
 	return true, nil
 }
+
+// MetFullDisk reports whether a run stopped because the disk was full since the last Recover.
+func (m *Manager) MetFullDisk() bool { return m.metFull.Load() }
 
 // OpenQuestion is a question that a run waits for.
 type OpenQuestion struct {

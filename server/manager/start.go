@@ -180,6 +180,9 @@ func (m *Manager) executeLater(a *activeRun) {
 		return
 	}
 	if err != nil {
+		if errors.Is(err, journal.ErrFull) {
+			m.metFull.Store(true)
+		}
 		m.log(a.run, "resume a queued run", err)
 		m.release(a, Suspended)
 		return
@@ -208,6 +211,9 @@ func (m *Manager) execute(a *activeRun, session *runs.Session) {
 		m.log(a.run, "close a run", err)
 	} else if res.Status == stop.RunCompleted || res.Status == stop.RunStopped {
 		a.result = res
+	}
+	if res.StopReason.Code == stop.StoreFull {
+		m.metFull.Store(true)
 	}
 	if res.Status != stop.RunInterrupted {
 		m.costs.settle(a.run, res.Usage.CostUSD)

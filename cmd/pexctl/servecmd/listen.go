@@ -36,6 +36,9 @@ func (d *daemon) run(c *ui.Call, listener net.Listener) error {
 	go func() {
 		d.recover(ctx)
 		ready.recovered.Store(true)
+		for _, t := range d.tenants {
+			go d.continueWithSpace(ctx, t)
+		}
 		d.tidy(ctx)
 	}()
 	if err := s.Serve(ctx, listener); err != nil {

@@ -3,7 +3,6 @@ package servecmd
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"sync"
@@ -42,7 +41,7 @@ func (r *readiness) check(context.Context) error {
 	}
 	before := r.err
 	r.at, r.err = time.Now(), nil
-	if err := probe(r.home); err != nil {
+	if err := probe(r.home, probeBlock); err != nil {
 		r.err = errUnwritable
 		if before == nil {
 			r.log.Error("the home cannot be written", "error", err)
@@ -51,15 +50,15 @@ func (r *readiness) check(context.Context) error {
 	return r.err
 }
 
-// probe writes a block to a home and removes it.
-func probe(home string) error {
+// probe writes a file of a size to a home and removes it.
+func probe(home string, size int) error {
 	f, err := os.CreateTemp(home, ".probe-*")
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(f, probeBlock)
+	_, err = f.Write(make([]byte, size))
 	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
-// probeBlock takes space on the disk, unlike an empty file.
-var probeBlock = string(make([]byte, 4<<10))
+// probeBlock is a size that takes space on the disk, unlike an empty file.
+const probeBlock = 4 << 10
