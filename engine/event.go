@@ -63,11 +63,14 @@ type Event struct {
 	// Rewinds is how often the limits of the run were raised before the event. A raise
 	// voids the end of the run at its limit: events with the number of the first event
 	// after it, or a higher one, and with fewer rewinds are void. 0 for transient events.
-	Rewinds int       `json:"rewinds,omitempty"`
-	At      time.Time `json:"at"`
-	Run     string    `json:"run"`
-	Type    EventType `json:"type"`
-	Path    string    `json:"path,omitempty"` // path of the effect, step or node
+	Rewinds int `json:"rewinds,omitempty"`
+	// At is the start of the run plus its active time, and the time until its last decision by a
+	// human during which it was not active: so it is the same in every session and replay. The
+	// journal has no time of a resume without a decision, so later events lag by that pause.
+	At   time.Time `json:"at"`
+	Run  string    `json:"run"`
+	Type EventType `json:"type"`
+	Path string    `json:"path,omitempty"` // path of the effect, step or node
 	// Agent is the path of the nested agent in which it happened, whose plan and steps
 	// are not the run's own; "" = the run itself.
 	Agent string `json:"agent,omitempty"`

@@ -20,6 +20,7 @@ func (r *run) add(rec journal.Record) {
 		r.advance()
 	}
 	rec.At = int64(r.now)
+	r.observeWall(&rec)
 	r.tick = append(r.tick, rec)
 	r.unmarked = rec.Kind != journal.Marker
 }

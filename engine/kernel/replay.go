@@ -125,7 +125,18 @@ func (r *run) replayNote(rec *journal.Record) {
 	}
 }
 
-func (r *run) advanceTo(rec *journal.Record) { r.now = max(r.now, time.Duration(rec.At)) }
+func (r *run) advanceTo(rec *journal.Record) {
+	r.now = max(r.now, time.Duration(rec.At))
+	r.observeWall(rec)
+}
+
+// observeWall updates the time during which no session was active from a record with a wall
+// time.
+func (r *run) observeWall(rec *journal.Record) {
+	if rec.WallTime != 0 && rec.Kind != journal.Start {
+		r.inactive = max(r.inactive, time.Duration(rec.WallTime-r.startedAt.UnixNano()-rec.At))
+	}
+}
 
 // deliverTo delivers the outcome of e to what waits for it.
 func (r *run) deliverTo(e *effect) {

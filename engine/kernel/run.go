@@ -50,9 +50,10 @@ type run struct {
 	virtual       virtualQueue
 	issued        uint64
 
-	now    time.Duration // active time of the last delivered record
-	base   time.Duration // active time of earlier sessions
-	clock0 time.Duration // clock at the start of this session
+	now      time.Duration // active time of the last delivered record
+	inactive time.Duration // time without a session until the last decision
+	base     time.Duration // active time of earlier sessions
+	clock0   time.Duration // clock at the start of this session
 
 	tick         []journal.Record // to append with the next commit
 	last         *journal.Ticket  // of the last commit

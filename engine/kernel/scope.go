@@ -71,6 +71,10 @@ func (s *Scope) appendPath(b []byte, name string) []byte {
 // Now returns the active time of the run at the last delivered record.
 func (s *Scope) Now() time.Duration { return s.b.run.now }
 
+// Since returns the time since the start of the run, for display: Now and the time without a
+// session, as far as the journal shows it. The journal has the wall time of decisions only.
+func (s *Scope) Since() time.Duration { return s.b.run.now + s.b.run.inactive }
+
 // Start returns the wall time of the run's start, in whichever session that was.
 func (s *Scope) Start() time.Time { return s.b.run.startedAt }
 

@@ -87,3 +87,52 @@ func TestAnswerDuringAWriteIsRecorded(t *testing.T) {
 		}
 	}
 }
+
+// The time of an event includes the time for which the run waited for a decision, and is the
+// same on every replay.
+func TestEventsAfterADecisionHaveItsTime(t *testing.T) {
+	var rec tool.Record
+	p, h := singleCallProgram(&recordingTool{}, `{"n":1}`, &rec)
+	j := &journal.Memory{}
+	at := func(when time.Time, h engine.Host, o runtime.Options) []engine.Event {
+		t.Helper()
+		log := &eventLog{}
+		h.Sinks = []engine.Sink{log}
+		o.WallClock = func() time.Time { return when }
+		session(t, p, h, j, o)
+		return log.events
+	}
+	at(noon, h, runtime.Options{By: ann})
+	answered := noon.Add(time.Hour)
+	h.Responder = &answers{typed: []string{"approve"}}
+	live := at(answered, h, runtime.Options{By: ann})
+	completed := 0
+	for _, ev := range live {
+		if ev.Type == engine.ToolCompleted || ev.Type == engine.RunCompleted {
+			completed++
+			if ev.At.Before(answered) || ev.At.After(answered.Add(time.Minute)) {
+				t.Errorf("%s at %s, answered at %s", ev.Type, ev.At, answered)
+			}
+		}
+	}
+	if completed == 0 {
+		t.Fatal("the run did not continue")
+	}
+	h.Responder = nil
+	again := at(noon.Add(2*time.Hour), h, runtime.Options{Follow: &runtime.Tail{}})
+	times := func(events []engine.Event) map[int]time.Time {
+		out := map[int]time.Time{}
+		for _, ev := range events {
+			if ev.Seq > 0 {
+				out[ev.Seq] = ev.At
+			}
+		}
+		return out
+	}
+	replayed := times(again)
+	for seq, when := range times(live) {
+		if !replayed[seq].Equal(when) {
+			t.Errorf("event %d: %s, on replay %s", seq, when, replayed[seq])
+		}
+	}
+}

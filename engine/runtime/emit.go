@@ -158,7 +158,7 @@ func (s *scope) event(ev engine.Event) {
 	replayed := s.k.Replaying() && s.r.opts.Follow == nil
 	ev.Seq, ev.Rewinds = emit.next(replayed), emit.rewinds
 	ev.Path, ev.Agent = joinPath(s.Path(), ev.Path), s.r.agent
-	ev.At = s.r.started.Add(s.k.Now())
+	ev.At = s.r.started.Add(s.k.Since())
 	send := emit.send
 	if replayed {
 		send = emit.replay

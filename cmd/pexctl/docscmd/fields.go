@@ -50,6 +50,8 @@ func EventsPage() []byte {
 		"Transient events have `seq` 0 and always follow the event that started their call.\n\n"+
 		"If `resume` raises the limit that stopped a run, the events of that end are void and their numbers are used again. "+
 		"`rewinds` counts these raises: an event replaces those with the same or a higher `seq` and fewer `rewinds`.\n\n"+
+		"`at` is the same in every session, replay and process, since it is computed from the journal: the start of the run plus the time during which it was active, and the pauses before decisions by humans. "+
+		"The journal does not have the duration of other pauses, such as a crash, so later events lag by them until the next decision. Transient events have the time of the system clock.\n\n"+
 		"## Types\n\n| type | meaning and fields |\n| --- | --- |\n", generatedMark, engine.EventVersion)
 	for _, e := range EventDocs {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", e.Type, e.About)
