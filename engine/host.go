@@ -34,6 +34,9 @@ type Host struct {
 	// Secrets are redacted from the output of models and tools before nodes, journal or
 	// sinks see it. May be nil.
 	Secrets *secret.Values
+
+	// Artifacts is the home that stores the artifacts of inputs; "" = tools cannot read them.
+	Artifacts string
 }
 
 // SharedResponder is a Responder for several people: the run asks all its open questions at
@@ -60,6 +63,13 @@ type Input struct {
 	MemoryID   string         `json:"memory_id,omitempty"`  // "" = a new conversation
 	Files      []string       `json:"files,omitempty"`      // names as shown in prompts
 	FilesDir   string         `json:"files_dir,omitempty"`  // absolute folder of relative Files; "" = tools read only where they may anyway
+
+	// Artifacts are the SHA-256 of those Files that the home stores, by name; see package
+	// artifact.
+	Artifacts map[string]string `json:"artifacts,omitempty"`
+
+	// Labels are set by whoever started the run, for finding it.
+	Labels map[string]string `json:"labels,omitempty"`
 
 	// ExecutorMemoryID is the conversation of steps that the executor continues; "" =
 	// that of the conversation.

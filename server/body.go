@@ -10,6 +10,9 @@ import (
 	"github.com/pexctl/pex/server/problem"
 )
 
+// formOverhead is how much longer than a file the form that contains it may be.
+const formOverhead = 4 << 10
+
 // limitBody limits the size of request bodies and the time to read them.
 func (s *Server) limitBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -18,12 +21,15 @@ func (s *Server) limitBody(next http.Handler) http.Handler {
 			return
 		}
 		b := &body{limit: s.o.Limits.Body, timeout: s.o.Limits.ReadBody, control: http.NewResponseController(w)}
-		if r.ContentLength > b.limit {
+		if s.o.IsUpload != nil && s.o.IsUpload(r) {
+			b.limit, b.slack, b.timeout = s.o.Limits.Upload, formOverhead, s.o.Limits.ReadUpload
+		}
+		if r.ContentLength > b.limit+b.slack {
 			problem.Write(w, b.tooLarge())
 			return
 		}
 		b.response, _ = w.(*response)
-		b.ReadCloser = http.MaxBytesReader(w, r.Body, b.limit)
+		b.ReadCloser = http.MaxBytesReader(w, r.Body, b.limit+b.slack)
 		r.Body = b
 		b.setDeadline(time.Now().Add(b.timeout))
 		next.ServeHTTP(w, r)
@@ -35,7 +41,8 @@ type body struct {
 	io.ReadCloser
 	response *response
 	control  *http.ResponseController
-	limit    int64
+	limit    int64 // bytes
+	slack    int64 // bytes that the client is not told about
 	timeout  time.Duration
 }
 

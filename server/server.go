@@ -16,13 +16,16 @@ import (
 
 // Options configure a Server.
 type Options struct {
-	Handler http.Handler  // of all requests but those for the health of the server
-	Auth    *auth.Guard   // nil = the handler receives no identity
-	TLS     *Certificate  // nil = plain HTTP
-	Streams *feed.Streams // the event streams, which end after Drain; nil = none
-	Limits  Limits
-	Version string                      // shown by /version
-	Ready   func(context.Context) error // why the server cannot accept work, for clients; nil = it can
+	Handler http.Handler // of all requests but those for the health of the server
+	// IsUpload reports whether the body of a request is a file, for which Limits has other
+	// values; nil = no request has one.
+	IsUpload func(*http.Request) bool
+	Auth     *auth.Guard   // nil = the handler receives no identity
+	TLS      *Certificate  // nil = plain HTTP
+	Streams  *feed.Streams // the event streams, which end after Drain; nil = none
+	Limits   Limits
+	Version  string                      // shown by /version
+	Ready    func(context.Context) error // why the server cannot accept work, for clients; nil = it can
 	// Drain ends the work of handlers, such as runs, before the end of ctx. It is called
 	// once, when the server shuts down. Nil = there is none.
 	Drain func(ctx context.Context)
@@ -34,9 +37,11 @@ type Options struct {
 // defaults.
 type Limits struct {
 	Body       int64         // bytes of a request body; 1 MiB
+	Upload     int64         // bytes of the body of an upload; 32 MiB
 	Header     int           // bytes of a request's header; 32 KiB
 	ReadHeader time.Duration // 10 seconds
 	ReadBody   time.Duration // 30 seconds
+	ReadUpload time.Duration // of the body of an upload; 10 minutes
 	Write      time.Duration // of each write; 30 seconds
 	Idle       time.Duration // between the requests of a connection; 2 minutes
 
@@ -45,9 +50,11 @@ type Limits struct {
 
 func (l Limits) withDefaults() Limits {
 	setDefault(&l.Body, 1<<20)
+	setDefault(&l.Upload, 32<<20)
 	setDefault(&l.Header, 32<<10)
 	setDefault(&l.ReadHeader, 10*time.Second)
 	setDefault(&l.ReadBody, 30*time.Second)
+	setDefault(&l.ReadUpload, 10*time.Minute)
 	setDefault(&l.Write, 30*time.Second)
 	setDefault(&l.Idle, 2*time.Minute)
 	setDefault(&l.Connections, 4096)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -213,6 +214,9 @@ func openFile(f *sandboxfs.Folder, call *tool.Call, name string) (*sandboxfs.Tre
 func givenFile(file string) (*sandboxfs.Tree, string, error) {
 	whole, err := filepath.EvalSymlinks(file)
 	if err != nil {
+		if p, ok := errors.AsType[*fs.PathError](err); ok { // the path may be one of the home
+			err = p.Err
+		}
 		return nil, "", fmt.Errorf("the file was passed to the run but no longer exists: %w", err)
 	}
 	dir, name := filepath.Split(whole)

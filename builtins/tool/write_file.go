@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -21,6 +22,21 @@ type WriteFileConfig struct {
 // Access implements tool.AccessDescriber.
 func (*WriteFileConfig) Access() []string { return nil }
 
+// WrittenFile implements tool.FileWriter.
+func (*WriteFileConfig) WrittenFile(args json.RawMessage) (path, content string, ok bool) {
+	var a writeFileArgs
+	if json.Unmarshal(args, &a) != nil || a.Content == nil {
+		return "", "", false
+	}
+	return a.Path, *a.Content, true
+}
+
+// writeFileArgs are the arguments of a call.
+type writeFileArgs struct {
+	Path    string  `json:"path"`
+	Content *string `json:"content"`
+}
+
 // WriteFile writes text files below a folder.
 var WriteFile = component.New("write_file", "Writes a whole text file below a folder.",
 	func() WriteFileConfig { return WriteFileConfig{Exclude: sandboxfs.Hidden(), MaxBytes: 10 << 20} }, newWriteFile)
@@ -29,6 +45,8 @@ const writeFileInput = `{"type":"object","properties":{` +
 	`"path":{"type":"string","description":"Path of the file, relative to the root folder, such as reports/2026/may.md. Missing folders are created."},` +
 	`"content":{"type":"string","description":"The complete new content of the file."}` +
 	`},"required":["path","content"],"additionalProperties":false}`
+
+var _ tool.FileWriter = (*WriteFileConfig)(nil)
 
 type writeFile struct {
 	info     tool.Info
@@ -53,10 +71,7 @@ func (t *writeFile) Info() tool.Info { return t.info }
 
 // Call implements tool.Tool.
 func (t *writeFile) Call(ctx context.Context, call *tool.Call) (*tool.Output, error) {
-	args, err := arguments[struct {
-		Path    string  `json:"path"`
-		Content *string `json:"content"`
-	}](ctx, call)
+	args, err := arguments[writeFileArgs](ctx, call)
 	switch {
 	case err != nil:
 		return nil, err

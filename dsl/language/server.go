@@ -30,7 +30,7 @@ type ServerKeys struct {
 func DefaultServer() ServerKeys {
 	return ServerKeys{
 		Listen: "127.0.0.1:8484", Tenants: TenantKeys{Default: "shared"},
-		Limits:    ServerLimits{ConcurrentRuns: 64, QueuedRuns: 1000, Body: 1 << 20, Header: 32 << 10, Watchers: 2000, Connections: 4096},
+		Limits:    ServerLimits{ConcurrentRuns: 64, QueuedRuns: 1000, Body: 1 << 20, Upload: 32 << 20, Header: 32 << 10, Watchers: 2000, Connections: 4096},
 		ParkAfter: 30 * time.Second, Grace: 10 * time.Second,
 	}
 }
@@ -110,6 +110,7 @@ type ServerLimits struct {
 	ConcurrentRuns int             `yaml:"concurrent_runs" min:"1" doc:"The maximum number of runs that execute at once."`
 	QueuedRuns     int             `yaml:"queued_runs" min:"0" doc:"The maximum number of runs that wait for a free slot. Further runs are rejected with status 503."`
 	Body           config.Size     `yaml:"body" min:"1KiB" max:"64MiB" doc:"The maximum size of a request body."`
+	Upload         config.Size     `yaml:"upload" min:"1KiB" max:"4GiB" doc:"The maximum size of an uploaded file (artifact)."`
 	Header         config.Size     `yaml:"header" min:"1KiB" max:"1MiB" doc:"The maximum size of the headers of a request."`
 	Watchers       int             `yaml:"watchers" min:"1" doc:"The maximum number of requests that watch a run or wait for its result. Further ones are rejected with status 503."`
 	Connections    int             `yaml:"connections" min:"1" doc:"The maximum number of open connections. The server closes further ones."`
@@ -123,6 +124,7 @@ type PerTenantLimits struct {
 	Watchers       int           `yaml:"watchers" min:"1" doc:"The maximum number of requests of one tenant that watch a run or wait for its result. Further ones are rejected with status 429. Default: no limit of its own."`
 	CostPerDay     float64       `yaml:"cost_per_day" over:"0" doc:"The maximum cost in US dollars of the runs of one tenant per UTC day. A run reserves the most that it may cost, so its agent needs limits.max_cost or a known worst case. Default: no limit."`
 	KeepRuns       time.Duration `yaml:"keep_runs" min:"1h" doc:"How long to keep the runs of one tenant after their end. The server deletes older ones at its start and every hour. Default: forever."`
+	Artifacts      config.Size   `yaml:"artifacts" min:"1KiB" doc:"The maximum total size of the files that one tenant has uploaded. Default: no limit."`
 }
 
 // CORSKeys is the section cors of a Server.

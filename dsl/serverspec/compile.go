@@ -170,7 +170,7 @@ func (b *compiler) name(v *syntax.Node, name, what string) bool {
 func (b *compiler) limits() {
 	l := b.keys.Limits
 	b.config.Limits = Limits{
-		ConcurrentRuns: l.ConcurrentRuns, QueuedRuns: l.QueuedRuns, Body: int64(l.Body), Header: int64(l.Header), Watchers: l.Watchers, Connections: l.Connections,
+		ConcurrentRuns: l.ConcurrentRuns, QueuedRuns: l.QueuedRuns, Body: int64(l.Body), Upload: int64(l.Upload), Header: int64(l.Header), Watchers: l.Watchers, Connections: l.Connections,
 		PerTenant: PerTenant(l.PerTenant),
 	}
 	if n := l.PerTenant.ConcurrentRuns; n > l.ConcurrentRuns {

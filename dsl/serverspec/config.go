@@ -3,6 +3,7 @@ package serverspec
 import (
 	"time"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/testspec"
 )
 
@@ -73,6 +74,7 @@ type Limits struct {
 	ConcurrentRuns int
 	QueuedRuns     int
 	Body           int64
+	Upload         int64
 	Header         int64
 	Watchers       int
 	Connections    int
@@ -86,6 +88,7 @@ type PerTenant struct {
 	Watchers       int
 	CostPerDay     float64       // USD
 	KeepRuns       time.Duration // after their end
+	Artifacts      config.Size
 }
 
 // TLS names the files of the certificate and its key, as absolute paths.

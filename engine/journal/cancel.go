@@ -17,7 +17,7 @@ const cancelName = "cancel"
 // line.
 func (h *Home) RequestCancel(run string, who []byte) error {
 	if err := os.MkdirAll(h.Folder(run), 0o700); err != nil {
-		return full(err)
+		return Full(err)
 	}
 	return replaceFile(filepath.Join(h.Folder(run), cancelName), append(who, '\n'), false)
 }

@@ -57,8 +57,8 @@ func cannotAppend(what string, err error) error {
 	return fmt.Errorf("%s cannot append: %w", what, err)
 }
 
-// full wraps ErrFull around the error of a full disk.
-func full(err error) error {
+// Full wraps ErrFull around the error of a full disk, and returns other errors unchanged.
+func Full(err error) error {
 	if err != nil && isFull(err) {
 		return fmt.Errorf("%w: %w", ErrFull, err)
 	}

@@ -70,7 +70,7 @@ func (x *index) append(line []byte, sync bool) error {
 	if x.out == nil {
 		out, err := openShared(x.path)
 		if err != nil {
-			return full(err)
+			return Full(err)
 		}
 		x.out = out
 	}
@@ -79,7 +79,7 @@ func (x *index) append(line []byte, sync bool) error {
 	if err == nil && sync {
 		err = regular.Sync(x.out)
 	}
-	return full(err)
+	return Full(err)
 }
 
 // close closes the file for appending; the next append opens it again.
@@ -302,7 +302,7 @@ func replaceFile(path string, b []byte, sync bool) error {
 	temp := path + newSuffix
 	f, err := regular.OpenFile(temp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
-		return full(err)
+		return Full(err)
 	}
 	_, err = f.Write(b)
 	if err == nil && sync {
@@ -314,7 +314,7 @@ func replaceFile(path string, b []byte, sync bool) error {
 	if err != nil {
 		_ = os.Remove(temp)
 	}
-	return full(err)
+	return Full(err)
 }
 
 // newSuffix is the suffix of the temporary file.

@@ -93,7 +93,7 @@ var linkFile = os.Link
 func (h *Home) setAside(run string) (string, error) {
 	path, dir := h.path(run), h.Folder(run)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", full(err)
+		return "", Full(err)
 	}
 	for n := 1; ; n++ {
 		aside := filepath.Join(dir, fmt.Sprint(savedPrefix, n))
@@ -105,7 +105,7 @@ func (h *Home) setAside(run string) (string, error) {
 			err = regular.SyncDir(dir)
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return aside, full(err)
+			return aside, Full(err)
 		}
 	}
 }

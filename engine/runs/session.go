@@ -114,7 +114,7 @@ type TeeJournal interface {
 // Run executes the run until it ends, waits for a human, or is suspended because ctx
 // ended. A request to cancel the run, from any process, ends it.
 func (se *Session) Run(ctx context.Context, by Observer) *engine.Result {
-	se.Host.Sinks, se.Host.Responder = by.Sinks, by.Responder
+	se.Host.Sinks, se.Host.Responder, se.Host.Artifacts = by.Sinks, by.Responder, se.svc.dir
 	requested, stopWatch := se.watchCancel()
 	o := se.options
 	o.Journal, o.Stream, o.Conversation = se.journal, by.Stream, by.Conversation

@@ -126,7 +126,7 @@ func (c *toolRun) effect(name string, answers []qa, allowed int) kernel.Effect[s
 	p := &callSegment{r: s.r, tool: t, emit: send, announced: shown, answers: answers, metered: e.AtMostOnce, grantedTokens: allowed}
 	p.call = tool.Call{
 		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), name), Context: c.inv.Context,
-		Session: s.r.session(), Files: s.r.root().input.FilePaths(),
+		Session: s.r.session(), Files: s.r.root().input.FilePaths(s.r.root().host.Artifacts),
 		Lookup: s.r.lookup(c.rec.Args), Progress: c.progress(send), Redacted: t.redactVisible,
 	}
 	e.Perform = func(ctx context.Context, key string) (segmentResult, error) {

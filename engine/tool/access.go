@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -43,6 +44,14 @@ type FileReader interface {
 	// ReadsFiles returns the folder, relative to the spec's or absolute. given reports
 	// that the tool also reads the user's files (see Call.Files).
 	ReadsFiles() (root string, given bool)
+}
+
+// FileWriter is a tool's Config whose calls write one text file each.
+type FileWriter interface {
+	// WrittenFile returns what a successful call with these arguments has written: the
+	// path of the file as the model gave it, and its content. ok is false if the arguments
+	// have neither.
+	WrittenFile(args json.RawMessage) (path, content string, ok bool)
 }
 
 // Connects returns the AccessDescriber lines of a tool that connects to an address and

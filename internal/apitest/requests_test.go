@@ -67,7 +67,8 @@ func (w *world) exchange(request string) string {
 
 // unquote replaces names of bytes that a text file cannot contain.
 func unquote(body string) string {
-	return strings.NewReplacer("<NUL>", "\x00", "<FF>", "\xff", "<DEEP>", strings.Repeat("[", 10_000)+strings.Repeat("]", 10_000)).Replace(body)
+	return strings.NewReplacer("<NUL>", "\x00", "<FF>", "\xff", "<DEEP>", strings.Repeat("[", 10_000)+strings.Repeat("]", 10_000),
+		"<CRLF>", "\r\n", "<LARGE>", strings.Repeat("a", 4097)).Replace(body)
 }
 
 // format returns a response without the parts that change.

@@ -55,7 +55,8 @@ func (o operation) target(ids map[string]string) string {
 
 func (o operation) body() string { return bodies[o.path[strings.LastIndexByte(o.path, '/')+1:]] }
 
-// desk starts a server with a run that waits for an approval, and a conversation.
+// desk starts a server with a run that waits for an approval, and a conversation and an
+// artifact.
 func desk(t testing.TB) *world {
 	t.Helper()
 	archive, dir := goldentest.Txtar(t, "testdata/decisions.txtar"), t.TempDir()
@@ -66,26 +67,35 @@ func desk(t testing.TB) *world {
 		t.Fatal(res.Code, res.Body)
 	}
 	w.await("r-1")
+	if res := w.do("ann", "POST", "/v1/artifacts", nil, "secret of shared"); res.Code != http.StatusCreated || !strings.Contains(res.Body.String(), secretArtifact) {
+		t.Fatal(res.Code, res.Body)
+	}
 	return w
 }
+
+// The digests of an artifact of desk, and of none.
+const (
+	secretArtifact = "e49499fa5d1fa5b0d6b8db43d165b793ec62a53b8c7b0519a1b59192c2d09a16"
+	noArtifact     = "0000000000000000000000000000000000000000000000000000000000000000"
+)
 
 // For a client of another tenant, each operation responds to the id of an existing run or
 // conversation as to one that does not exist, and changes nothing.
 func TestOtherTenantsDoNotExist(t *testing.T) {
 	w := desk(t)
 	before := w.do("root", "GET", "/v1/runs/r-1", nil, "").Body.String()
-	existing := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat"}
-	unknown := map[string]string{"agent": "desk", "run": "u-1", "other": "u-1", "call": "plan.1/model", "id": "none"}
+	existing := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat", "sha256": secretArtifact}
+	unknown := map[string]string{"agent": "desk", "run": "u-1", "other": "u-1", "call": "plan.1/model", "id": "none", "sha256": noArtifact}
 	for _, o := range operations(t) {
 		theirs := w.do("eve", o.method, o.target(existing), nil, o.body())
 		if strings.Contains(theirs.Body.String(), "secret of shared") || strings.Contains(theirs.Body.String(), "r-1/") {
 			t.Errorf("%s %s shows another tenant:\n%s", o.method, o.path, theirs.Body)
 		}
-		if !strings.Contains(o.path, "{run}") && !strings.Contains(o.path, "{id}") {
+		if !strings.Contains(o.path, "{run}") && !strings.Contains(o.path, "{id}") && !strings.Contains(o.path, "{sha256}") {
 			continue
 		}
 		none := w.do("eve", o.method, o.target(unknown), nil, o.body())
-		text := strings.NewReplacer("u-1", "r-1", "none", "chat").Replace(none.Body.String())
+		text := strings.NewReplacer("u-1", "r-1", "none", "chat", noArtifact, secretArtifact).Replace(none.Body.String())
 		if theirs.Code != http.StatusNotFound || theirs.Code != none.Code || theirs.Body.String() != text {
 			t.Errorf("%s %s: %d %s, but %d %s", o.method, o.path, theirs.Code, theirs.Body, none.Code, text)
 		}
@@ -99,7 +109,7 @@ func TestOtherTenantsDoNotExist(t *testing.T) {
 // changes nothing.
 func TestRolesAreRequired(t *testing.T) {
 	w := desk(t)
-	ids := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat"}
+	ids := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat", "sha256": secretArtifact}
 	lists := []string{"/v1/agents", "/v1/runs", "/v1/questions"}
 	for _, o := range operations(t) {
 		res := w.do("none", o.method, o.target(ids), nil, o.body())
@@ -122,7 +132,7 @@ func TestRolesAreRequired(t *testing.T) {
 // No response names a folder of the server.
 func TestResponsesNameNoFolder(t *testing.T) {
 	w := desk(t)
-	ids := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat"}
+	ids := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat", "sha256": secretArtifact}
 	for _, o := range operations(t) {
 		for _, body := range []string{o.body(), "{", `{"x": 1}`, `{"question": 1}`, ""} {
 			if o.method == http.MethodGet && body != "" {

@@ -19,6 +19,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/artifact"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/model"
@@ -136,7 +137,7 @@ func (w *world) tenant(name string) *api.Tenant {
 			w.t.Error(err)
 		}
 	})
-	return &api.Tenant{Name: name, Owner: name, Home: home, Runs: service, Manager: m, Memory: w.memory.Archive(filepath.Join(home, "memory"), name)}
+	return &api.Tenant{Name: name, Owner: name, Home: home, Runs: service, Manager: m, Memory: w.memory.Archive(filepath.Join(home, "memory"), name), Artifacts: artifact.Open(home, 4096)}
 }
 
 func (w *world) export(to io.Writer, r *runs.Run) error {

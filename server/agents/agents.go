@@ -139,10 +139,17 @@ type Request struct {
 	ExecutorMemoryID string
 	Earlier          []memory.Interaction
 	Set              []string // overrides of the spec, for this run
+	Files            []File
 	By               engine.Actor
 	Digest           string // of the request; see engine.Input.Request
 	Tenant           string // owner of the conversations; "" = the default tenant
 	Home             string
+}
+
+// File is a file for a run: an artifact of its home.
+type File struct {
+	Name     string // in prompts
+	Artifact string // SHA-256
 }
 
 // ParametersError reports parameters that the agent does not accept.
@@ -169,6 +176,12 @@ func (a *Agent) Prepare(r Request) (runs.NewRun, error) {
 	in := engine.Input{
 		RunID: r.RunID, Parameters: params, MemoryID: r.MemoryID, ExecutorMemoryID: r.ExecutorMemoryID,
 		Earlier: r.Earlier, Agent: a.Name, By: &r.By, Request: r.Digest, Origin: origin,
+	}
+	for _, f := range r.Files {
+		if in.Artifacts == nil {
+			in.Artifacts = map[string]string{}
+		}
+		in.Files, in.Artifacts[f.Name] = append(in.Files, f.Name), f.Artifact
 	}
 	h, err := host.New(p, host.SettingsOf(a.options.Catalog, origin, r.Home, params))
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/pexctl/pex/engine/artifact"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/server/agents"
@@ -28,10 +29,11 @@ type Options struct {
 	Streams *feed.Streams
 	// Export writes a run as JSON Lines without secrets. Its error is an *ExportError if
 	// the run cannot be exported.
-	Export  func(w io.Writer, r *runs.Run) error
-	Version string
-	MaxBody int64        // bytes of a request body; 0 = 1 MiB
-	Log     *slog.Logger // for errors that are not the client's; nil = discarded
+	Export    func(w io.Writer, r *runs.Run) error
+	Version   string
+	MaxBody   int64        // bytes of a request body; 0 = 1 MiB
+	MaxUpload int64        // bytes of an artifact; 0 = 32 MiB
+	Log       *slog.Logger // for errors that are not the client's; nil = discarded
 }
 
 // Tenant has the runs of a tenant.
@@ -42,6 +44,8 @@ type Tenant struct {
 	Runs    *runs.Service
 	Manager *manager.Manager
 	Memory  memory.Archive // conversations; nil = none
+	// Artifacts are the files that clients upload for runs; nil = none.
+	Artifacts *artifact.Store
 }
 
 // server implements the operations.
@@ -54,6 +58,9 @@ type server struct {
 func New(o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.MaxUpload == 0 {
+		o.MaxUpload = 32 << 20
 	}
 	s, mux := &server{Options: o}, http.NewServeMux()
 	s.document = s.register(mux)
@@ -74,6 +81,7 @@ func (s *server) register(mux *http.ServeMux) []byte {
 	a.addDecisions()
 	a.addMemories()
 	a.addUsage()
+	a.addArtifacts()
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.document) })
 	return document(a.API.OpenAPI())
 }

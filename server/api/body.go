@@ -28,7 +28,7 @@ func checkBody(next http.Handler, limit int64) http.Handler {
 		limit = maxBody
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost {
+		if r.Method != http.MethodPost || IsUpload(r) {
 			next.ServeHTTP(w, r)
 			return
 		}

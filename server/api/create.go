@@ -33,6 +33,7 @@ type NewRun struct {
 	ExecutorMemoryID string     `json:"executor_memory_id,omitempty" maxLength:"200" doc:"Conversation of the executor that the run continues."`
 	Earlier          []Message  `json:"earlier,omitempty" doc:"The conversation before the run, oldest message first. A last message of the user is the question."`
 	Set              []string   `json:"set,omitempty" maxItems:"100" doc:"Overrides of the spec for this run: limits.NAME=VALUE or llms.NAME.model=VALUE."`
+	Files            []RunFile  `json:"files,omitempty" maxItems:"100" doc:"Files for the run, from uploaded artifacts: their names are added to the prompts, and file tools can open them."`
 	RunID            string     `json:"run_id,omitempty" maxLength:"64" pattern:"^[a-zA-Z0-9][a-zA-Z0-9_.-]*$" doc:"Id of the run; empty = generated."`
 }
 
@@ -90,7 +91,7 @@ func (s *server) createRun(ctx context.Context, in *createRequest) (reply, error
 		}
 	}
 	start := func() (existed bool, err error) {
-		existed, err = c.start(ctx, a, request)
+		existed, err = c.start(ctx, a, request, in.Body.Files)
 		return existed, startError(err, in.Key)
 	}
 	if wantsFeed(in.Accept) {
@@ -130,9 +131,12 @@ func (c *caller) startAndWait(ctx context.Context, id string, start func() (exis
 
 // start starts a run, unless an earlier request with the same content did. It then exists
 // even if the agent has changed and would reject the request.
-func (c *caller) start(ctx context.Context, a *agents.Agent, r agents.Request) (existed bool, err error) {
+func (c *caller) start(ctx context.Context, a *agents.Agent, r agents.Request, files []RunFile) (existed bool, err error) {
 	if existed, err = c.Manager.Existing(engine.Input{RunID: r.RunID, Request: r.Digest}); existed || err != nil {
 		return existed, err
+	}
+	if r.Files, err = c.files(files); err != nil {
+		return false, err
 	}
 	prepared, err := a.Prepare(r)
 	if err != nil {
@@ -171,6 +175,9 @@ func (c *caller) replyStarted(ctx context.Context, id string, existed bool) (rep
 func (c *caller) request(in *createRequest) (agents.Request, error) {
 	b := in.Body
 	if bad := forbiddenSet(b.Set); bad != nil {
+		return agents.Request{}, bad
+	}
+	if bad := invalidFile(b.Files); bad != nil {
 		return agents.Request{}, bad
 	}
 	question, earlier, err := opening(b)

@@ -31,6 +31,7 @@ func newConfig(version string) huma.Config {
 				{Name: "agents", Description: "The agents of the server."},
 				{Name: "runs", Description: "Runs, their results and events."},
 				{Name: "decisions", Description: "Questions to humans, and changes to runs."},
+				{Name: "artifacts", Description: "Files that clients upload for runs."},
 				{Name: "memories", Description: "Conversations that runs continue."},
 			},
 		},
@@ -131,8 +132,11 @@ func document(d *huma.OpenAPI) []byte {
 	all := d.Components.Schemas.Map()
 	requests := map[*huma.Schema]bool{}
 	for _, item := range d.Paths {
-		if item.Post != nil && item.Post.RequestBody != nil {
-			requests[d.Components.Schemas.SchemaFromRef(item.Post.RequestBody.Content["application/json"].Schema.Ref)] = true
+		if item.Post == nil || item.Post.RequestBody == nil {
+			continue
+		}
+		if body := item.Post.RequestBody.Content["application/json"]; body != nil {
+			requests[d.Components.Schemas.SchemaFromRef(body.Schema.Ref)] = true
 		}
 	}
 	for name, schema := range all {

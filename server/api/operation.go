@@ -30,9 +30,10 @@ type output struct {
 // describe is the documentation of an operation.
 type describe struct {
 	id, method, path, tag, summary, text string
-	responses                            map[int]any // a value of the type of the body, by status; nil = none
-	streams                              bool        // 200 may also be a feed
-	problems                             []int       // statuses
+	responses                            map[int]any                // a value of the type of the body, by status; nil = none
+	streams                              bool                       // 200 may also be a feed
+	problems                             []int                      // statuses
+	body                                 map[string]*huma.MediaType // that handle's reply reads; nil = the Body of its input
 }
 
 // add registers an operation. The error of handle becomes a problem.
@@ -53,6 +54,9 @@ func add[I any](a *operations, d describe, handle func(context.Context, *I) (rep
 			respond(w, r)
 		}}, nil
 	})
+	if d.body != nil { // huma does not read it
+		a.OpenAPI().Paths[d.path].Post.RequestBody = &huma.RequestBody{Content: d.body, Required: true}
+	}
 }
 
 // responses documents the responses of an operation.

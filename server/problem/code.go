@@ -38,6 +38,7 @@ const (
 	SpecChanged         Code = "spec_changed"
 	QuestionChanged     Code = "question_changed"
 	TooLarge            Code = "too_large"
+	InvalidRange        Code = "invalid_range"
 	UnsupportedMedia    Code = "unsupported_media_type"
 	QuotaExceeded       Code = "quota_exceeded"
 	InvalidCostLimit    Code = "invalid_cost_limit"
@@ -45,6 +46,7 @@ const (
 	Internal            Code = "internal"
 	StoreCorrupt        Code = "store_corrupt"
 	StoreFull           Code = "store_full"
+	QuotaExceeded       Code = "quota_exceeded"
 	QueueFull           Code = "queue_full"
 	ShuttingDown        Code = "shutting_down"
 	Unavailable         Code = "unavailable"
@@ -82,6 +84,7 @@ var definitions = map[Code]struct {
 	SpecChanged:         {http.StatusConflict, "spec has changed"},
 	QuestionChanged:     {http.StatusPreconditionFailed, "question has changed"},
 	TooLarge:            {http.StatusRequestEntityTooLarge, "request too large"},
+	InvalidRange:        {http.StatusRequestedRangeNotSatisfiable, "invalid range"},
 	UnsupportedMedia:    {http.StatusUnsupportedMediaType, "unsupported media type"},
 	QuotaExceeded:       {http.StatusTooManyRequests, "quota exceeded"},
 	InvalidCostLimit:    {http.StatusUnprocessableEntity, "invalid cost limit"},
@@ -89,6 +92,7 @@ var definitions = map[Code]struct {
 	Internal:            {http.StatusInternalServerError, "internal error"},
 	StoreCorrupt:        {http.StatusInternalServerError, "journal is corrupt"},
 	StoreFull:           {http.StatusInsufficientStorage, "disk full"},
+	QuotaExceeded:       {http.StatusInsufficientStorage, "quota exceeded"},
 	QueueFull:           {http.StatusServiceUnavailable, "queue full"},
 	ShuttingDown:        {http.StatusServiceUnavailable, "server is shutting down"},
 	Unavailable:         {http.StatusServiceUnavailable, "temporarily unavailable"},

@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/schema"
+	"github.com/pexctl/pex/engine/artifact"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/app/catalog"
@@ -45,6 +46,7 @@ type tenant struct {
 	owner      string // of its conversations; "" = the default tenant
 	runs       *runs.Service
 	manager    *manager.Manager
+	artifacts  *artifact.Store
 }
 
 func newDaemon(c *ui.Call, s *setup) (*daemon, error) {
@@ -100,6 +102,7 @@ func (d *daemon) addTenant(c *ui.Call, name string, slots *manager.Slots) error 
 	if name != d.setup.config.Tenants.Default {
 		t.owner, t.home = name, homedir.OfTenant(d.setup.home, name)
 	}
+	t.artifacts = artifact.Open(t.home, int64(d.setup.config.Limits.PerTenant.Artifacts))
 	components := d.components(c)
 	env := host.Runs(&components, t.home, host.Reporter{
 		Diagnostics: func(found diag.List) error {

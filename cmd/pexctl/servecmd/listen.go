@@ -58,8 +58,8 @@ func (d *daemon) newServer(c *ui.Call, ready *readiness) (*server.Server, error)
 	}
 	streams := feed.NewStreams(config.Limits.Watchers, config.Limits.PerTenant.Watchers)
 	o := server.Options{
-		Handler: d.handler(c, streams), Auth: guard, Streams: streams, Version: version.String(),
-		Limits: server.Limits{Body: config.Limits.Body, Header: int(config.Limits.Header), Connections: config.Limits.Connections},
+		Handler: d.handler(c, streams), IsUpload: api.IsUpload, Auth: guard, Streams: streams, Version: version.String(),
+		Limits: server.Limits{Body: config.Limits.Body, Upload: config.Limits.Upload, Header: int(config.Limits.Header), Connections: config.Limits.Connections},
 		Ready:  ready.check,
 		Drain:  d.suspend, Grace: config.Grace + closeTime, Log: d.log,
 	}
@@ -82,10 +82,11 @@ func (d *daemon) handler(c *ui.Call, streams *feed.Streams) http.Handler {
 			}
 			return &api.Tenant{
 				Name: name, Owner: t.owner, Home: t.home, Runs: t.runs, Manager: t.manager,
-				Memory: d.memory.Archive(filepath.Join(t.home, "memory"), t.owner),
+				Memory:    d.memory.Archive(filepath.Join(t.home, "memory"), t.owner),
+				Artifacts: t.artifacts,
 			}
 		},
-		Agents: d.agents, Version: version.String(), MaxBody: d.setup.config.Limits.Body, Log: d.log, Streams: streams,
+		Agents: d.agents, Version: version.String(), MaxBody: d.setup.config.Limits.Body, MaxUpload: d.setup.config.Limits.Upload, Log: d.log, Streams: streams,
 		Export: func(w io.Writer, r *runs.Run) error {
 			err := cassette.Export(w, r.Records, host.Secrets(c.Catalog, r.Program, r.Host.Env))
 			if refused, ok := errors.AsType[*cassette.Refused](err); ok {

@@ -34,7 +34,7 @@ const (
 
 func storeBackupCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "backup", Usage: "Back up runs, evaluations, trust and memory to one file", ArgsUsage: "FILE | -",
+		Name: "backup", Usage: "Back up runs, artifacts, evaluations, trust and memory to one file", ArgsUsage: "FILE | -",
 		Description: ui.Help("Runs may continue during a backup; it contains their records up to that moment. The file is written atomically. Damaged runs and evaluations are reported and skipped (exit code 3). A memory that memory.path places elsewhere is not included.",
 			"pexctl store backup pex-backup.tar",
 			"pexctl store backup - | ssh backup 'cat > pex-backup.tar'",
@@ -46,17 +46,19 @@ func storeBackupCommand(env *ui.Env) *cli.Command {
 
 // backupReport describes the content of a backup, or of what was restored.
 type backupReport struct {
-	File    string   `json:"file,omitempty"`
-	Runs    int      `json:"runs"`
-	Evals   int      `json:"evals"`
-	Trusted int      `json:"trusted"` // digests of files from elsewhere
-	Memory  bool     `json:"memory"`
-	Bytes   int64    `json:"bytes,omitempty"`
-	Damaged []string `json:"damaged,omitempty"` // omitted runs and evaluations
+	File  string `json:"file,omitempty"`
+	Runs  int    `json:"runs"`
+	Evals int    `json:"evals"`
+	// Artifacts is the number of uploaded files.
+	Artifacts int      `json:"artifacts,omitempty"`
+	Trusted   int      `json:"trusted"` // digests of files from elsewhere
+	Memory    bool     `json:"memory"`
+	Bytes     int64    `json:"bytes,omitempty"`
+	Damaged   []string `json:"damaged,omitempty"` // omitted runs and evaluations
 }
 
 func (r *backupReport) text() string {
-	what := contentText(r.Runs, r.Evals, r.Memory)
+	what := contentText(r.Runs, r.Evals, r.Artifacts, r.Memory)
 	if r.Trusted > 0 {
 		what += ", with " + ui.Count(r.Trusted, "trusted digest")
 	}
@@ -135,7 +137,7 @@ func (b *backup) write(w io.Writer) error {
 			return err
 		}
 	}
-	if err := errors.Join(b.addEvals(a), b.addTrust(a), b.addMemory(a)); err != nil {
+	if err := errors.Join(b.addArtifacts(a), b.addEvals(a), b.addTrust(a), b.addMemory(a)); err != nil {
 		return err
 	}
 	if err := a.Close(); err != nil {

@@ -31,11 +31,13 @@ func storeCheckCommand(env *ui.Env) *cli.Command {
 
 // checkReport is the result of a check.
 type checkReport struct {
-	Home     string    `json:"home"`
-	Runs     int       `json:"runs"`
-	Evals    int       `json:"evals"`
-	Memory   bool      `json:"memory"` // it exists and was checked
-	Findings []finding `json:"findings"`
+	Home  string `json:"home"`
+	Runs  int    `json:"runs"`
+	Evals int    `json:"evals"`
+	// Artifacts is the number of uploaded files.
+	Artifacts int       `json:"artifacts,omitempty"`
+	Memory    bool      `json:"memory"` // it exists and was checked
+	Findings  []finding `json:"findings"`
 }
 
 // finding is one problem with its fix.
@@ -58,7 +60,7 @@ func storeCheck(c *call) error {
 		return repairRun(c, home, run, c.JSON)
 	}
 	r := checkReport{Home: home.dir, Findings: []finding{}}
-	if err := errors.Join(r.checkRuns(c, home), r.checkEvals(home), r.checkMemory(c, home)); err != nil {
+	if err := errors.Join(r.checkRuns(c, home), r.checkEvals(home), r.checkArtifacts(c, home), r.checkMemory(c, home)); err != nil {
 		return failure.Infra(err)
 	}
 	if c.JSON {
@@ -132,7 +134,7 @@ func (r *checkReport) print(c *call) {
 		}
 		fmt.Fprintln(w, ui.Safe(w, fmt.Sprintf("%s: %s: %s; %s", place, kind, f.What, f.Fix)))
 	}
-	looked := contentText(r.Runs, r.Evals, r.Memory)
+	looked := contentText(r.Runs, r.Evals, r.Artifacts, r.Memory)
 	verdict := "intact"
 	if n := r.damaged(); n > 0 {
 		verdict = ui.Count(n, "damage") + " found"

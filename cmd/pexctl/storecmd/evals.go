@@ -28,10 +28,13 @@ const (
 )
 
 // contentText describes the content of a home.
-func contentText(runs, evals int, memory bool) string {
+func contentText(runs, evals, artifacts int, memory bool) string {
 	all := []string{ui.Count(runs, "run")}
 	if evals > 0 {
 		all = append(all, ui.Count(evals, "evaluation"))
+	}
+	if artifacts > 0 {
+		all = append(all, ui.Count(artifacts, "artifact"))
 	}
 	if memory {
 		all = append(all, "the memory")

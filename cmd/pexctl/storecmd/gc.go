@@ -23,7 +23,7 @@ import (
 func storeGCCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "gc", Usage: "Delete old runs and reclaim disk space",
-		Description: ui.Help("Deletes runs that ended. Keeps runs that are waiting or can be resumed, unless --all is given. Always keeps runs that are running or damaged.",
+		Description: ui.Help("Deletes runs that ended. Keeps runs that are waiting or can be resumed, unless --all is given. Always keeps runs that are running or damaged. Also deletes artifacts (files that clients of pexctl serve uploaded) that no run uses and that are more than a day old.",
 			"pexctl store gc # Only reclaim disk space",
 			"pexctl store gc --older-than 30d --dry-run # Show what would be removed",
 			"pexctl store gc --older-than 30d --keep 100 # Keep at least the newest 100",
@@ -43,8 +43,10 @@ func storeGCCommand(env *ui.Env) *cli.Command {
 type gcReport struct {
 	Removed []string       `json:"removed"`
 	Kept    map[string]int `json:"kept"` // number of runs by the reason for keeping them
-	Freed   int64          `json:"freed_bytes"`
-	DryRun  bool           `json:"dry_run"`
+	// Artifacts is the number of removed artifacts.
+	Artifacts int   `json:"artifacts,omitempty"`
+	Freed     int64 `json:"freed_bytes"`
+	DryRun    bool  `json:"dry_run"`
 }
 
 func storeGC(c *call) error {
@@ -57,7 +59,7 @@ func storeGC(c *call) error {
 		return err
 	}
 	r := gcReport{Removed: []string{}, Kept: map[string]int{}, DryRun: c.dryRun}
-	if err := errors.Join(r.runs(home, rule), r.cleanUp(c, home)); err != nil {
+	if err := errors.Join(r.runs(home, rule), r.sweepArtifacts(home), r.cleanUp(c, home)); err != nil {
 		return failure.Infra(err)
 	}
 	if c.JSON {
@@ -230,7 +232,11 @@ func (r *gcReport) print(c *call) {
 			kept = append(kept, fmt.Sprintf("%d %s", n, why))
 		}
 	}
-	fmt.Fprintf(w, "%s %s, %s; %s", did, ui.Count(len(r.Removed), "run"), ui.Bytes(r.Freed), ui.Count(total, "run")+" stay")
+	what := ui.Count(len(r.Removed), "run")
+	if r.Artifacts > 0 {
+		what += " and " + ui.Count(r.Artifacts, "artifact")
+	}
+	fmt.Fprintf(w, "%s %s, %s; %s", did, what, ui.Bytes(r.Freed), ui.Count(total, "run")+" stay")
 	if len(kept) > 0 {
 		fmt.Fprintf(w, " (%s)", strings.Join(kept, ", "))
 	}

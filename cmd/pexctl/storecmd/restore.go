@@ -14,6 +14,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/archive"
+	"github.com/pexctl/pex/engine/artifact"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
@@ -23,7 +24,7 @@ import (
 func storeRestoreCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "restore", Usage: "Restore a backup into an empty home", ArgsUsage: "FILE | -",
-		Description: ui.Help("Verifies the whole file first, then restores all of it or nothing. The home must have no runs, evaluations or memory.",
+		Description: ui.Help("Verifies the whole file first, then restores all of it or nothing. The home must have no runs, artifacts, evaluations or memory.",
 			"pexctl store restore pex-backup.tar", "pexctl store restore pex-backup.tar --home /tmp/look"),
 		Flags:  []cli.Flag{ui.OutputFlag(), project.HomeFlag()},
 		Action: env.Action(withFlags(storeRestore)),
@@ -66,7 +67,7 @@ func storeRestore(c *call) error {
 
 // checkEmpty rejects a home that contains something.
 func checkEmpty(home string) error {
-	for _, part := range []string{backupRuns, backupEvals, backupMemory} {
+	for _, part := range []string{backupRuns, artifact.Folder, backupEvals, backupMemory} {
 		dir := filepath.Join(home, part)
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -121,6 +122,9 @@ func (r *restore) unpack(f archive.File, in io.Reader) error {
 		return badger.Open(filepath.Join(r.staging, backupMemory), badger.Options{}).Restore(r.c.Context, in)
 	}
 	parts := strings.Split(f.Name, "/")
+	if len(parts) == 2 && parts[0] == artifact.Folder {
+		return r.unpackArtifact(f, in)
+	}
 	if len(parts) != 3 || parts[0] != backupRuns {
 		return r.unpackOther(f, in)
 	}
@@ -147,7 +151,7 @@ func (r *restore) unpack(f archive.File, in io.Reader) error {
 // no longer empty, and then moves everything back.
 func (r *restore) move() error {
 	var back []func() error
-	for _, part := range []string{backupMemory, backupEvals, backupTrust, backupRuns} {
+	for _, part := range []string{backupMemory, artifact.Folder, backupEvals, backupTrust, backupRuns} {
 		from, to := filepath.Join(r.staging, part), filepath.Join(r.home, part)
 		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
 			continue
