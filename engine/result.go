@@ -134,6 +134,8 @@ type Result struct {
 	Spec                  SpecInfo             `json:"spec"`
 	Warnings              []string             `json:"warnings"`
 	Error                 string               `json:"error"`
+	// Labels are those of the input.
+	Labels map[string]string `json:"labels,omitempty"`
 	// Decisions are the human decisions, in journal order.
 	Decisions []DecisionRecord `json:"decisions,omitempty"`
 	// FinalResponse is the model message with the answer. Its text is the answer, without

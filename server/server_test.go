@@ -88,6 +88,26 @@ func TestLimitsOfBodies(t *testing.T) {
 	})
 }
 
+// An upload has its own limit.
+func TestLimitOfUploads(t *testing.T) {
+	isUpload := func(r *http.Request) bool { return r.URL.Path == "/upload" }
+	serve(t, server.Options{Handler: http.HandlerFunc(echo), IsUpload: isUpload, Limits: server.Limits{Body: 10, Upload: 1000}}, func(t *testing.T, w *world) {
+		for size, status := range map[int]int{1000: 200, 6000: 413} {
+			for name, body := range map[string]io.Reader{
+				"known length": strings.NewReader(strings.Repeat("x", size)), "chunked": io.MultiReader(strings.NewReader(strings.Repeat("x", size))),
+			} {
+				res, text := w.send(w.request(http.MethodPost, "/upload", body))
+				if res.StatusCode != status || status == 413 && !strings.Contains(text, `"detail":"the request body is larger than 1000 bytes"`) {
+					t.Errorf("%d bytes, %s: %d %.100s", size, name, res.StatusCode, text)
+				}
+			}
+		}
+		if res, _ := w.send(w.request(http.MethodPost, "/other", strings.NewReader(strings.Repeat("x", 100)))); res.StatusCode != 413 {
+			t.Errorf("not an upload: %d", res.StatusCode)
+		}
+	})
+}
+
 func TestSlowBodies(t *testing.T) {
 	serve(t, server.Options{Handler: http.HandlerFunc(echo)}, func(t *testing.T, w *world) {
 		body, slow := io.Pipe()

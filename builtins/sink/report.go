@@ -88,6 +88,9 @@ func (r *Report) head(w *writing) {
 	w.line("%s", w.p.pen.Ink(r.tone(), tty.Flat(r.statusText())))
 	w.line("started %s (%s), %s of work", res.StartedAt.UTC().Format(time.RFC3339), tty.Ago(r.Now.Sub(res.StartedAt)), tty.Span(milliseconds(res.DurationMS)))
 	w.line("%s", tally(res.Usage))
+	if len(res.Labels) > 0 {
+		w.cut("", "", "labels "+engine.FormatLabels(res.Labels))
+	}
 	if r.Question != "" {
 		w.line("\n%s", w.p.pen.Ink(tty.Bold, "Question"))
 		w.block("  ", r.Question, 0)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"mime/multipart"
 	"net/http"
 	"os"
 	"slices"
@@ -108,6 +109,8 @@ func (c *curlCall) set(flag, value string) error {
 			return fmt.Errorf("header %q has no colon", value)
 		}
 		c.header.Set(name, strings.TrimSpace(text))
+	case "-F":
+		return c.form(value)
 	case "-d", "--data", "--json":
 		if file, ok := strings.CutPrefix(value, "@"); ok {
 			text, err := os.ReadFile(file)
@@ -129,6 +132,30 @@ func (c *curlCall) set(flag, value string) error {
 	default:
 		return fmt.Errorf("unknown flag %s", flag)
 	}
+	return nil
+}
+
+// form sets the body to a form with one file: NAME=@FILE.
+func (c *curlCall) form(value string) error {
+	name, file, ok := strings.Cut(value, "=@")
+	if !ok || c.data != "" {
+		return fmt.Errorf("form %q is not one file", value)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var body strings.Builder
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile(name, file)
+	if err == nil {
+		_, err = part.Write(text)
+	}
+	if err = errors.Join(err, form.Close()); err != nil {
+		return err
+	}
+	c.data, c.method = body.String(), http.MethodPost
+	c.header.Set("Content-Type", form.FormDataContentType())
 	return nil
 }
 

@@ -22,7 +22,10 @@ type Filter struct {
 	Status   string // a status or a stop code
 	Spec     string // name of the spec
 	MemoryID string // conversation
-	Waiting  bool   // only runs with an open question
+	Prefix   string // start of the id
+	Question string // part of the question, ignoring case
+	Labels   map[string]string
+	Waiting  bool // only runs with an open question
 	Since    time.Time
 	Until    time.Time // exclusive; zero = now
 	After    Position  // only runs behind this position
@@ -33,7 +36,7 @@ type Filter struct {
 
 // isZero reports whether the filter selects all runs, up to its limit.
 func (f *Filter) isZero() bool {
-	return f.Status == "" && f.Spec == "" && f.MemoryID == "" && !f.Waiting && f.Since.IsZero() && f.Until.IsZero() && f.After == Position{} && f.Match == nil
+	return f.Status == "" && f.Spec == "" && f.MemoryID == "" && f.Question == "" && len(f.Labels) == 0 && !f.Waiting && f.Since.IsZero() && f.Until.IsZero() && f.After == Position{} && f.Match == nil
 }
 
 func (f *Filter) matches(s *Summary) bool {
@@ -41,6 +44,8 @@ func (f *Filter) matches(s *Summary) bool {
 	case f.Status != "" && f.Status != string(s.Status) && f.Status != string(s.StopReason.Code),
 		f.Spec != "" && f.Spec != s.Spec.Name,
 		f.MemoryID != "" && f.MemoryID != s.MemoryID,
+		f.Question != "" && !containsFold(s.Question, f.Question),
+		!hasLabels(s.Labels, f.Labels),
 		f.Waiting && s.Interrupts == 0,
 		s.StartedAt.Before(f.Since),
 		!f.Until.IsZero() && !s.StartedAt.Before(f.Until),
@@ -50,12 +55,30 @@ func (f *Filter) matches(s *Summary) bool {
 	return f.Match == nil || f.Match(*s)
 }
 
+// containsFold reports whether a text contains another one, ignoring case.
+func containsFold(s, part string) bool {
+	return strings.Contains(strings.ToLower(s), strings.ToLower(part))
+}
+
+// hasLabels reports whether labels contain all of others.
+func hasLabels(labels, others map[string]string) bool {
+	for key, value := range others {
+		if found, ok := labels[key]; !ok || found != value {
+			return false
+		}
+	}
+	return true
+}
+
 // List returns the runs that a filter selects, newest first, and the number of runs
 // beyond its limit. Unreadable runs are listed with their Problem.
 func (s *Service) List(ctx context.Context, f Filter) (found []Summary, more int, err error) {
 	ids, err := s.home.List()
 	if err != nil {
 		return nil, 0, err
+	}
+	if f.Prefix != "" {
+		ids = slices.DeleteFunc(ids, func(id string) bool { return !strings.HasPrefix(id, f.Prefix) })
 	}
 	total := len(ids)
 	if f.Limit > 0 && f.isZero() {

@@ -24,28 +24,29 @@ const (
 
 // Summary is the state of a run for lists. A session stores it in the run's head.
 type Summary struct {
-	Run        string          `json:"run_id"`
-	Status     stop.RunStatus  `json:"status"`
-	StopReason stop.Reason     `json:"stop_reason"`
-	Spec       engine.SpecInfo `json:"spec"`
-	Agent      string          `json:"agent,omitempty"` // of the server that started it; see engine.Input
-	Question   string          `json:"question"`
-	StartedAt  time.Time       `json:"started_at"`
-	DurationMS int64           `json:"duration_ms"`
-	Steps      int             `json:"steps"`
-	ModelCalls int             `json:"model_calls"`
-	CostUSD    float64         `json:"cost_usd"`
-	MemoryID   string          `json:"memory_id,omitempty"`
-	Interrupts int             `json:"interrupts,omitempty"` // open questions
-	PID        int             `json:"pid,omitempty"`        // of the process that executes it
-	Problem    string          `json:"problem,omitempty"`    // why the run is corrupt or unreadable
+	Run        string            `json:"run_id"`
+	Status     stop.RunStatus    `json:"status"`
+	StopReason stop.Reason       `json:"stop_reason"`
+	Spec       engine.SpecInfo   `json:"spec"`
+	Agent      string            `json:"agent,omitempty"` // of the server that started it; see engine.Input
+	Question   string            `json:"question"`
+	StartedAt  time.Time         `json:"started_at"`
+	DurationMS int64             `json:"duration_ms"`
+	Steps      int               `json:"steps"`
+	ModelCalls int               `json:"model_calls"`
+	CostUSD    float64           `json:"cost_usd"`
+	MemoryID   string            `json:"memory_id,omitempty"`
+	Labels     map[string]string `json:"labels,omitempty"`
+	Interrupts int               `json:"interrupts,omitempty"` // open questions
+	PID        int               `json:"pid,omitempty"`        // of the process that executes it
+	Problem    string            `json:"problem,omitempty"`    // why the run is corrupt or unreadable
 }
 
 func summaryOf(in engine.Input, res *engine.Result) Summary {
 	return Summary{
 		Run: res.RunID, Status: res.Status, StopReason: res.StopReason, Spec: res.Spec, Agent: in.Agent, Question: Question(in),
 		StartedAt: res.StartedAt, DurationMS: res.DurationMS, Steps: len(res.Steps), ModelCalls: res.Usage.ModelCalls,
-		CostUSD: res.Usage.CostUSD, MemoryID: in.MemoryID, Interrupts: len(res.Interrupts),
+		CostUSD: res.Usage.CostUSD, MemoryID: in.MemoryID, Labels: in.Labels, Interrupts: len(res.Interrupts),
 	}
 }
 
@@ -174,7 +175,7 @@ func (s *Service) unreadableSummary(sum Summary, recs []journal.Record, err erro
 	}
 	if start, serr := runtime.ReadStart(recs); serr == nil {
 		sum.Spec = engine.SpecInfo{Name: start.Name, Version: start.Version, Digest: start.Digest}
-		sum.Agent, sum.Question, sum.StartedAt = start.Input.Agent, Question(start.Input), start.At
+		sum.Agent, sum.Question, sum.Labels, sum.StartedAt = start.Input.Agent, Question(start.Input), start.Input.Labels, start.At
 	}
 	if info, serr := os.Stat(s.home.File(sum.Run)); sum.StartedAt.IsZero() && serr == nil {
 		sum.StartedAt = info.ModTime().UTC()

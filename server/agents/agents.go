@@ -140,6 +140,7 @@ type Request struct {
 	Earlier          []memory.Interaction
 	Set              []string // overrides of the spec, for this run
 	Files            []File
+	Labels           map[string]string
 	By               engine.Actor
 	Digest           string // of the request; see engine.Input.Request
 	Tenant           string // owner of the conversations; "" = the default tenant
@@ -175,7 +176,7 @@ func (a *Agent) Prepare(r Request) (runs.NewRun, error) {
 	}
 	in := engine.Input{
 		RunID: r.RunID, Parameters: params, MemoryID: r.MemoryID, ExecutorMemoryID: r.ExecutorMemoryID,
-		Earlier: r.Earlier, Agent: a.Name, By: &r.By, Request: r.Digest, Origin: origin,
+		Earlier: r.Earlier, Agent: a.Name, Labels: r.Labels, By: &r.By, Request: r.Digest, Origin: origin,
 	}
 	for _, f := range r.Files {
 		if in.Artifacts == nil {

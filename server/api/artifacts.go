@@ -121,7 +121,7 @@ func (s *server) upload(store *artifact.Store, w http.ResponseWriter, r *http.Re
 		return info, false, unreadableBody(body.err)
 	}
 	if full, ok := errors.AsType[*artifact.QuotaError](err); ok {
-		return info, false, problem.New(problem.QuotaExceeded, "%v; delete runs that use artifacts, then run pexctl store gc", full)
+		return info, false, problem.New(problem.ArtifactsFull, "%v; delete runs that use artifacts, then run pexctl store gc", full)
 	}
 	return info, existed, err
 }

@@ -27,14 +27,15 @@ import (
 
 // NewRun is the request for a run.
 type NewRun struct {
-	Question         string     `json:"question,omitempty" doc:"The question; or give it in parameters."`
-	Parameters       jsonObject `json:"parameters,omitempty" doc:"Parameters of the agent; see /v1/agents/{agent}/schema."`
-	MemoryID         string     `json:"memory_id,omitempty" maxLength:"200" doc:"Conversation that the run continues; empty = a new one."`
-	ExecutorMemoryID string     `json:"executor_memory_id,omitempty" maxLength:"200" doc:"Conversation of the executor that the run continues."`
-	Earlier          []Message  `json:"earlier,omitempty" doc:"The conversation before the run, oldest message first. A last message of the user is the question."`
-	Set              []string   `json:"set,omitempty" maxItems:"100" doc:"Overrides of the spec for this run: limits.NAME=VALUE or llms.NAME.model=VALUE."`
-	Files            []RunFile  `json:"files,omitempty" maxItems:"100" doc:"Files for the run, from uploaded artifacts: their names are added to the prompts, and file tools can open them."`
-	RunID            string     `json:"run_id,omitempty" maxLength:"64" pattern:"^[a-zA-Z0-9][a-zA-Z0-9_.-]*$" doc:"Id of the run; empty = generated."`
+	Question         string            `json:"question,omitempty" doc:"The question; or give it in parameters."`
+	Parameters       jsonObject        `json:"parameters,omitempty" doc:"Parameters of the agent; see /v1/agents/{agent}/schema."`
+	MemoryID         string            `json:"memory_id,omitempty" maxLength:"200" doc:"Conversation that the run continues; empty = a new one."`
+	ExecutorMemoryID string            `json:"executor_memory_id,omitempty" maxLength:"200" doc:"Conversation of the executor that the run continues."`
+	Earlier          []Message         `json:"earlier,omitempty" doc:"The conversation before the run, oldest message first. A last message of the user is the question."`
+	Set              []string          `json:"set,omitempty" maxItems:"100" doc:"Overrides of the spec for this run: limits.NAME=VALUE or llms.NAME.model=VALUE."`
+	Files            []RunFile         `json:"files,omitempty" maxItems:"100" doc:"Files for the run, from uploaded artifacts: their names are added to the prompts, and file tools can open them."`
+	Labels           map[string]string `json:"labels,omitempty" maxProperties:"32" doc:"For finding the run: filter the list of runs by label=KEY=VALUE. A key has up to 63 letters, digits, _, ., / and -; a value up to 200 bytes without control characters."`
+	RunID            string            `json:"run_id,omitempty" maxLength:"64" pattern:"^[a-zA-Z0-9][a-zA-Z0-9_.-]*$" doc:"Id of the run; empty = generated."`
 }
 
 // Message is a message of a conversation.
@@ -180,6 +181,9 @@ func (c *caller) request(in *createRequest) (agents.Request, error) {
 	if bad := invalidFile(b.Files); bad != nil {
 		return agents.Request{}, bad
 	}
+	if bad := invalidLabel(b.Labels); bad != nil {
+		return agents.Request{}, bad
+	}
 	question, earlier, err := opening(b)
 	if err != nil {
 		return agents.Request{}, err
@@ -198,7 +202,7 @@ func (c *caller) request(in *createRequest) (agents.Request, error) {
 	}
 	return agents.Request{
 		RunID: id, Question: question, Parameters: b.Parameters, MemoryID: b.MemoryID, ExecutorMemoryID: b.ExecutorMemoryID,
-		Earlier: earlier, Set: b.Set, By: c.actor(), Digest: requestDigest(in.Agent, jsonvalue.Encode(b)), Tenant: c.Owner, Home: c.Home,
+		Earlier: earlier, Set: b.Set, Labels: b.Labels, By: c.actor(), Digest: requestDigest(in.Agent, jsonvalue.Encode(b)), Tenant: c.Owner, Home: c.Home,
 	}, nil
 }
 
@@ -228,6 +232,19 @@ func requestDigest(of string, body []byte) string {
 	canonical := jsonvalue.Encode(jsonvalue.Decode(body))
 	sum := sha256.Sum256([]byte(of + "\x00" + string(canonical)))
 	return hex.EncodeToString(sum[:16])
+}
+
+// invalidLabel returns the problem of a label that a run cannot have.
+func invalidLabel(labels map[string]string) *problem.Problem {
+	err := engine.CheckLabels(labels)
+	if err == nil {
+		return nil
+	}
+	p := problem.New(problem.InvalidRequest, "%v", err).At("/labels")
+	if bad, ok := errors.AsType[*engine.LabelError](err); ok && bad.Key != "" {
+		p = p.At("/labels/" + escapePointer(bad.Key))
+	}
+	return p
 }
 
 // opening returns the question of a run and the conversation before it.

@@ -51,7 +51,10 @@ func schemaName(t reflect.Type, hint string) string {
 	}
 	name := huma.DefaultSchemaNamer(t, hint)
 	pkg := t.PkgPath()[strings.LastIndexByte(t.PkgPath(), '/')+1:]
-	if pkg == "" || pkg == "api" {
+	switch {
+	case name == "": // a list
+		return ""
+	case pkg == "" || pkg == "api":
 		return strings.ToUpper(name[:1]) + name[1:]
 	}
 	return strings.ToUpper(pkg[:1]) + pkg[1:] + name

@@ -121,14 +121,17 @@ func (c *caller) deletable(id string) error {
 }
 
 type listRequest struct {
-	Agent    string `query:"agent" doc:"Only runs of this agent."`
-	Status   string `query:"status" doc:"Only runs with this status or stop reason."`
-	Waiting  bool   `query:"waiting" doc:"Only runs that wait for an answer."`
-	MemoryID string `query:"memory_id" doc:"Only runs of this conversation."`
-	Since    string `query:"since" doc:"Only runs that started at this time or later (RFC 3339)."`
-	Until    string `query:"until" doc:"Only runs that started before this time (RFC 3339)."`
-	Limit    int    `query:"limit" default:"50" minimum:"1" maximum:"500" doc:"Maximum number of runs."`
-	Cursor   string `query:"cursor" doc:"Where the page starts: next of the previous page."`
+	Agent    string   `query:"agent" doc:"Only runs of this agent."`
+	Status   string   `query:"status" doc:"Only runs with this status or stop reason."`
+	Waiting  bool     `query:"waiting" doc:"Only runs that wait for an answer."`
+	MemoryID string   `query:"memory_id" doc:"Only runs of this conversation."`
+	Label    []string `query:"label,explode" maxItems:"32" doc:"Only runs with this label, as KEY=VALUE; repeat it for several."`
+	Q        string   `query:"q" maxLength:"200" doc:"Only runs whose question contains this text, ignoring case."`
+	Prefix   string   `query:"prefix" maxLength:"64" doc:"Only runs whose id starts with this text."`
+	Since    string   `query:"since" doc:"Only runs that started at this time or later (RFC 3339)."`
+	Until    string   `query:"until" doc:"Only runs that started before this time (RFC 3339)."`
+	Limit    int      `query:"limit" default:"50" minimum:"1" maximum:"500" doc:"Maximum number of runs."`
+	Cursor   string   `query:"cursor" doc:"Where the page starts: next of the previous page."`
 }
 
 // RunList is a page of runs.
@@ -162,9 +165,12 @@ func (s *server) listRuns(ctx context.Context, in *listRequest) (reply, error) {
 
 // filter returns the filter of a request.
 func (c *caller) filter(in *listRequest) (f runs.Filter, err error) {
-	f = runs.Filter{Limit: in.Limit, MemoryID: in.MemoryID, Waiting: in.Waiting, Match: c.matcher(in.Agent, in.Status)}
+	f = runs.Filter{Limit: in.Limit, MemoryID: in.MemoryID, Waiting: in.Waiting, Prefix: in.Prefix, Question: in.Q, Match: c.matcher(in.Agent, in.Status)}
 	if in.Status != "" && in.Status != string(manager.Queued) && !runs.IsStatus(in.Status) {
 		return f, problem.New(problem.InvalidRequest, "query parameter status: unknown status %q; use queued, %s, or a stop reason", in.Status, strings.Join(runs.Statuses(), ", "))
+	}
+	if f.Labels, err = engine.ParseLabels(in.Label); err != nil {
+		return f, problem.New(problem.InvalidRequest, "query parameter label: %v", err)
 	}
 	if f.Since, err = timeOf("since", in.Since); err != nil {
 		return f, err

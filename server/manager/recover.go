@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -157,7 +158,7 @@ func (m *Manager) parkedQuestions(ctx context.Context, sum runs.Summary) []asked
 	c := &m.parked
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e, ok := c.was[sum.Run]; ok && e.state == sum {
+	if e, ok := c.was[sum.Run]; ok && reflect.DeepEqual(e.state, sum) {
 		return e.open
 	}
 	r, err := m.o.Runs.Read(sum.Run)

@@ -46,7 +46,7 @@ const (
 	Internal            Code = "internal"
 	StoreCorrupt        Code = "store_corrupt"
 	StoreFull           Code = "store_full"
-	QuotaExceeded       Code = "quota_exceeded"
+	ArtifactsFull       Code = "artifacts_full"
 	QueueFull           Code = "queue_full"
 	ShuttingDown        Code = "shutting_down"
 	Unavailable         Code = "unavailable"
@@ -92,7 +92,7 @@ var definitions = map[Code]struct {
 	Internal:            {http.StatusInternalServerError, "internal error"},
 	StoreCorrupt:        {http.StatusInternalServerError, "journal is corrupt"},
 	StoreFull:           {http.StatusInsufficientStorage, "disk full"},
-	QuotaExceeded:       {http.StatusInsufficientStorage, "quota exceeded"},
+	ArtifactsFull:       {http.StatusInsufficientStorage, "too many artifacts"},
 	QueueFull:           {http.StatusServiceUnavailable, "queue full"},
 	ShuttingDown:        {http.StatusServiceUnavailable, "server is shutting down"},
 	Unavailable:         {http.StatusServiceUnavailable, "temporarily unavailable"},

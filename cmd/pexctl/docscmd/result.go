@@ -12,7 +12,7 @@ func ResultPage() []byte {
 	var b bytes.Buffer
 	b.WriteString(generatedMark + "# The result of a run\n\n" +
 		"`pexctl run -o json`, `resume -o json` and `runs show -o json` print one object. New versions only add fields. " +
-		"A field without a value is `\"\"`, `0`, `[]`, `{}` or `null`. `conversation` is omitted unless you pass `--include conversation`.\n\n" +
+		"A field without a value is `\"\"`, `0`, `[]`, `{}` or `null`. `conversation` is omitted unless you pass `--include conversation`, and `labels` if the run has none.\n\n" +
 		"- `response` is the answer as text, `output` its value under `output.schema`.\n" +
 		"- `final_response` is the message with the answer. `text` is the answer, without the JSON that a planner wraps it in; " +
 		"`id`, `model`, `stop_reason` and `usage` are those of the model's reply. It is `null` if no model wrote the answer.\n" +

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -27,11 +28,13 @@ func runsLsCommand(env *ui.Env) *cli.Command {
 			"pexctl runs ls --status interrupted # Waiting for an answer, or suspended",
 			"pexctl runs ls --status max_steps # By stop reason",
 			"pexctl runs ls --spec triage --limit 0 # All runs of one agent",
+			"pexctl runs ls --label team=shop # By a label of run --label",
 			"pexctl runs ls -o json | jq -r '.[].run_id'",
 		),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "status", Usage: "`STATUS`: Only runs with this status or stop reason"},
 			&cli.StringFlag{Name: "spec", Usage: "`NAME`: Only runs of the spec with this metadata.name"},
+			&cli.StringSliceFlag{Name: "label", Usage: "`KEY=VALUE`: Only runs with this label; repeat it for several"},
 			&cli.IntFlag{Name: "limit", Value: 50, Usage: "List at most `N` runs, 0 for all (default: 50)"},
 			ui.OutputFlag(), project.HomeFlag(), serverFlag(),
 		},
@@ -46,7 +49,12 @@ func runsLs(c *ui.Call) error {
 	if c.Int("limit") < 0 {
 		return failure.Usagef("invalid value %d for --limit; use a number of runs, or 0 for all", c.Int("limit"))
 	}
-	filter := runs.Filter{Status: c.String("status"), Spec: c.String("spec"), Limit: c.Int("limit")}
+	labels, err := engine.ParseLabels(c.StringSlice("label"))
+	if err != nil {
+		return failure.Usagef("--label: %w", err)
+	}
+	filter := runs.Filter{
+		Labels: labels, Status: c.String("status"), Spec: c.String("spec"), Limit: c.Int("limit")}
 	all, more, err := listRuns(c, filter)
 	if err != nil {
 		return err
@@ -74,7 +82,7 @@ func checkStatus(c *ui.Call, status string) error {
 
 // listRuns returns the runs that match, and how many more there are.
 func listRuns(c *ui.Call, f runs.Filter) (found []runs.Summary, more int, err error) {
-	server, err := openServer(c, "status", "spec", "limit")
+	server, err := openServer(c, "status", "spec", "label", "limit")
 	if err != nil {
 		return nil, 0, err
 	}
@@ -106,14 +114,7 @@ func printRuns(c *ui.Call, all []runs.Summary, more int, f runs.Filter) {
 		fmt.Fprintln(c.Stderr, noRunsText(c, f))
 		return
 	}
-	rows := [][]string{{"RUN", "STATUS", "SPEC", "STARTED", "STEPS", "COST", "QUESTION"}}
-	for _, s := range all {
-		rows = append(rows, []string{
-			s.Run, statusText(s), cmp.Or(s.Spec.Name, "-"), ui.FormatStart(c, s.StartedAt),
-			strconv.Itoa(s.Steps), ui.Cost(s.CostUSD), cmp.Or(s.Problem, s.Question),
-		})
-	}
-	ui.Table(c.Stdout, rows)
+	ui.Table(c.Stdout, tableOf(c, all))
 	switch {
 	case more > 0 && c.Server != "":
 		fmt.Fprintln(c.Stderr, "there are more; use --limit 0 to list all")
@@ -122,9 +123,29 @@ func printRuns(c *ui.Call, all []runs.Summary, more int, f runs.Filter) {
 	}
 }
 
+// tableOf returns the rows of a list. It has a column with labels if a run has some.
+func tableOf(c *ui.Call, all []runs.Summary) [][]string {
+	head := []string{"RUN", "STATUS", "SPEC", "STARTED", "STEPS", "COST", "QUESTION"}
+	hasLabels := slices.ContainsFunc(all, func(s runs.Summary) bool { return len(s.Labels) > 0 })
+	withLabels := func(row []string, labels string) []string {
+		if hasLabels {
+			row = slices.Insert(row, len(row)-1, labels)
+		}
+		return row
+	}
+	rows := [][]string{withLabels(head, "LABELS")}
+	for _, s := range all {
+		rows = append(rows, withLabels([]string{
+			s.Run, statusText(s), cmp.Or(s.Spec.Name, "-"), ui.FormatStart(c, s.StartedAt),
+			strconv.Itoa(s.Steps), ui.Cost(s.CostUSD), cmp.Or(s.Problem, s.Question),
+		}, cmp.Or(engine.FormatLabels(s.Labels), "-")))
+	}
+	return rows
+}
+
 // noRunsText explains an empty list.
 func noRunsText(c *ui.Call, f runs.Filter) string {
-	if f.Status != "" || f.Spec != "" {
+	if f.Status != "" || f.Spec != "" || len(f.Labels) > 0 {
 		return "no matching runs; pexctl runs ls lists all"
 	}
 	if c.Server != "" {

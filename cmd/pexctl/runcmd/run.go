@@ -48,7 +48,7 @@ func RunCommand(env *ui.Env) *cli.Command {
 				&cli.StringFlag{Name: "executor-memory-id", Usage: "Store the executor's steps in conversation `ID`, and show the executor the earlier steps of this conversation (default: the --memory-id plus \"/executor\")"},
 			),
 			newReplayFlags(),
-			ui.Group(ui.GroupRunning, detachFlag()),
+			ui.Group(ui.GroupRunning, detachFlag(), &cli.StringSliceFlag{Name: "label", Usage: "`KEY=VALUE`: Set a label of the run; pexctl runs ls --label finds it"}),
 			newRecordFlags(),
 			project.SpecFiles(),
 			[]cli.Flag{
@@ -65,7 +65,7 @@ func RunCommand(env *ui.Env) *cli.Command {
 type runFlags struct {
 	sessionFlags
 	replay                            replayFlags
-	params, files                     []string
+	params, files, labels             []string
 	paramsFile, messages              string // JSON files; ui.FromStdin for stdin; "" for none
 	runID, memoryID, executorMemoryID string
 	detach                            bool
@@ -74,7 +74,7 @@ type runFlags struct {
 func readRunFlags(c *ui.Call) (f runFlags, err error) {
 	f = runFlags{
 		replay: replayFlags{c.String("replay"), c.String("from"), c.String("on-drift")},
-		params: c.StringSlice("param"), files: c.StringSlice("file"), paramsFile: c.String("params"), messages: c.String("messages"),
+		params: c.StringSlice("param"), files: c.StringSlice("file"), labels: c.StringSlice("label"), paramsFile: c.String("params"), messages: c.String("messages"),
 		runID: c.String("run-id"), memoryID: c.String("memory-id"), executorMemoryID: c.String("executor-memory-id"),
 		detach: c.Bool("detach"),
 	}
@@ -87,7 +87,7 @@ func runSpec(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	server, err := openServer(c, "param", "params", "messages", "memory-id", "executor-memory-id", "set", "run-id", "events", "include", "detach")
+	server, err := openServer(c, "param", "params", "messages", "memory-id", "executor-memory-id", "set", "run-id", "label", "file", "events", "include", "detach")
 	if err != nil {
 		return err
 	}
@@ -189,6 +189,9 @@ func (f *runFlags) input(c *ui.Call, p *engine.Program, from *recording) (engine
 	in := engine.Input{
 		Parameters: params, MemoryID: f.memoryID, Files: f.files,
 		ExecutorMemoryID: f.executorMemoryID, Earlier: earlier,
+	}
+	if in.Labels, err = engine.ParseLabels(f.labels); err != nil {
+		return engine.Input{}, failure.Usagef("--label: %w", err)
 	}
 	if len(in.Files) > 0 {
 		if in.FilesDir, err = os.Getwd(); err != nil {

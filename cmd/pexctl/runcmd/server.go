@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -89,9 +90,9 @@ func (s *serverRuns) find(word string) (string, error) {
 		return "", failure.WithHintf(failure.Usagef("no run given"), "use pexctl %[1]s RUN, or pexctl %[1]s last for the latest", s.c.Name)
 	}
 	if word != runs.Latest {
-		return word, nil
+		return s.findPrefix(word)
 	}
-	page, err := s.List(s.c.Context, "", 1, "")
+	page, err := s.List(s.c.Context, apiclient.Filter{}, 1, "")
 	if err != nil {
 		return "", s.fail(err)
 	}
@@ -99,6 +100,32 @@ func (s *serverRuns) find(word string) (string, error) {
 		return "", failure.NotFoundf("", "no runs on %s", s.URL())
 	}
 	return page.Runs[0].Run, nil
+}
+
+// findPrefix returns the only run whose id starts with a word, or is it. A word that starts no
+// id is returned as it is: the server says that there is no such run.
+func (s *serverRuns) findPrefix(word string) (string, error) {
+	const enough = 500 // the maximum of a page
+	page, err := s.List(s.c.Context, apiclient.Filter{Prefix: word}, enough, "")
+	if err != nil {
+		return "", s.fail(err)
+	}
+	ids := make([]string, len(page.Runs))
+	for i, sum := range page.Runs {
+		ids[i] = sum.Run
+	}
+	switch {
+	case len(ids) == 0, slices.Contains(ids, word), page.Next != "":
+		return word, nil
+	case len(ids) == 1:
+		return ids[0], nil
+	}
+	slices.Sort(ids)
+	const shown = 5
+	if len(ids) > shown {
+		return "", failure.Usagef("ambiguous run id %s: it matches %d runs on %s: %s, ...; use a longer prefix", word, len(ids), s.URL(), strings.Join(ids[:shown], ", "))
+	}
+	return "", failure.Usagef("ambiguous run id %s: it matches %d runs on %s: %s; use a longer prefix", word, len(ids), s.URL(), ui.List(ids))
 }
 
 // runArg returns the only argument of a command, a run.

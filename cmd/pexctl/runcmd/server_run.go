@@ -4,6 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
@@ -38,7 +42,12 @@ func (f *runFlags) runOnServer(c *ui.Call, s *serverRuns) error {
 	if err != nil {
 		return err
 	}
+	files, err := s.upload(in.Files)
+	if err != nil {
+		return err
+	}
 	request := apiclient.NewRun{
+		Files: files, Labels: in.Labels,
 		Parameters: in.Parameters, MemoryID: in.MemoryID, ExecutorMemoryID: in.ExecutorMemoryID,
 		Earlier: messagesOf(in.Earlier), Set: c.Set, RunID: in.RunID,
 	}
@@ -49,6 +58,31 @@ func (f *runFlags) runOnServer(c *ui.Call, s *serverRuns) error {
 		return s.printDetached(in, f.outputFlags)
 	}
 	return s.execute(in.RunID, f.sessionFlags, engine.Event{})
+}
+
+// upload uploads files for a run. Their names are their paths; those outside of the working
+// directory have only their base names.
+func (s *serverRuns) upload(paths []string) (out []apiclient.File, err error) {
+	of := map[string]string{} // paths by name
+	for _, path := range paths {
+		name := filepath.ToSlash(filepath.Clean(path))
+		if !filepath.IsLocal(path) {
+			name = filepath.Base(path)
+		}
+		if other, taken := of[name]; taken {
+			return nil, failure.Usagef("--file: %s and %s would both be named %s on the server; rename one", other, path, name)
+		}
+		of[name] = path
+		id, err := s.Upload(s.c.Context, func() (io.ReadCloser, error) { return os.Open(path) })
+		if _, ok := errors.AsType[*fs.PathError](err); ok {
+			return nil, failure.Usagef("--file: %w", err)
+		}
+		if err != nil {
+			return nil, s.fail(fmt.Errorf("--file %s: %w", path, err))
+		}
+		out = append(out, apiclient.File{Name: name, Artifact: id})
+	}
+	return out, nil
 }
 
 // noAgent returns the error for an agent that does not exist.

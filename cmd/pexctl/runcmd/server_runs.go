@@ -25,7 +25,7 @@ func (s *serverRuns) list(f runs.Filter) (found []runs.Summary, more int, err er
 	const perPage = 200
 	found = []runs.Summary{}
 	for cursor := ""; ; {
-		page, err := s.List(s.c.Context, f.Status, perPage, cursor)
+		page, err := s.List(s.c.Context, apiclient.Filter{Status: f.Status, Labels: f.Labels}, perPage, cursor)
 		if err != nil {
 			return nil, 0, s.fail(err)
 		}

@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	callTime    = 90 * time.Second // of a request that is no feed
-	maxResponse = 256 << 20        // bytes of a response that is no feed
+	callTime    = 90 * time.Second // of a request that is no feed or upload
+	uploadTime  = 15 * time.Minute
+	maxResponse = 256 << 20 // bytes of a response that is no feed
 )
 
 // Settings configure a Client.
@@ -72,11 +73,11 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// send sends a request; body is encoded as JSON, nil = none. The caller closes the body of
+// send sends a request; body is an io.Reader, or is encoded as JSON, nil = none. The caller closes the body of
 // the response. A response with an error status becomes an *Error.
 func (c *Client) send(ctx context.Context, method, path string, body any, header http.Header) (*http.Response, error) {
-	var content io.Reader
-	if body != nil {
+	content, isFile := body.(io.Reader)
+	if body != nil && !isFile {
 		b, err := json.Marshal(body)
 		if err != nil {
 			return nil, err
@@ -88,7 +89,10 @@ func (c *Client) send(ctx context.Context, method, path string, body any, header
 		return nil, err
 	}
 	maps.Copy(req.Header, header)
-	if body != nil {
+	switch {
+	case isFile:
+		req.Header.Set("Content-Type", "application/octet-stream")
+	case body != nil:
 		req.Header.Set("Content-Type", "application/json")
 	}
 	if c.token != "" {
@@ -109,6 +113,11 @@ func (c *Client) send(ctx context.Context, method, path string, body any, header
 func (c *Client) call(ctx context.Context, method, path string, body any) (int, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
+	return c.receive(ctx, method, path, body)
+}
+
+// receive is call without a time limit of its own.
+func (c *Client) receive(ctx context.Context, method, path string, body any) (int, []byte, error) {
 	res, err := c.send(ctx, method, path, body, nil)
 	if err != nil {
 		return 0, nil, err

@@ -53,7 +53,7 @@ func TestRequests(t *testing.T) {
 	c := newClient(t, func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		got = append(got, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+string(b)))
-		if r.Header.Get("Authorization") != "Bearer pex_secret" || len(b) > 0 && r.Header.Get("Content-Type") != "application/json" {
+		if r.Header.Get("Authorization") != "Bearer pex_secret" || strings.HasPrefix(string(b), "{") && r.Header.Get("Content-Type") != "application/json" {
 			t.Error(r.Header)
 		}
 		switch r.URL.Path {
@@ -61,6 +61,8 @@ func TestRequests(t *testing.T) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
 		case "/v1/runs/a b/cancel":
 			fmt.Fprint(w, `{"run_id":"a b","status":"completed"}`)
+		case "/v1/artifacts":
+			fmt.Fprint(w, `{"sha256":"5e884898","size":7}`)
 		default:
 			fmt.Fprint(w, `{}`)
 		}
@@ -74,8 +76,13 @@ func TestRequests(t *testing.T) {
 	status, e := c.Cancel(ctx, "a b")
 	try(e)
 	try(c.Delete(ctx, "r-1", true))
-	_, e = c.List(ctx, "failed", 5, "x/y")
+	_, e = c.List(ctx, apiclient.Filter{Status: "failed", Prefix: "r-", Labels: map[string]string{"team": "a&b"}}, 5, "x/y")
 	try(e)
+	id, e := c.Upload(ctx, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("content")), nil })
+	try(e)
+	if id != "5e884898" {
+		t.Errorf("uploaded as %q", id)
+	}
 	if err != nil || status != "completed" {
 		t.Error(status, err)
 	}
@@ -85,7 +92,8 @@ func TestRequests(t *testing.T) {
 		`POST /v1/runs/r-1/resume {"keep_spec":true,"set":[]}`,
 		`POST /v1/runs/a%20b/cancel`,
 		`DELETE /v1/runs/r-1?force=true`,
-		`GET /v1/runs?cursor=x%2Fy&limit=5&status=failed`,
+		`GET /v1/runs?cursor=x%2Fy&label=team%3Da%26b&limit=5&prefix=r-&status=failed`,
+		`POST /v1/artifacts content`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

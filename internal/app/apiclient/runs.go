@@ -43,12 +43,45 @@ func (c *Client) Agents(ctx context.Context) (names []string, err error) {
 
 // NewRun is a run to be started.
 type NewRun struct {
-	Parameters       map[string]any `json:"parameters,omitempty"`
-	MemoryID         string         `json:"memory_id,omitempty"`
-	ExecutorMemoryID string         `json:"executor_memory_id,omitempty"`
-	Earlier          []Message      `json:"earlier,omitempty"`
-	Set              []string       `json:"set,omitempty"`
-	RunID            string         `json:"run_id"`
+	Parameters       map[string]any    `json:"parameters,omitempty"`
+	MemoryID         string            `json:"memory_id,omitempty"`
+	ExecutorMemoryID string            `json:"executor_memory_id,omitempty"`
+	Earlier          []Message         `json:"earlier,omitempty"`
+	Set              []string          `json:"set,omitempty"`
+	Files            []File            `json:"files,omitempty"`
+	Labels           map[string]string `json:"labels,omitempty"`
+	RunID            string            `json:"run_id"`
+}
+
+// File is an uploaded file for a run.
+type File struct {
+	Name     string `json:"name"`     // in prompts
+	Artifact string `json:"artifact"` // see Upload
+}
+
+// Upload uploads a file for runs and returns its id. open opens it; a broken connection is
+// repeated.
+func (c *Client) Upload(ctx context.Context, open func() (io.ReadCloser, error)) (id string, err error) {
+	err = c.retry(ctx, func() error {
+		file, err := open()
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		ctx, cancel := context.WithTimeout(ctx, uploadTime)
+		defer cancel()
+		_, b, err := c.receive(ctx, http.MethodPost, "/v1/artifacts", file)
+		if err != nil {
+			return err
+		}
+		var stored struct {
+			SHA256 string `json:"sha256"`
+		}
+		err = decode(c.base, b, &stored)
+		id = stored.SHA256
+		return err
+	})
+	return id, err
 }
 
 // Message is a message of the conversation before a run.
@@ -97,14 +130,23 @@ type Page struct {
 	Next string         `json:"next"` // cursor of the next page; "" = this is the last
 }
 
-// List returns a page of at most limit runs. status is a status or stop reason; "" = any.
-func (c *Client) List(ctx context.Context, status string, limit int, cursor string) (page Page, err error) {
+// Filter selects runs. Its zero value selects all.
+type Filter struct {
+	Status string            // a status or stop reason
+	Prefix string            // start of the id
+	Labels map[string]string // all of them
+}
+
+// List returns a page of at most limit runs.
+func (c *Client) List(ctx context.Context, f Filter, limit int, cursor string) (page Page, err error) {
 	query := url.Values{"limit": {strconv.Itoa(limit)}}
-	if status != "" {
-		query.Set("status", status)
+	for name, value := range map[string]string{"status": f.Status, "prefix": f.Prefix, "cursor": cursor} {
+		if value != "" {
+			query.Set(name, value)
+		}
 	}
-	if cursor != "" {
-		query.Set("cursor", cursor)
+	for key, value := range f.Labels {
+		query.Add("label", key+"="+value)
 	}
 	err = c.get(ctx, "/v1/runs?"+query.Encode(), &page)
 	return page, err
