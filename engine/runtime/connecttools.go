@@ -165,7 +165,7 @@ func (r *run) listTools(s *scope, t *BoundTool, set tool.Toolset) (*tool.Listing
 	case failed && f.Code == changedTools:
 		return nil, stop.Fail(stop.ToolsChanged, "tools."+t.Spec.Name, "%s", f.Message)
 	case failed:
-		s.Record(engine.WarningAdded{Text: fmt.Sprintf("tools.%s: its tools are unavailable: %s", t.Spec.Name, f.Message)})
+		s.Record(engine.WarningAdded{Text: fmt.Sprintf("tools.%s: unavailable: %s", t.Spec.Name, f.Message)})
 		return nil, nil
 	}
 	return l, err

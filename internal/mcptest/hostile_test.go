@@ -37,7 +37,7 @@ const (
 	callFailed   = `(?s)^run completed\ncall srv__echo error: .*`
 	callTimedOut = `(?s)^run completed\ncall srv__echo timeout: .*`
 	needsReview  = `(?s)^run interrupted\n.*asks needs_review: `
-	noTools      = `(?s)^run completed\ncall srv__echo error: .*warning: tools\.srv: its tools are unavailable: .*`
+	noTools      = `(?s)^run completed\ncall srv__echo error: .*warning: tools\.srv: unavailable: .*`
 )
 
 var rows = []testRow{

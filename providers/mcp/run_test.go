@@ -163,7 +163,7 @@ func TestUnavailableServerIsAWarning(t *testing.T) {
 	if len(got) != 1 || !strings.Contains(got[0], `unknown tool "peer__echo"`) {
 		t.Errorf("%+v, calls %q", res.StopReason, got)
 	}
-	if len(res.Warnings) != 1 || !strings.Contains(res.Warnings[0], "its tools are unavailable") || !strings.Contains(res.Warnings[0], "no database") {
+	if len(res.Warnings) != 1 || !strings.Contains(res.Warnings[0], ": unavailable: ") || !strings.Contains(res.Warnings[0], "no database") {
 		t.Errorf("warnings %q", res.Warnings)
 	}
 }

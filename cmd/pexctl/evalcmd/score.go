@@ -45,7 +45,7 @@ func evalScoreCommand(env *ui.Env) *cli.Command {
 		Flags: append(append(suiteFlags(),
 			&cli.StringFlag{Name: "id", Value: "last", Usage: "`ID`: Id of the evaluation (default: the latest of the suite)"},
 			&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "Grade `N` rows at a time"},
-			&cli.StringFlag{Name: "baseline", Usage: "Compare with `WHAT`: a baseline file, git:REF (the suite's baseline in that commit), git:REF:PATH, or run:ID (evaluation ID)"},
+			&cli.StringFlag{Name: "baseline", Usage: "Compare with `WHAT`: a baseline file, git:REF (the suite's baseline in that commit), git:REF:PATH, or run:ID (an evaluation)"},
 		), append(append(outputs.ReportFlags(), ui.LiveFlags()...), ui.OutputFlag(), project.HomeFlag())...),
 		Action: env.Action(withFlags(evalScore), 1),
 	}

@@ -28,7 +28,7 @@ func evalShowCommand(env *ui.Env) *cli.Command {
 			"pexctl eval show last --case c-17 # The run of one case",
 		),
 		Flags: append(append(suiteFlags(), suiteFlag(),
-			&cli.StringFlag{Name: "baseline", Usage: "Compare with `WHAT`: a baseline file, git:REF (the suite's baseline in that commit), git:REF:PATH, or run:ID (evaluation ID) (default: that of the suite)"},
+			&cli.StringFlag{Name: "baseline", Usage: "Compare with `WHAT`: a baseline file, git:REF (the suite's baseline in that commit), git:REF:PATH, or run:ID (an evaluation) (default: that of the suite)"},
 			&cli.StringFlag{Name: "case", Usage: "Show the run of case `ID` instead"},
 			&cli.StringFlag{Name: "variant", Usage: "With --case: the variant `NAME`"},
 			&cli.IntFlag{Name: "trial", Value: 1, Usage: "With --case: the trial number `N` (default: 1)"},

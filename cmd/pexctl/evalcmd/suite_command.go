@@ -26,7 +26,7 @@ func Command(env *ui.Env) *cli.Command {
 			ui.Group(ui.GroupCommon, project.SetFlag("suite"),
 				&cli.BoolFlag{Name: "dry-run", Usage: "Print the number of trials and their estimated cost; run nothing"},
 				&cli.Float64Flag{Name: "max-cost", Usage: "Stop before the evaluation costs more than `USD`"},
-				&cli.StringFlag{Name: "baseline", Usage: "Compare with `WHAT`: a baseline file, git:REF (the suite's baseline in that commit), git:REF:PATH, or run:ID (evaluation ID)"},
+				&cli.StringFlag{Name: "baseline", Usage: "Compare with `WHAT`: a baseline file, git:REF (the suite's baseline in that commit), git:REF:PATH, or run:ID (an evaluation)"},
 				&cli.IntFlag{Name: "repeat", Usage: "Run `N` trials per case"},
 				&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "Run `N` trials at a time"},
 				&cli.BoolFlag{Name: "watch", Usage: "Whenever a file of the evaluation changes, run the failed cases and the changed cases again. If there are none, run all cases. Stop with Ctrl-C. --max-cost limits the total cost"},

@@ -21,7 +21,7 @@ import (
 )
 
 // vetDescription is the --help text of vet below the examples.
-const vetDescription = `FILE is a spec, its folder, a library, tests, a suite, a price file, a server file or a token file; DIR/... means all such files below DIR. Without FILE, checks the spec in this folder. Diagnostics go to stdout. If stdout and stderr are two files or pipes, text diagnostics go to both.
+const vetDescription = `FILE is a spec, its folder, a library, tests, a suite, a price file, a server file or a token file; DIR/... means all such files below DIR. Without FILE, checks the spec in this folder. Diagnostics go to stdout.
 
 To suppress a warning, add a comment with a reason on its line or on the line above:
 
