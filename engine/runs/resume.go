@@ -14,6 +14,7 @@ type ResumeOptions struct {
 	Answers  []Answer // to open questions
 	Set      []string // limits to raise: limits.NAME=VALUE
 	KeepSpec bool     // continue with the original spec even if its file has changed
+	Unready  bool     // continue even if an API key is missing, so that model calls fail
 }
 
 // Resume locks a run and prepares it to continue: after a crash, with answers to its
@@ -69,7 +70,7 @@ func (se *Session) prepare(ctx context.Context, r *Run, t ResumeOptions) error {
 			return err
 		}
 	}
-	if env.Ready != nil && CallsModels(se.Input.From) {
+	if env.Ready != nil && !t.Unready && CallsModels(se.Input.From) {
 		if err := env.Ready(r.Program, r.Start); err != nil {
 			return err
 		}

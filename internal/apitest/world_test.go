@@ -29,6 +29,7 @@ import (
 	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/providers/badger"
 	"github.com/pexctl/pex/providers/cassette"
+	"github.com/pexctl/pex/providers/openai"
 	"github.com/pexctl/pex/providers/scripted"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/api"
@@ -57,11 +58,18 @@ type world struct {
 	slots   *manager.Slots
 	tenants map[string]*api.Tenant
 	streams *feed.Streams
-	handler http.Handler
+	handler http.Handler // without the identities of requests
+	change  func(*manager.Options)
 }
 
 // newWorld starts a server. project is a folder with a folder for each agent.
 func newWorld(t testing.TB, project string, slots *manager.Slots) *world {
+	t.Helper()
+	return newWorldWith(t, project, slots, func(*manager.Options) {})
+}
+
+// newWorldWith is newWorld with other options of the managers of all tenants.
+func newWorldWith(t testing.TB, project string, slots *manager.Slots, change func(*manager.Options)) *world {
 	t.Helper()
 	shared := agents.NewSharedMemory(func(dir, tenant string) memory.Store { return badger.Open(dir, badger.Options{Tenant: tenant}) })
 	t.Cleanup(func() {
@@ -70,11 +78,11 @@ func newWorld(t testing.TB, project string, slots *manager.Slots) *world {
 		}
 	})
 	w := &world{
-		t: t, dir: project, slots: slots, memory: shared, streams: feed.NewStreams(64, 0), tenants: map[string]*api.Tenant{},
+		t: t, dir: project, slots: slots, memory: shared, streams: feed.NewStreams(64, 0), tenants: map[string]*api.Tenant{}, change: change,
 	}
 	w.catalog = &catalog.Catalog{
 		Catalog: engine.Catalog{
-			Models: component.Set[model.Settings, model.Model]{scripted.Scripted},
+			Models: component.Set[model.Settings, model.Model]{scripted.Scripted, openai.OpenAI},
 			Tools:  builtintool.All(),
 			Nodes:  node.All(),
 		},
@@ -98,10 +106,10 @@ func newWorld(t testing.TB, project string, slots *manager.Slots) *world {
 	for _, name := range []string{"", "other"} {
 		w.tenants[name] = w.tenant(name)
 	}
-	w.handler = identified(api.New(api.Options{
+	w.handler = api.New(api.Options{
 		Tenant: func(name string) *api.Tenant { return w.tenants[name] },
 		Agents: w.agents, Export: w.export, Version: "test", Streams: w.streams,
-	}))
+	})
 	return w
 }
 
@@ -131,7 +139,9 @@ func (w *world) tenant(name string) *api.Tenant {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	m := manager.New(manager.Options{Runs: service, Slots: w.slots, Tenant: name, ParkAfter: time.Nanosecond})
+	o := manager.Options{Runs: service, Slots: w.slots, Tenant: name, ParkAfter: time.Nanosecond}
+	w.change(&o)
+	m := manager.New(o)
 	w.t.Cleanup(func() {
 		if err := m.Close(context.Background()); err != nil {
 			w.t.Error(err)
@@ -164,7 +174,7 @@ func (w *world) do(client, method, target string, header http.Header, body strin
 	maps.Copy(r.Header, header)
 	r.Header.Set("X-Client", client)
 	out := httptest.NewRecorder()
-	w.handler.ServeHTTP(out, r)
+	identified(w.handler).ServeHTTP(out, r)
 	return out
 }
 

@@ -53,6 +53,7 @@ type activeRun struct {
 	run       string
 	agent     string        // see engine.Input
 	memory    string        // conversation; "" = none
+	isNew     bool          // nothing of it was executed before
 	cancelled chan struct{} // closed by the first request to cancel the run
 	cancel    sync.Once
 	slot      *Slot

@@ -50,6 +50,7 @@ func (m *Manager) Start(ctx context.Context, n runs.NewRun, busy OnBusy) (existe
 	if err := session.Close(); err != nil {
 		m.log(a.run, "close a queued run", err)
 	}
+	a.isNew = true
 	go m.executeLater(a)
 	return false, nil
 }
@@ -172,7 +173,7 @@ func (m *Manager) executeLater(a *activeRun) {
 		m.release(a, Suspended)
 		return
 	}
-	session, err := m.reopen(a.run)
+	session, err := m.reopen(a)
 	if ended, ok := errors.AsType[*runs.EndedError](err); ok { // it was cancelled
 		m.replay(m.ctx, a.run, a.feed)
 		m.costs.settle(a.run, ended.Result.Usage.CostUSD)
@@ -191,10 +192,11 @@ func (m *Manager) executeLater(a *activeRun) {
 }
 
 // reopen resumes a run. It waits while a request to cancel the run, or a command that looks at
-// it, has it open.
-func (m *Manager) reopen(run string) (*runs.Session, error) {
+// it, has it open. A new run without an API key fails, as if it had not been queued; others
+// stay suspended, since a restart with the key can continue them.
+func (m *Manager) reopen(a *activeRun) (*runs.Session, error) {
 	for {
-		session, err := m.o.Runs.Resume(m.ctx, run, runs.ResumeOptions{KeepSpec: true})
+		session, err := m.o.Runs.Resume(m.ctx, a.run, runs.ResumeOptions{KeepSpec: true, Unready: a.isNew})
 		if m.ctx.Err() != nil || !errors.As(err, new(*journal.InUseError)) {
 			return session, err
 		}
