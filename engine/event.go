@@ -19,26 +19,27 @@ type EventType string
 
 // The event types; see docs/reference/events.md.
 const (
-	RunStarted       EventType = "run.started"
-	PlanCreated      EventType = "plan.created"
-	StepStartedEvent EventType = "step.started"
-	ModelStarted     EventType = "model.started"
-	ModelDelta       EventType = "model.delta"
-	ModelRetrying    EventType = "model.retrying"
-	ModelCompleted   EventType = "model.completed"
-	ToolStarted      EventType = "tool.started"
-	ToolProgress     EventType = "tool.progress"
-	ToolRetrying     EventType = "tool.retrying"
-	ToolCompleted    EventType = "tool.completed"
-	ToolInterrupted  EventType = "tool.interrupted"
-	StepCompleted    EventType = "step.completed"
-	ReflectCompleted EventType = "reflect.completed"
-	GuardFired       EventType = "guard.fired"
-	LimitReached     EventType = "limit.reached"
-	InterruptRaised  EventType = "interrupt.raised"
-	RunSuspended     EventType = "run.suspended"
-	RunCompleted     EventType = "run.completed"
-	Warning          EventType = "warning"
+	RunStarted           EventType = "run.started"
+	PlanCreated          EventType = "plan.created"
+	StepStartedEvent     EventType = "step.started"
+	ModelStarted         EventType = "model.started"
+	ModelDelta           EventType = "model.delta"
+	ModelRetrying        EventType = "model.retrying"
+	ModelCompleted       EventType = "model.completed"
+	ToolStarted          EventType = "tool.started"
+	ToolProgress         EventType = "tool.progress"
+	ToolRetrying         EventType = "tool.retrying"
+	ToolCompleted        EventType = "tool.completed"
+	ToolInterrupted      EventType = "tool.interrupted"
+	StepCompleted        EventType = "step.completed"
+	ReflectCompleted     EventType = "reflect.completed"
+	GuardFired           EventType = "guard.fired"
+	LimitReached         EventType = "limit.reached"
+	InterruptRaised      EventType = "interrupt.raised"
+	MessageReceivedEvent EventType = "message.received"
+	RunSuspended         EventType = "run.suspended"
+	RunCompleted         EventType = "run.completed"
+	Warning              EventType = "warning"
 )
 
 // Transient reports whether events of the type are not derived from the journal: they
@@ -75,10 +76,11 @@ type Event struct {
 	// are not the run's own; "" = the run itself.
 	Agent string `json:"agent,omitempty"`
 
+	ID         string              `json:"id,omitempty"` // of a user's message
 	Spec       *SpecInfo           `json:"spec,omitempty"`
 	Question   string              `json:"question,omitempty"`
 	Plan       *plan.Plan          `json:"plan,omitempty"`
-	By         string              `json:"by,omitempty"` // node or role it comes from
+	By         string              `json:"by,omitempty"` // node or role it comes from; who sent a message
 	Step       *StepEvent          `json:"step,omitempty"`
 	Model      string              `json:"model,omitempty"` // LLM of the spec
 	Role       string              `json:"role,omitempty"`

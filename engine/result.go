@@ -138,6 +138,8 @@ type Result struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Decisions are the human decisions, in journal order.
 	Decisions []DecisionRecord `json:"decisions,omitempty"`
+	// Messages are the messages that users sent to the run, in journal order.
+	Messages []UserMessage `json:"messages,omitempty"`
 	// FinalResponse is the model message with the answer. Its text is the answer, without
 	// the JSON that a planner wraps it in. Nil = no model wrote it.
 	FinalResponse *ConversationMessage `json:"final_response"`

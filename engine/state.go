@@ -39,6 +39,10 @@ type State struct {
 	Recaps        []Recap      // summaries of conversations
 	Calls         []ToolCalled // finished tool calls, in delivery order
 
+	UserMessages     []UserMessage // of the run, also in the state of a nested run; oldest first
+	SeenMessages     int           // how many of them a model was sent
+	ReviewedMessages int           // how many of them a planner or reflector was sent
+
 	EndedSinceReview []string // ids of steps that ended since the last review of the plan
 	LastEnded        string   // id of the last step that ended
 	ended            []bool   // by plan index
@@ -117,6 +121,14 @@ type (
 		Messages []model.Message
 		Path     string // set by Scope.Record
 	}
+	// MessageReceived is a message from a user.
+	MessageReceived struct{ Message UserMessage }
+	// MessagesSeen reports how many of the user's messages a model was sent. Reviewed: as
+	// planner or reflector.
+	MessagesSeen struct {
+		Count    int
+		Reviewed bool
+	}
 	// Summarized reports that the start of a conversation was summarized.
 	Summarized struct{ Recap Recap }
 )
@@ -134,6 +146,8 @@ func (ToolCalled) fact()      {}
 func (Answered) fact()        {}
 func (WarningAdded) fact()    {}
 func (MessagesAdded) fact()   {}
+func (MessageReceived) fact() {}
+func (MessagesSeen) fact()    {}
 func (Summarized) fact()      {}
 
 // Apply returns the state after f.
@@ -171,6 +185,10 @@ func (s *State) Add(f Fact) {
 		s.Warnings = append(slices.Clip(s.Warnings), f.Text)
 	case MessagesAdded:
 		s.addMessages(f)
+	case MessageReceived:
+		s.UserMessages = append(slices.Clip(s.UserMessages), f.Message)
+	case MessagesSeen:
+		s.markSeen(f)
 	case Summarized:
 		s.Recaps = append(slices.Clip(s.Recaps), f.Recap)
 	}

@@ -82,11 +82,17 @@ func failurePath(p *engine.Program, id string) string {
 	return "graph.nodes." + id
 }
 
-// isFinal reports whether the report of the step is the answer of the run: it is the last
-// step of the plan, and no other node follows the executor.
+// isFinal reports whether the report of the step is the answer of the run, and must have
+// its form.
 func (x *executor) isFinal(v *engine.View, st plan.Step) bool {
+	return v.Program.Output != nil && x.isLast(v, st)
+}
+
+// isLast reports whether nothing follows the step: it is the last one of the plan, and no
+// other node follows the executor.
+func (x *executor) isLast(v *engine.View, st plan.Step) bool {
 	steps := v.State.Plan.Steps
-	if v.Program.Output == nil || len(steps) == 0 || steps[len(steps)-1].ID != st.ID {
+	if len(steps) == 0 || steps[len(steps)-1].ID != st.ID {
 		return false
 	}
 	return !slices.ContainsFunc(v.Program.Graph.From(x.id), func(e graph.Edge[engine.Condition]) bool { return e.To != engine.End && e.To != x.id })

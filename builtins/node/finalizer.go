@@ -56,11 +56,14 @@ func (f *finalizer) Run(s engine.Scope) error {
 	if err != nil {
 		return err
 	}
+	heard := hearing(len(x.v.State.UserMessages))
 	for n := 1; ; n++ {
+		messages = heard.extend(s, messages)
 		r, err := s.Model(attemptPath("model", n), f.call(program, messages))
 		if err != nil {
 			return err
 		}
+		heard.sent(s, false)
 		reply := model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Reply: r}
 		s.Record(engine.MessagesAdded{System: messages[0].Text, Messages: []model.Message{messages[len(messages)-1], reply}})
 		if r.Stop == model.Refusal || r.Stop == model.ContentFiltered || r.Stop == model.Guardrail {
@@ -69,6 +72,10 @@ func (f *finalizer) Run(s engine.Scope) error {
 		a, wrong := answer.Accept(s, strings.TrimSpace(r.Text), nil)
 		if wrong == "" && a.Text == "" {
 			wrong = "the answer is empty"
+		}
+		if wrong == "" && x.v.Stop == nil && heard.behind(s) {
+			messages = append(messages, reply, model.Message{Role: model.User, Text: model.Text{reconsider}})
+			continue
 		}
 		if wrong == "" {
 			s.Record(engine.NodeReplied{By: f.id, Reply: exprenv.Reply{Text: r.Text, Result: a.Text}})
@@ -111,7 +118,7 @@ func (f *finalizer) prompt(x *values) []model.Message {
 	if !own.IsZero() {
 		system = model.Text(own.Render(x.lookup))
 	}
-	user := model.Text(f.cfg.FinalizerPromptTemplate.Render(x.lookup))
+	user := x.withMessages(model.Text(f.cfg.FinalizerPromptTemplate.Render(x.lookup)), f.cfg.FinalizerPromptTemplate)
 	if v.Stop != nil {
 		user = append(slices.Clip(user), "\n\n", finalizerStopped, v.Stop.Message, stopHint(v.Stop))
 	}

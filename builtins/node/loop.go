@@ -44,16 +44,21 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 	step := s
 	for turn := 1; turn <= limits.ExecutorMaxIterations; turn++ {
 		s := step.Child(turnName(turn))
+		a.hear(s, d)
 		r, err := a.turn(s, d, defs)
 		if err != nil || r == nil {
 			d.record(step)
 			return err
 		}
+		a.heard.sent(s, false)
 		got := a.checkFinalReport(step, p.read(r, turn), r, turn)
 		calls := got.calls
 		switch {
 		case got.retry != "":
 			a.requestAgain(s, d, r, got.retry)
+			continue
+		case len(calls) == 0 && turn < limits.ExecutorMaxIterations && a.mustReconsider(s):
+			d.grow(append(d.sent, model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Reply: r}))
 			continue
 		case len(calls) == 0:
 			d.recordReply(step, r, nil)
@@ -80,6 +85,19 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 	return nil
 }
 
+// hear adds the user's messages that arrived since the last call to the conversation.
+func (a *attempt) hear(s engine.Scope, d *transcript) {
+	if news := a.heard.news(s); len(news) > 0 {
+		d.grow(append(d.sent, newsMessage(news)))
+	}
+}
+
+// mustReconsider reports whether a message arrived that no later step or node would see.
+func (a *attempt) mustReconsider(s engine.Scope) bool {
+	v := s.View()
+	return a.heard.behind(s) && a.x.isLast(&v, a.st)
+}
+
 // requestAgain adds an invalid reply and the request for another one to the conversation.
 func (a *attempt) requestAgain(s engine.Scope, d *transcript, r *model.Reply, why string) {
 	s.Record(engine.WarningAdded{Text: "step " + a.st.ID + ": executor reply was invalid and was requested again: " + why, Repair: engine.ExecutorRetried})
@@ -90,6 +108,7 @@ func (a *attempt) requestAgain(s engine.Scope, d *transcript, r *model.Reply, wh
 // open returns the conversation of a step and what its loop needs of the program.
 func (a *attempt) open(s engine.Scope, p protocol) (d *transcript, defs []model.ToolDef, limits *engine.Limits) {
 	v := s.View()
+	a.heard = hearing(len(v.State.UserMessages))
 	opening, defs := p.open(a.x.opening(&v, a.st), a.x.StepTools(v))
 	return newTranscript(opening, defs), defs, &v.Program.Limits
 }

@@ -109,7 +109,7 @@ func task(v *engine.View, st plan.Step) model.Text {
 	if len(v.Files) > 0 {
 		text = append(text, "Files:\n", render.Files(v.Files), "\n")
 	}
-	return withSession(v, text)
+	return appendMessages(withSession(v, text), v.State.UserMessages)
 }
 
 // situation returns the plan context of a guided step: its position in the plan and the

@@ -165,7 +165,7 @@ func (p *planner) prompt(x *values, replanReason string) []model.Message {
 	v := &x.v
 	template := p.template(v)
 	x.showHistory(template)
-	user := withSession(v, withFiles(v, model.Text(template.Render(x.lookup)), template))
+	user := x.withMessages(withSession(v, withFiles(v, model.Text(template.Render(x.lookup)), template)), template)
 	if replanReason != "" {
 		user = append(user, "\n\n", replanText, replanReason)
 	}

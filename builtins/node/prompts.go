@@ -47,6 +47,8 @@ var (
 	finalizerTemplate string
 	//go:embed prompt/finalizer_stopped.md
 	finalizerStopped string
+	//go:embed prompt/user_messages.md
+	userMessagesIntro string
 	//go:embed prompt/session.md
 	sessionPrompt string
 	//go:embed prompt/judge.md

@@ -175,7 +175,7 @@ func (x *reflector) prompt(vals *values, last bool) []model.Message {
 		own = vals.plan().SystemPrompt
 	}
 	user := model.Text(x.cfg.ReflectPromptTemplate.Render(vals.lookup))
-	user = withFiles(v, user, x.cfg.ReflectPromptTemplate)
+	user = vals.withMessages(withFiles(v, user, x.cfg.ReflectPromptTemplate), x.cfg.ReflectPromptTemplate)
 	if v.State.ReplanRequest != "" {
 		user = append(user, "\n\n", replanText, v.State.ReplanRequest)
 	}

@@ -25,6 +25,7 @@ type attempt struct {
 	rec        plan.StepRecord
 	hadEffects bool // a write effect ran or may have run
 
+	heard   hearing
 	repairs int // how often its report was requested again because it did not match the output schema
 }
 

@@ -200,11 +200,14 @@ func cutSegments(t model.Text, bytes int) model.Text {
 }
 
 // Drop implements compact.Conversation. The recap takes the place of the dropped pairs:
-// after the step if turns of the step are among them.
+// after the step if turns of the step are among them. The user's messages among them move
+// to the step.
 func (d *transcript) Drop(n int, r engine.Recap) (undo func()) {
 	before := *d
 	earlier, turns := d.split()
 	dropped := min(n, len(earlier))
+	task := d.sent[d.task]
+	task.Text = withNews(task.Text, turns[:n-dropped])
 	earlier, turns = earlier[dropped:], turns[n-dropped:]
 	within := d.recap > d.task
 	var recap []model.Message
@@ -221,14 +224,14 @@ func (d *transcript) Drop(n int, r engine.Recap) (undo func()) {
 		d.recap = len(sent)
 		sent = append(sent, recap...)
 	}
-	sent = append(append(sent, slices.Concat(earlier...)...), d.sent[d.task])
-	task := len(sent) - 1
+	sent = append(append(sent, slices.Concat(earlier...)...), task)
+	at := len(sent) - 1
 	if len(recap) > 0 && within {
 		d.recap = len(sent)
 		sent = append(sent, recap...)
 	}
 	d.snapshot()
-	d.sent, d.task = append(sent, slices.Concat(turns...)...), task
+	d.sent, d.task = append(sent, slices.Concat(turns...)...), at
 	return func() { *d = before }
 }
 

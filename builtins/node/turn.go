@@ -20,13 +20,14 @@ type turn struct {
 	program     *engine.Program
 	nodeID      string // ID of the node that asks
 	format      string
-	planRepairs int  // repair requests left for invalid plans
+	planRepairs int // repair requests left for invalid plans
+	heard       hearing
 	last        bool // an answer is required; steps are not checked, because nothing will run them
 }
 
 func planTurn(x *values) turn {
 	rules := x.plan()
-	return turn{program: x.v.Program, nodeID: x.nodeID, format: rules.Format, planRepairs: rules.MaxRepairs}
+	return turn{program: x.v.Program, nodeID: x.nodeID, format: rules.Format, planRepairs: rules.MaxRepairs, heard: hearing(len(x.v.State.UserMessages))}
 }
 
 // outcome is a usable reply: steps or an answer.
@@ -44,19 +45,26 @@ type replyError struct {
 }
 
 // ask calls the model and checks its reply. It sends back the errors of an invalid reply
-// as often as the spec allows. A refusal is not retried.
+// as often as the spec allows. A refusal is not retried. An answer counts only if no
+// message of the user arrived meanwhile.
 func (t turn) ask(s engine.Scope, role, llm string, messages []model.Message) (outcome, error) {
 	plans, answers := t.planRepairs, 0
 	if out := t.program.Output; out != nil {
 		answers = out.MaxAttempts
 	}
 	for n := 1; ; n++ {
+		messages = t.heard.extend(s, messages)
 		r, err := s.Model(attemptPath("model", n), planCall(t.program, role, llm, t.format, messages))
 		if err != nil {
 			return outcome{}, err
 		}
+		t.heard.sent(s, true)
 		recordExchange(s, messages, r)
 		out, bad, err := t.read(s, r)
+		if err == nil && bad.text == "" && out.answer != nil && t.heard.behind(s) {
+			messages = again(messages, r, reconsider)
+			continue
+		}
 		if err != nil || bad.text == "" {
 			return out, err
 		}
@@ -76,10 +84,15 @@ func (t turn) ask(s engine.Scope, role, llm string, messages []model.Message) (o
 		}
 		*left--
 		s.Record(engine.WarningAdded{Text: fmt.Sprintf("%s reply was invalid and was requested again: %s", role, why.text), Repair: engine.PlannerRetried})
-		messages = append(slices.Clip(messages),
-			model.Message{Role: model.Assistant, Text: model.Text{excerpt(r.Text)}, Reply: r},
-			model.Message{Role: model.User, Text: model.Text{"Your reply is invalid:\n", bad.text, "\nReply again with one JSON object in the required format."}})
+		messages = again(messages, r, "Your reply is invalid:\n", bad.text, "\nReply again with one JSON object in the required format.")
 	}
+}
+
+// again returns the conversation that continues with a reply and a request for another one.
+func again(messages []model.Message, r *model.Reply, why ...string) []model.Message {
+	return append(slices.Clip(messages),
+		model.Message{Role: model.Assistant, Text: model.Text{excerpt(r.Text)}, Reply: r},
+		model.Message{Role: model.User, Text: why})
 }
 
 // planCall returns the call that asks for a plan or an answer.

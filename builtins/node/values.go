@@ -112,6 +112,8 @@ func (x *values) own(name string) (any, bool) {
 		return render.Usage(st.Usage), true
 	case "now":
 		return x.v.Started.UTC().Format("2006-01-02T15:04:05Z"), true
+	case "user_messages":
+		return listMessages(st.UserMessages), true
 	case "files":
 		return render.Files(x.v.Files), true
 	}

@@ -21,6 +21,7 @@ const (
 	Change         Kind = 8  // the run continues with new limits; Voids is where from
 	UnknownOutcome Kind = 9  // a write was performed with an unknown outcome; the body is a Failure; it stays open
 	Answer         Kind = 10 // a human answered a question during an effect; the body has both
+	Said           Kind = 11 // a user sent a message to the run; the body has its id and text (ADR 38)
 )
 
 // Class of an effect: what must be durable before the effect starts, and how a crash
@@ -61,16 +62,16 @@ type Record struct {
 	Kind     Kind
 	Class    Class
 	Status   Status
-	Deferred bool // journaled while the session stopped; delivered by the next one together with adjacent held records
+	Deferred bool // journaled while the session stopped; delivered by the next one together with adjacent held records. A message: delivered together with the record before it
 	Encoded  bool // Body was written by Encode and needs no validation
 	Sync     bool // must be durable before it counts, whatever its kind; not stored
 	Attempt  uint16
 	At       int64  // active nanoseconds since the run started, the only clock of node code
-	WallTime int64  // start record and human decisions: wall time in Unix nanoseconds; 0 = unknown
+	WallTime int64  // start record, human decisions and messages: wall time in Unix nanoseconds; 0 = unknown
 	Voids    uint64 // change record: voids the records from this sequence number up to itself; 0 = none
 	Path     string // effect path; start record: run id
 	Digest   Digest
-	By       []byte // human decisions: who decided, a JSON object; nil = unknown
+	By       []byte // human decisions and messages: who made them, a JSON object; nil = unknown
 	Body     []byte // request, result, failure or input: JSON, or other UTF-8 text
 	Value    any    // a result not encoded yet; only in-memory journals store it
 }
@@ -82,7 +83,7 @@ func (r *Record) syncs() bool {
 	switch r.Kind {
 	case Intent:
 		return r.Sync || r.Class == Write || r.Class == Question
-	case Cancel, Marker, End, Change, UnknownOutcome, Answer:
+	case Cancel, Marker, End, Change, UnknownOutcome, Answer, Said:
 		return true
 	case Start, Result, Redo:
 	}

@@ -19,7 +19,7 @@ const (
 )
 
 var (
-	kinds    = []string{"", "start", "intent", "result", "redo", "cut", "marker", "end", "change", "doubt", "answer"}
+	kinds    = []string{"", "start", "intent", "result", "redo", "cut", "marker", "end", "change", "doubt", "answer", "said"}
 	classes  = []string{"", "read", "idempotent", "write", "timer", "question"}
 	statuses = []string{"", "failed", "skipped"}
 )

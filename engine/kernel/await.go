@@ -16,6 +16,9 @@ func (r *run) await() error {
 			if err := r.journalMidAnswers(false); err != nil {
 				return err
 			}
+			if r.hasMessages() {
+				return nil // the scheduler delivers them
+			}
 			if happened, err := r.wait(); happened || err != nil {
 				return err
 			}
@@ -167,6 +170,9 @@ func (r *run) suspend() error {
 // journalOutcomes journals the outcomes and answers available now.
 func (r *run) journalOutcomes() error {
 	if err := r.journalMidAnswers(true); err != nil {
+		return err
+	}
+	if _, err := r.deliverMessages(true); err != nil {
 		return err
 	}
 	for e := r.nextEnded(); e != nil; e = r.nextEnded() {

@@ -13,7 +13,7 @@ var (
 	ErrSuspended   = errors.New("suspended")
 	ErrInterrupted = errors.New("waiting for a person")
 	ErrPaused      = errors.New("the journal goes no further")     // of a session that only follows the journal
-	ErrRewound     = errors.New("part of the journal became void") // of such a session: start again
+	ErrRewound     = errors.New("part of the journal became void") // of such a session: start again. Also for a message that arrived with a record that it is past
 )
 
 // Errors that node code gets from every wait below a cut scope.

@@ -19,9 +19,9 @@ func (r *run) reevaluateLimits() bool {
 	rec := &r.replay[r.pos]
 	if rec.Kind == journal.Change && rec.Voids != 0 {
 		r.advanceTo(rec)
-		r.pos++
 		r.reportDecision(rec, nil)
 		r.applyChange(rec.Body)
+		r.next()
 		return true
 	}
 	if r.o.ChangeBody == nil || r.o.Follow != nil || !r.canVoid() {
@@ -33,6 +33,7 @@ func (r *run) reevaluateLimits() bool {
 	void := r.replay[r.pos:]
 	r.replay = r.replay[:r.pos:r.pos]
 	r.applyNewChange(void[0].Seq)
+	r.carryOverMessages(void)
 	r.carryOver(void)
 	return true
 }
@@ -121,6 +122,9 @@ func (r *run) loadMore() (more bool, err error) {
 		if recs[i].Voids != 0 {
 			return false, ErrRewound
 		}
+	}
+	if recs[0].Kind == journal.Said && recs[0].Deferred { // node code went past the record before it
+		return false, ErrRewound
 	}
 	r.replay = slices.Concat(r.replay, recs)
 	if r.recorded == nil {

@@ -33,7 +33,7 @@ func (r *run) deliverLive() error {
 	if r.deliverAnswer() {
 		return nil
 	}
-	t, err := r.flush()
+	t, err := r.deliverMessages(false)
 	if err != nil {
 		return err
 	}
@@ -253,6 +253,7 @@ func (r *run) record(e *effect, out outcome) {
 	}
 	failpoint.At(failpoint.ResultAfter)
 	r.deliverTo(e)
+	r.replayMessagesWith(func(m *RecordedMessage) bool { return m.With == e.path })
 }
 
 // askNext asks the open questions inline, or only the first of them. Everything before

@@ -36,6 +36,11 @@ type Options struct {
 	ChangeBody func() []byte
 	OnChange   func(body []byte)
 
+	// Inbox passes messages to the session; nil = it accepts none. OnMessage is called with
+	// each message, new or replayed, before node code continues.
+	Inbox     *Inbox
+	OnMessage func(m Message, at time.Time)
+
 	// Recorded supplies effects with the outcomes of another run; nil = none.
 	Recorded Recorded
 
@@ -80,6 +85,22 @@ type Recorded interface {
 	// Find is called once for each effect that would be performed. An error ends the
 	// session.
 	Find(EffectQuery) (RecordedOutcome, error)
+}
+
+// RecordedMessages is a Recorded of a run that received messages. They are delivered again
+// at the same places.
+type RecordedMessages interface {
+	Recorded
+	Messages() []RecordedMessage
+}
+
+// RecordedMessage is a message of another run, and its place there.
+type RecordedMessage struct {
+	Record  *journal.Record
+	AtStart bool   // it follows the start record
+	With    string // path of the outcome that it was delivered with; "" = none
+	Request string // path of the last effect requested before it; "" = none
+	Outcome string // path of the last outcome before it; "" = none
 }
 
 // EffectQuery describes an effect about to be performed.

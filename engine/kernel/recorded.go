@@ -37,6 +37,16 @@ type rankedEffects []*effect
 
 func (q *rankedEffects) push(e *effect) { *q = append(*q, e) }
 
+// first returns the open effect of the lowest rank, or nil.
+func (q *rankedEffects) first() (first *effect) {
+	for _, e := range *q {
+		if !e.closed && (first == nil || e.rank < first.rank) {
+			first = e
+		}
+	}
+	return first
+}
+
 // pop removes and returns the open effect of the lowest rank, or nil.
 func (q *rankedEffects) pop() *effect {
 	kept, first := (*q)[:0], -1
@@ -56,4 +66,53 @@ func (q *rankedEffects) pop() *effect {
 	e := kept[first]
 	*q = append(kept[:first], kept[first+1:]...)
 	return e
+}
+
+// replayMessages delivers the recorded messages whose place has come: the effects that
+// were requested before them are, and the outcomes that were delivered before them are. If
+// the run differs from the recorded one, they arrive before a later outcome.
+func (r *run) replayMessages() {
+	for len(r.toReceive) > 0 {
+		m := &r.toReceive[0]
+		if next := r.replayQueue.first(); !r.hasPlace(m) && (next == nil || next.rank < m.Record.Seq) {
+			return
+		}
+		r.replayMessage(false)
+	}
+}
+
+// replayMessagesWith delivers the next recorded messages that were delivered with a record.
+func (r *run) replayMessagesWith(belongs func(*RecordedMessage) bool) {
+	for len(r.toReceive) > 0 && r.toReceive[0].Record.Deferred && belongs(&r.toReceive[0]) {
+		r.replayMessage(true)
+	}
+}
+
+// replayMessage delivers the next recorded message unless an earlier session did.
+func (r *run) replayMessage(deferred bool) {
+	rec := r.toReceive[0].Record
+	r.toReceive = r.toReceive[1:]
+	m := MessageOf(rec)
+	if _, stored := r.messages[m.ID]; !stored {
+		said := m.record(stampOf(rec))
+		said.Deferred = deferred
+		r.say(said)
+	}
+}
+
+// hasPlace reports whether the run is where it was when a recorded message arrived.
+func (r *run) hasPlace(m *RecordedMessage) bool {
+	requested := func(path string) bool {
+		_, ok := r.paths[path]
+		return ok || path == ""
+	}
+	if !requested(m.Request) || !requested(m.Outcome) {
+		return false
+	}
+	for e := r.open.first; e != nil; e = e.next {
+		if e.path == m.Outcome {
+			return false
+		}
+	}
+	return true
 }

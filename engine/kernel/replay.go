@@ -20,7 +20,7 @@ func (r *run) match(e *effect, in intent) {
 		r.fail(&Drift{Class: DriftRequest, Path: e.path, Message: "the request is not the recorded one"})
 	}
 	e.attempt, e.request, e.digest = rec.Attempt, rec.Body, rec.Digest
-	r.pos++
+	r.next()
 }
 
 // orderDrift returns the Drift for an effect that is not next in the journal.
@@ -42,7 +42,7 @@ func describe(rec *journal.Record) string {
 		return "a result of " + rec.Path
 	case journal.End:
 		return "the run's end"
-	case journal.Start, journal.Redo, journal.Cancel, journal.Marker, journal.Change, journal.UnknownOutcome, journal.Answer:
+	case journal.Start, journal.Redo, journal.Cancel, journal.Marker, journal.Change, journal.UnknownOutcome, journal.Answer, journal.Said:
 	}
 	return fmt.Sprintf("record %d", rec.Seq)
 }
@@ -61,23 +61,22 @@ func (r *run) deliverRecorded() error {
 	case journal.UnknownOutcome, journal.Answer:
 		r.replayNote(rec)
 	case journal.Marker:
+	case journal.Said:
+		r.advanceTo(rec)
+		r.receive(rec)
 	case journal.Cancel:
 		r.advanceTo(rec)
-		r.pos++
 		r.reportDecision(rec, nil)
 		r.applyCancel()
-		return nil
 	case journal.Change:
 		r.advanceTo(rec)
-		r.pos++
 		r.reportDecision(rec, nil)
 		r.applyChange(rec.Body)
-		return nil
 	default:
 		return &Drift{Class: DriftMissing, Path: rec.Path, Message: fmt.Sprintf("the journal has %s, which the code did not come to", describe(rec))}
 	}
 	r.advanceTo(rec)
-	r.pos++
+	r.next()
 	return nil
 }
 
@@ -87,7 +86,7 @@ func (r *run) deliverResults() error {
 	for held := true; held && r.pos < len(r.replay); {
 		rec := &r.replay[r.pos]
 		r.advanceTo(rec)
-		r.pos++
+		r.next()
 		if rec.Kind == journal.UnknownOutcome || rec.Kind == journal.Answer {
 			r.replayNote(rec)
 		} else if err := r.deliverResult(rec); err != nil {

@@ -46,6 +46,8 @@ type run struct {
 	cutWrites     bool              // waits for writes were cut since the last failUnstarted
 	working       int               // started effects that a branch waits for
 	timeouts      int               // started timers of Timeout
+	messages      messages          // received so far
+	toReceive     []RecordedMessage // of Recorded, not delivered yet
 	yielding      []*effect         // yields of branches, in the order in which they continue
 	virtual       virtualQueue
 	issued        uint64
@@ -76,6 +78,9 @@ type run struct {
 // before main did: ErrSuspended, *Parked, *NeedsReview, *Drift, *PanicError, *StoreError.
 // Run is safe for concurrent use with separate journals.
 func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error) (Stats, error) {
+	if o.Inbox != nil {
+		defer o.Inbox.Close()
+	}
 	if err := o.complete(); err != nil {
 		return Stats{}, err
 	}
@@ -97,6 +102,12 @@ func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error
 	}
 	defer cancel()
 	defer r.end() // also if node code calls runtime.Goexit
+	if rec, ok := o.Recorded.(RecordedMessages); ok {
+		r.toReceive = rec.Messages()
+	}
+	if o.Inbox != nil {
+		o.Inbox.attach(r.signal)
+	}
 	if len(recs) > 0 {
 		r.seq, r.base = recs[len(recs)-1].Seq, time.Duration(recs[len(recs)-1].At)
 	}
@@ -138,6 +149,7 @@ func (r *run) begin() ([]byte, error) {
 		wall := r.o.WallClock()
 		r.startedAt = wall
 		r.add(journal.Record{Kind: journal.Start, Path: r.o.RunID, WallTime: wall.UnixNano(), Body: r.o.Start})
+		r.replayMessagesWith(func(m *RecordedMessage) bool { return m.AtStart })
 		return r.o.Start, nil
 	}
 	first := &r.replay[0]
@@ -148,8 +160,8 @@ func (r *run) begin() ([]byte, error) {
 		return nil, &Drift{Class: DriftRun, Message: fmt.Sprintf("the journal is of run %q, this is %q", first.Path, r.o.RunID)}
 	}
 	r.startedAt = time.Unix(0, first.WallTime)
-	r.pos = 1
 	r.recorded = map[string]*effect{}
+	r.next()
 	return first.Body, nil
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/stop"
 )
 
-// ErrRewound reports that some of the followed records were voided, because the run
-// continues from an earlier record with new limits. Follow the run again from its start.
+// ErrRewound reports that the run continues from an earlier record: with new limits, or
+// with a message from a user. Follow the run again from its start.
 var ErrRewound = errors.New("the run continues from an earlier record")
 
 // NotFoundError reports that a home has no such run.

@@ -79,6 +79,7 @@ func (t *tail) added() ([]journal.Record, error) {
 		recs = recs[1:]
 	}
 	for i := range recs {
+		t.rewound = t.rewound || i == 0 && recs[i].Kind == journal.Said && recs[i].Deferred // see kernel.ErrRewound
 		t.lastSeq = recs[i].Seq
 		t.rewound = t.rewound || recs[i].Voids != 0
 	}

@@ -48,6 +48,7 @@ type Observer struct {
 	Responder    interrupt.Responder // answers questions while the run executes; nil = the run waits
 	Stream       bool                // request streamed replies from models
 	Conversation bool                // include every message in the result
+	Inbox        *Inbox              // passes messages of users to the run; nil = it accepts none
 	Decided      func(path string)   // called once a decision of this session about the effect at path is durable; may be nil
 
 	// Warn is called with warnings that are not events; nil = they are only in the
@@ -120,6 +121,9 @@ func (se *Session) Run(ctx context.Context, by Observer) *engine.Result {
 	o.Journal, o.Stream, o.Conversation = se.journal, by.Stream, by.Conversation
 	o.Grace, o.Version, o.By = se.svc.env.Grace, se.svc.env.Version, se.svc.env.by()
 	o.Decided = by.Decided
+	if by.Inbox != nil {
+		o.Inbox = &by.Inbox.inbox
+	}
 	o.Cancel, o.CancelledBy = requested, se.cancelledBy
 	res := runtime.Run(ctx, se.Program, se.Input, se.Host, o)
 	stopWatch()

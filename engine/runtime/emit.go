@@ -187,7 +187,13 @@ func (s *scope) emitFact(f engine.Fact) {
 		}
 	case engine.WarningAdded:
 		s.event(engine.Event{Type: engine.Warning, Text: f.Text})
-	case engine.HistoryRead, engine.SessionRead, engine.ReplanRequested, engine.ModelCalled, engine.Embedded, engine.ToolCalled, engine.Answered, engine.MessagesAdded, engine.Summarized:
+	case engine.MessageReceived:
+		ev := engine.Event{Type: engine.MessageReceivedEvent, ID: f.Message.ID, Text: f.Message.Text}
+		if by := f.Message.By; by != nil {
+			ev.By = by.String()
+		}
+		s.event(ev)
+	case engine.HistoryRead, engine.SessionRead, engine.ReplanRequested, engine.ModelCalled, engine.Embedded, engine.ToolCalled, engine.Answered, engine.MessagesAdded, engine.MessagesSeen, engine.Summarized:
 		// reported by the effects themselves or at the end of the run
 	}
 }

@@ -204,7 +204,7 @@ func (r *run) result(began time.Time) *engine.Result {
 		Response: r.answerText(), Plan: st.Plan, Steps: append(slices.Clone(st.Steps), st.Running...), Usage: st.Usage, Summary: summarize(st.Steps),
 		MemoryID: r.ids.memory, ParentInteractionID: r.ids.interaction,
 		ExecutorMemoryID: r.ids.executorMemory, ExecutorInteractionID: r.ids.executorInteraction,
-		Interrupts: r.openQuestions, Decisions: r.decisions, Spec: *r.specInfo(), Labels: r.input.Labels, Warnings: st.Warnings, Error: r.errText, Conversation: st.Messages, FinalResponse: r.lastReplies.answer, FinalToolUses: finalToolUses(st.Steps),
+		Interrupts: r.openQuestions, Decisions: r.decisions, Messages: st.UserMessages, Spec: *r.specInfo(), Labels: r.input.Labels, Warnings: st.Warnings, Error: r.errText, Conversation: st.Messages, FinalResponse: r.lastReplies.answer, FinalToolUses: finalToolUses(st.Steps),
 		HasWritten: r.hasWritten, LostCharges: r.charges, Failure: r.modelErr, Resumable: r.journalLost,
 	}
 	if r.mismatch != nil {

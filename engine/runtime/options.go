@@ -45,6 +45,7 @@ type Options struct {
 	Cancel       <-chan struct{}            // closed to cancel the run
 	CancelledBy  func() engine.Actor        // who cancelled it; nil = By
 	Decided      func(path string)          // called once a decision about the effect at path is durable; may be nil
+	Inbox        *Inbox                     // passes messages to the run; nil = it accepts none
 	Answers      map[string]json.RawMessage // answers to open questions, by path
 	Resolve      map[string]string          // decisions about unknown outcomes, by path: done:<json>, redo, skip
 	Extension    *LimitExtension            // new limits for the run; nil = unchanged

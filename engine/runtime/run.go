@@ -90,8 +90,10 @@ type run struct {
 	defs            modelrecord.Tools
 	parent          *run // run that started this one, or nil
 	depth           int
-	closingHosts    sync.WaitGroup // of the root run: closing hosts of nested agents
-	agent           string         // path of a nested run, or ""
+	top             *scope               // of the root run; nil = it has not begun
+	arrived         []engine.UserMessage // messages received before it began
+	closingHosts    sync.WaitGroup       // of the root run: closing hosts of nested agents
+	agent           string               // path of a nested run, or ""
 }
 
 type callKey struct{ role, step string }
@@ -142,6 +144,7 @@ func (r *run) options() kernel.Options {
 		Answers: r.opts.Answers, Resolve: encodeResolutions(r.opts.Resolve), Cancel: r.opts.Cancel,
 		WallClock: r.opts.WallClock, Grace: r.opts.Grace, OnChange: r.applyChange,
 		By: journaledActor(r.opts.By), OnDecision: r.recordDecision, Decided: r.opts.Decided, Workers: r.opts.Workers,
+		Inbox: r.opts.Inbox, OnMessage: r.receiveMessage,
 	}
 	if by := r.opts.CancelledBy; by != nil {
 		ko.CancelledBy = func() json.RawMessage { return journaledActor(by()) }
@@ -216,6 +219,11 @@ func (r *run) begin(s *scope, start []byte) error {
 	r.started = s.k.Start().UTC()
 	r.setConversationIDs()
 	s.event(engine.Event{Type: engine.RunStarted, Spec: r.specInfo(), Question: r.state.Question})
+	r.top = s
+	for _, m := range r.arrived {
+		s.Record(engine.MessageReceived{Message: m})
+	}
+	r.arrived = nil
 	return nil
 }
 

@@ -109,6 +109,9 @@ func (s *scope) View() engine.View {
 		Elapsed: s.k.Now(), Files: s.r.input.Files, Conversation: s.r.opts.Conversation,
 	}
 	v.InFlight = s.r.inFlight
+	if s.r.parent != nil {
+		v.State.UserMessages = s.r.root().state.UserMessages
+	}
 	if s.r.finalizing {
 		v.Stop = &s.r.reason
 	}
@@ -134,6 +137,10 @@ func (s *scope) Record(f engine.Fact) {
 		s.r.chargeParents(f)
 	case engine.ToolCalled, engine.WarningAdded:
 		s.r.chargeParents(f)
+	case engine.MessagesSeen:
+		for p := s.r.parent; p != nil; p = p.parent {
+			p.state.Add(engine.MessagesSeen{Count: f.Count})
+		}
 	case engine.Answered:
 		s.r.lastReplies.recordAnswer(s, f.Answer)
 	}

@@ -107,6 +107,9 @@ func (r *run) edgeHolds(s *scope, label string, guard engine.Condition, each boo
 		ok, err := guard.Eval(v.Env(label))
 		return ok && err == nil, err
 	}
+	if len(v.State.UserMessages) > v.State.ReviewedMessages {
+		return true, nil // a message that no reviewer has seen
+	}
 	for _, id := range r.state.EndedSinceReview {
 		rec, _ := r.state.Record(id)
 		if ok, err := guard.Eval(v.StepEnv(label, &rec)); ok || err != nil {

@@ -26,6 +26,10 @@ func (a *operations) addDecisions() {
 	add(a, of("answerQuestion", http.MethodPost, "/v1/runs/{run}/answers", "Answer a question of a run",
 		"The response is sent once the answer is durable. Only the first answer to a question counts.",
 		map[int]any{200: Answered{}}, 403, 404, 409, 412, 422), s.answer)
+	add(a, of("messageRun", http.MethodPost, "/v1/runs/{run}/messages", "Send a message to a run",
+		"The user corrects the question of a run that has not ended, or adds to it. The response is sent once the message is durable. "+
+			"A run that executes sees it at its next model call; one that is queued, suspended or waits for an answer, when it continues. It answers no question.",
+		map[int]any{202: MessageRef{}}, 403, 404, 409, 422), s.message)
 	add(a, of("cancelRun", http.MethodPost, "/v1/runs/{run}/cancel", "Cancel a run",
 		"The run ends in the background, after its writes in flight.",
 		map[int]any{200: RunRef{}, 202: RunRef{}}, 403, 404), s.cancel)

@@ -107,6 +107,12 @@ func ofRuns(err error) *problem.Problem {
 	if e, ok := errors.AsType[*runs.EndedError](err); ok {
 		return problem.New(problem.Ended, "%v", e).With("run_status", e.Result.Status)
 	}
+	if e, ok := errors.AsType[*runs.MessageConflictError](err); ok {
+		return problem.New(problem.MessageConflict, "%v; send the new text with a new id", e).At("/id")
+	}
+	if e, ok := errors.AsType[*runs.MessageError](err); ok {
+		return problem.New(problem.InvalidMessage, "%v", e)
+	}
 	if e, ok := errors.AsType[*runs.QuestionError](err); ok {
 		return problem.New(problem.NoOpenQuestion, "%v", e)
 	}

@@ -193,7 +193,7 @@ func (m *Manager) resume(ctx context.Context, run string, o runs.ResumeOptions, 
 		m.release(a, stop.RunInterrupted)
 		return nil, nil, err
 	}
-	session, err := m.o.Runs.As(by).Resume(ctx, run, o)
+	session, err := m.resumeFree(ctx, run, o, by)
 	if err == nil && len(o.Set) > 0 {
 		if err = m.costs.reserve(ctx, run, session.Program, session.Limits); err != nil {
 			err = errors.Join(err, session.Close())
@@ -236,6 +236,19 @@ func (m *Manager) enter(ctx context.Context, a *activeRun) error {
 		}
 	}
 	return err
+}
+
+// resumeFree resumes a run. It waits a moment for a message or a request to cancel that has
+// the run open.
+func (m *Manager) resumeFree(ctx context.Context, run string, o runs.ResumeOptions, by engine.Actor) (session *runs.Session, err error) {
+	for range inUseTries {
+		session, err = m.o.Runs.As(by).Resume(ctx, run, o)
+		if !errors.As(err, new(*journal.InUseError)) {
+			break
+		}
+		pause(ctx)
+	}
+	return session, err
 }
 
 // Cancel ends a run. It returns once the request is stored; the run ends in the background.

@@ -59,6 +59,7 @@ type activeRun struct {
 	slot      *Slot
 	feed      *feed.Feed
 	inbox     *inbox
+	messages  runs.Inbox
 	begun     chan struct{}  // closed when its start is durable, or could not be stored
 	done      chan struct{}  // closed when its session has ended
 	result    *engine.Result // set before done is closed, if the run completed or stopped
@@ -97,6 +98,7 @@ func (m *Manager) release(a *activeRun, status stop.RunStatus) {
 	delete(m.active, a.run)
 	m.mu.Unlock()
 	a.feed.End(string(status))
+	a.messages.Close() // it may have had no session
 	close(a.done)
 	a.slot.Leave()
 	m.working.Done()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/stop"
 )
@@ -166,8 +167,8 @@ func (m *Manager) parkedQuestions(ctx context.Context, sum runs.Summary) []asked
 		m.log(sum.Run, "read a run", err)
 		return nil
 	}
-	var since time.Time // a run that waits has written nothing after its questions
-	if info, err := os.Stat(m.o.Runs.Home().File(sum.Run)); err == nil {
+	var since time.Time // a run that waits has written nothing after its questions, unless it received a message
+	if info, err := os.Stat(m.o.Runs.Home().File(sum.Run)); err == nil && r.Records[len(r.Records)-1].Kind != journal.Said {
 		since = info.ModTime().UTC()
 	}
 	var open []asked

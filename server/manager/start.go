@@ -207,7 +207,7 @@ func (m *Manager) reopen(a *activeRun) (*runs.Session, error) {
 // execute executes a session to its end.
 func (m *Manager) execute(a *activeRun, session *runs.Session) {
 	res := session.Run(m.ctx, runs.Observer{
-		Sinks: []engine.Sink{a.feed}, Responder: a.inbox, Stream: true, Decided: a.inbox.decided,
+		Sinks: []engine.Sink{a.feed}, Responder: a.inbox, Stream: true, Decided: a.inbox.decided, Inbox: &a.messages,
 	})
 	if err := session.Close(); err != nil {
 		m.log(a.run, "close a run", err)

@@ -18,6 +18,7 @@ const (
 	InvalidParameters   Code = "invalid_parameters"
 	InvalidSet          Code = "invalid_set"
 	InvalidAnswer       Code = "invalid_answer"
+	InvalidMessage      Code = "invalid_message"
 	InvalidForkPoint    Code = "invalid_fork_point"
 	IdempotencyMismatch Code = "idempotency_mismatch"
 	Unauthorized        Code = "unauthorized"
@@ -34,6 +35,7 @@ const (
 	NotExportable       Code = "not_exportable"
 	ConversationBusy    Code = "conversation_busy"
 	AlreadyDecided      Code = "already_decided"
+	MessageConflict     Code = "message_conflict"
 	UnresolvedWrite     Code = "unresolved_write"
 	SpecChanged         Code = "spec_changed"
 	QuestionChanged     Code = "question_changed"
@@ -64,6 +66,7 @@ var definitions = map[Code]struct {
 	InvalidParameters:   {http.StatusUnprocessableEntity, "invalid parameters"},
 	InvalidSet:          {http.StatusUnprocessableEntity, "invalid override"},
 	InvalidAnswer:       {http.StatusUnprocessableEntity, "invalid answer"},
+	InvalidMessage:      {http.StatusUnprocessableEntity, "invalid message"},
 	InvalidForkPoint:    {http.StatusUnprocessableEntity, "invalid fork point"},
 	IdempotencyMismatch: {http.StatusUnprocessableEntity, "idempotency key reused for another request"},
 	Unauthorized:        {http.StatusUnauthorized, "not authenticated"},
@@ -80,6 +83,7 @@ var definitions = map[Code]struct {
 	StillNeeded:         {http.StatusConflict, "run may still be needed"},
 	ConversationBusy:    {http.StatusConflict, "conversation is busy"},
 	AlreadyDecided:      {http.StatusConflict, "already decided"},
+	MessageConflict:     {http.StatusConflict, "message id reused for another text"},
 	UnresolvedWrite:     {http.StatusConflict, "unknown outcome of a write"},
 	SpecChanged:         {http.StatusConflict, "spec has changed"},
 	QuestionChanged:     {http.StatusPreconditionFailed, "question has changed"},

@@ -67,7 +67,7 @@ func New(recs []journal.Record, o Options) *Recording {
 			if e := r.entries[rec.Path]; e != nil {
 				e.failure = rec.Body
 			}
-		case journal.Redo, journal.Cancel, journal.Marker, journal.End, journal.Change, journal.Answer:
+		case journal.Redo, journal.Cancel, journal.Marker, journal.End, journal.Change, journal.Answer, journal.Said:
 		}
 	}
 	for _, e := range r.order {
@@ -77,8 +77,6 @@ func New(recs []journal.Record, o Options) *Recording {
 	}
 	return r
 }
-
-var _ kernel.Recorded = (*Recording)(nil)
 
 // Find implements kernel.Recorded. The error is a *Mismatch.
 func (r *Recording) Find(a kernel.EffectQuery) (kernel.RecordedOutcome, error) {

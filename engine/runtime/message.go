@@ -1,0 +1,46 @@
+package runtime
+
+import (
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
+)
+
+// Inbox passes messages to a session of a run.
+type Inbox = kernel.Inbox
+
+// Message is a message for a run.
+type Message = kernel.Message
+
+// NewMessage returns a message by an actor.
+func NewMessage(id, text string, by engine.Actor) Message {
+	return Message{ID: id, Text: text, By: journaledActor(by)}
+}
+
+// AppendMessage stores a message in the journal of a run that no session executes; see
+// kernel.AppendMessage.
+func AppendMessage(j journal.Journal, m Message, at time.Time) error {
+	return kernel.AppendMessage(j, m, at)
+}
+
+// Errors of messages that are not stored; see package kernel.
+var (
+	ErrInboxClosed     = kernel.ErrInboxClosed
+	ErrMessageConflict = kernel.ErrMessageConflict
+	ErrTooManyMessages = kernel.ErrTooManyMessages
+)
+
+// receiveMessage adds a message, new or replayed, to the state of the run.
+func (r *run) receiveMessage(m Message, at time.Time) {
+	msg := engine.UserMessage{ID: m.ID, Text: m.Text, At: at}
+	if len(m.By) > 0 {
+		msg.By = decodeLenient[*engine.Actor](m.By)
+	}
+	if r.top == nil {
+		r.arrived = append(r.arrived, msg)
+		return
+	}
+	r.top.Record(engine.MessageReceived{Message: msg})
+}
