@@ -12,7 +12,7 @@ import (
 func ViewOf(p *Program, in Input, res *Result, history []memory.Interaction, started time.Time) View {
 	st := State{
 		Parameters: in.Parameters, History: history, Plan: res.Plan, Steps: res.Steps,
-		Executed: len(res.Steps), Usage: res.Usage, Warnings: res.Warnings,
+		Executed: len(res.Steps), Usage: res.Usage, Warnings: res.Warnings, UserMessages: res.Messages,
 	}
 	st.Question, _ = in.Parameters["question"].(string)
 	for i := range st.Plan.Steps {

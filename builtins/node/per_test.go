@@ -145,10 +145,13 @@ func expression(tb testing.TB, place, source string) component.GuardRef {
 }
 
 // perProgram returns the program of the default per_step graph.
-func perProgram(tb testing.TB) *engine.Program {
+func perProgram(tb testing.TB) *engine.Program { return strategyProgram(tb, "per_step") }
+
+// strategyProgram returns the program of the default graph of a strategy.
+func strategyProgram(tb testing.TB, strategy string) *engine.Program {
 	tb.Helper()
 	r := node.Reflector.Config().(*node.ReflectorConfig)
-	r.LLM.Name = "main"
+	r.LLM.Name, r.Strategy = "main", strategy
 	r.ReflectPrompt, r.ReflectPromptTemplate = compiledPrompt(r.ReflectPrompt), compiledPrompt(r.ReflectPromptTemplate)
 	g, batch := defaultGraph(tb, r)
 	build := func(f component.Factory[engine.NodeSettings, engine.Node], config any) engine.Node {

@@ -2,10 +2,13 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
+	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/problem"
 )
 
 // UserMessage is a message to a run.
@@ -37,7 +40,11 @@ func (s *server) message(ctx context.Context, in *messageRequest) (reply, error)
 	if m.ID == "" {
 		m.ID = runs.NewMessageID()
 	}
-	if err := c.Manager.Message(ctx, in.Run, m, c.actor()); err != nil {
+	err = c.Manager.Message(ctx, in.Run, m, c.actor())
+	if errors.As(err, new(*journal.InUseError)) {
+		return nil, problem.New(problem.Running, "another process executes run %s; send the message again when the run waits for an answer or is suspended", in.Run)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return replyAt(http.StatusAccepted, in.Run, MessageRef{in.Run, m.ID})

@@ -18,7 +18,7 @@ const inUseTries = 10
 // sees it at its next model call; one that is queued, suspended or waits for an answer sees
 // it when it continues. The error is a *runs.MessageError or *runs.MessageConflictError if
 // the run cannot accept the message, a *runs.EndedError if it has ended, and a
-// *RunningError if another process executes it.
+// *journal.InUseError if another process executes it.
 func (m *Manager) Message(ctx context.Context, run string, msg runs.Message, by engine.Actor) error {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
@@ -41,7 +41,7 @@ func (m *Manager) Message(ctx context.Context, run string, msg runs.Message, by 
 		}
 		if a == nil && m.find(run) == nil {
 			if tries++; tries == inUseTries {
-				return &RunningError{run}
+				return err
 			}
 		}
 		pause(ctx)
