@@ -146,6 +146,11 @@ func Remark(ev engine.Event) string {
 		return fmt.Sprintf("limit reached: %s (%s)", ev.Stop.Message, ev.Stop.Path)
 	case engine.InterruptRaised:
 		return waitingFor(ev.Interrupt)
+	case engine.MessageReceivedEvent:
+		if ev.By == "" {
+			return "message: " + ev.Text
+		}
+		return fmt.Sprintf("message from %s: %s", ev.By, ev.Text)
 	case engine.ModelRetrying:
 		return "llm " + ev.Model + ": " + retryText(ev.Retry)
 	case engine.ToolRetrying:

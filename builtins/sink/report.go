@@ -38,6 +38,7 @@ const resultLines = 12
 func (r *Report) String() string {
 	w := &writing{p: painter{pen: tty.Pen{Color: r.Color}}, columns: max(r.Columns, minWidth), running: r.Running}
 	r.head(w)
+	r.messages(w)
 	r.plan(w)
 	r.decisions(w)
 	r.answer(w)
@@ -248,6 +249,28 @@ func (r *Report) answer(w *writing) {
 	w.block("  ", text, 0)
 }
 
+// messages lists the messages of users: who, and when.
+func (r *Report) messages(w *writing) {
+	if len(r.Result.Messages) == 0 {
+		return
+	}
+	w.line("\n%s", w.p.pen.Ink(tty.Bold, "Messages"))
+	for _, m := range r.Result.Messages {
+		w.block("  ", m.Text, 0)
+		line := attribution(m.By, m.At)
+		if !m.Seen {
+			line += ", not seen by a model yet"
+			if r.ended() {
+				line = strings.TrimSuffix(line, " yet")
+			}
+		}
+		w.line("    %s", w.p.pen.Ink(tty.Dim, tty.Flat(line)))
+	}
+}
+
+// ended reports whether no session can continue the run.
+func (r *Report) ended() bool { return !r.Running && r.Result.Status != stop.RunInterrupted }
+
 // decisions lists the decisions of humans: who, when, and about what.
 func (r *Report) decisions(w *writing) {
 	if len(r.Result.Decisions) == 0 {
@@ -267,7 +290,7 @@ func (w *writing) decision(d *engine.DecisionRecord) {
 	if d.Text != "" {
 		what += ": " + d.Text
 	}
-	w.line("  %s  %s", w.p.pen.Ink(tty.Yellow, tty.Flat(what)), w.p.pen.Ink(tty.Dim, tty.Flat(decidedBy(d))))
+	w.line("  %s  %s", w.p.pen.Ink(tty.Yellow, tty.Flat(what)), w.p.pen.Ink(tty.Dim, tty.Flat(attribution(d.By, d.At))))
 	if d.Path != "" {
 		w.line("    %s", tty.Flat(strings.TrimSpace(fmt.Sprintf("%s  %s %s", d.Path, d.Kind, d.Tool))))
 	}
@@ -284,14 +307,14 @@ func (w *writing) decision(d *engine.DecisionRecord) {
 	}
 }
 
-// decidedBy returns who made a decision and when, if known.
-func decidedBy(d *engine.DecisionRecord) string {
+// attribution returns who made a decision or sent a message and when, if known.
+func attribution(by *engine.Actor, at time.Time) string {
 	text := "by an unknown person"
-	if d.By != nil {
-		text = "by " + d.By.String()
+	if by != nil {
+		text = "by " + by.String()
 	}
-	if !d.At.IsZero() {
-		text += ", " + d.At.Format(time.RFC3339)
+	if !at.IsZero() {
+		text += ", " + at.Format(time.RFC3339)
 	}
 	return text
 }

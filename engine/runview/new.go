@@ -47,7 +47,7 @@ func New(s Source) (*View, error) {
 	v := &View{
 		Run: res.RunID, Spec: res.Spec, Question: s.Question, Status: string(res.Status), Stop: res.StopReason,
 		StartedAt: res.StartedAt, DurationMS: res.DurationMS, Usage: res.Usage, Answer: res.Response, Output: res.Output,
-		Error: res.Error, Decisions: res.Decisions, Open: res.Interrupts, Warnings: res.Warnings, Groups: []Group{},
+		Error: res.Error, Decisions: res.Decisions, Messages: res.Messages, Open: res.Interrupts, Warnings: res.Warnings, Groups: []Group{},
 	}
 	if s.Drawing != nil {
 		v.Graph = s.Drawing.SVG(res.Spec.Name + " · run " + res.RunID)
@@ -156,7 +156,7 @@ func (b *builder) add(ev *engine.Event) {
 	case engine.Warning:
 		b.addItem(ev, Item{Kind: WarningItem, Name: "warning", Text: ev.Text, Done: true})
 	case engine.RunStarted, engine.ModelDelta, engine.ModelRetrying, engine.ToolProgress, engine.ToolRetrying, engine.ReflectCompleted,
-		engine.RunSuspended, engine.RunCompleted: // not on the page, or part of the result
+		engine.MessageReceivedEvent, engine.RunSuspended, engine.RunCompleted: // not on the page, or part of the result
 	}
 }
 

@@ -27,6 +27,7 @@ type View struct {
 	Graph      string                  `json:"graph,omitempty"` // SVG with the path that the run took
 	Groups     []Group                 `json:"groups"`          // in order of their start
 	Decisions  []engine.DecisionRecord `json:"decisions,omitempty"`
+	Messages   []engine.UserMessage    `json:"messages,omitempty"`
 	Open       []interrupt.Question    `json:"open,omitempty"` // open questions
 	Warnings   []string                `json:"warnings,omitempty"`
 	// Omitted counts the calls beyond MaxCalls, and the prompts beyond a total of MaxText.

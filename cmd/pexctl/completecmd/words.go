@@ -27,7 +27,7 @@ import (
 
 // ofRuns are the commands that take a run, ofManyRuns those that take several.
 var (
-	runCommands      = append([]string{"resume", "runs show", "runs cancel", "runs fork", "runs export"}, multiRunCommands...)
+	runCommands      = append([]string{"resume", "runs show", "runs message", "runs cancel", "runs fork", "runs export"}, multiRunCommands...)
 	multiRunCommands = []string{"runs diff", "runs rm"}
 )
 

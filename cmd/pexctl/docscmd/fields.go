@@ -35,6 +35,7 @@ var EventDocs = []struct {
 	{engine.GuardFired, "A guard fired: `guard`."},
 	{engine.LimitReached, "A limit stops the run: `stop_reason`. The answer of the finalizer follows."},
 	{engine.InterruptRaised, "A question to a human is open: `interrupt`."},
+	{engine.MessageReceivedEvent, "A user sent a message to the run: `id`, `text`, `by`. `at` is the active time at which it arrived."},
 	{engine.RunSuspended, "The process exits before the run has ended: `status`, `stop_reason`. Transient. `resume` continues the run."},
 	{engine.RunCompleted, "The run has ended: `status`, `stop_reason`, `text` (the answer), `totals`."},
 	{engine.Warning, "A repair was applied, or something looks wrong: `text`."},

@@ -10,7 +10,7 @@ import (
 // RunsCommand returns "pexctl runs".
 func RunsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
-		Name: "runs", Usage: "List, inspect, compare, fork, export, cancel and delete runs",
+		Name: "runs", Usage: "List, inspect, message, compare, fork, export, cancel and delete runs",
 		Description: ui.Help(project.RunNames,
 			"pexctl runs ls # List the latest runs",
 			"pexctl runs show last # Inspect the latest run",
@@ -18,7 +18,7 @@ func RunsCommand(env *ui.Env) *cli.Command {
 			"pexctl runs diff RUN OTHER # Compare two runs",
 		),
 		Subcommands: []*cli.Command{
-			runsLsCommand(env), runsShowCommand(env), runsCancelCommand(env), runsForkCommand(env), runsDiffCommand(env),
+			runsLsCommand(env), runsShowCommand(env), runsMessageCommand(env), runsCancelCommand(env), runsForkCommand(env), runsDiffCommand(env),
 			runsExportCommand(env), runsRmCommand(env),
 		},
 	}

@@ -168,6 +168,21 @@ func (c *Client) Answer(ctx context.Context, run string, a Answer) error {
 	return err
 }
 
+// MessageRef identifies a message to a run.
+type MessageRef struct {
+	Run string `json:"run_id"`
+	ID  string `json:"id"`
+}
+
+// Message sends a message to a run. The message is durable when it returns. A broken
+// connection is repeated: the id makes sure that the message is stored once.
+func (c *Client) Message(ctx context.Context, run string, m runs.Message) error {
+	return c.retry(ctx, func() error {
+		_, _, err := c.call(ctx, http.MethodPost, runPath(run, "/messages"), map[string]string{"id": m.ID, "text": m.Text})
+		return err
+	})
+}
+
 // Resume continues a run that is suspended, or stopped at a limit that set raises.
 func (c *Client) Resume(ctx context.Context, run string, set []string, keepSpec bool) error {
 	_, _, err := c.call(ctx, http.MethodPost, runPath(run, "/resume"), map[string]any{"set": append([]string{}, set...), "keep_spec": keepSpec})

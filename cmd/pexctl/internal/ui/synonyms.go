@@ -28,6 +28,7 @@ var missingCommands = map[string]string{
 	"replay":  `to replay a recorded run, use pexctl run spec.yaml --replay all --from RUN`,
 	"fork":    "use pexctl runs fork RUN",
 	"cancel":  "use pexctl runs cancel RUN",
+	"message": `use pexctl runs message RUN "TEXT"`,
 	"stop":    "use pexctl runs cancel RUN",
 	"show":    "use pexctl runs show RUN",
 	"export":  "use pexctl runs export RUN",
