@@ -16,6 +16,6 @@ var PromptNames = map[string][]string{
 func promptNames(more ...string) []string {
 	return append([]string{
 		"question", "user_prompt", "tools_prompt", "planner_prompt", "reflect_prompt",
-		"plan_execute_reflect_response_format", "usage", "now",
+		"plan_execute_reflect_response_format", "usage", "now", "user_messages",
 	}, more...)
 }

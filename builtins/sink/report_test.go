@@ -80,6 +80,28 @@ warning: a reply was mended
 	}
 }
 
+func TestReportShowsMessages(t *testing.T) {
+	res := &engine.Result{RunID: "r-1", Status: stop.RunInterrupted, StartedAt: startTime, Messages: []engine.UserMessage{
+		{ID: "a", Text: "Use the 2025 figures.\n\x1b[2J", By: &engine.Actor{User: "ann", Host: "desk"}, At: startTime, Seen: true},
+		{ID: "b", Text: "Skip step 3.", At: startTime},
+	}}
+	want := `
+Messages
+  Use the 2025 figures.
+  ␛[2J
+    by ann@desk, 2026-01-02T15:04:05Z
+  Skip step 3.
+    by an unknown person, 2026-01-02T15:04:05Z, not seen by a model`
+	r := sink.Report{Result: res, Now: startTime, Columns: 80}
+	if text := r.String(); !strings.Contains(text, want+" yet\n") {
+		t.Error(text)
+	}
+	res.Status = stop.RunCompleted
+	if text := r.String(); !strings.Contains(text, want+"\n") {
+		t.Error(text)
+	}
+}
+
 func TestReportShowsTheCompleteAnswer(t *testing.T) {
 	long := strings.Repeat("line\n", 30)
 	res := &engine.Result{

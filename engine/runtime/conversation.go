@@ -70,14 +70,6 @@ func finalToolUses(steps []plan.StepRecord) []engine.FinalToolUse {
 	return out
 }
 
-// journaledActor encodes an actor for the journal; nil = unknown.
-func journaledActor(a engine.Actor) json.RawMessage {
-	if a == (engine.Actor{}) {
-		return nil
-	}
-	return jsonvalue.Encode(a)
-}
-
 // recordDecision collects the decisions of the run and of its nested runs.
 func (r *run) recordDecision(d kernel.Decision) {
 	rec := d.Record
@@ -105,6 +97,19 @@ func (r *run) recordDecision(d kernel.Decision) {
 		fromReview(&out, rec)
 	}
 	r.decisions = append(r.decisions, out)
+}
+
+// receiveMessage adds a message, new or replayed, to the state of the run.
+func (r *run) receiveMessage(m Message, at time.Time) {
+	msg := engine.UserMessage{ID: m.ID, Text: m.Text, At: at}
+	if len(m.By) > 0 {
+		msg.By = decodeLenient[*engine.Actor](m.By)
+	}
+	if r.top == nil {
+		r.arrived = append(r.arrived, msg)
+		return
+	}
+	r.top.Record(engine.MessageReceived{Message: msg})
 }
 
 // fromAnswer sets the fields of a decision about a question.

@@ -1,10 +1,12 @@
 package runtime
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/kernel"
 )
 
@@ -32,15 +34,10 @@ var (
 	ErrTooManyMessages = kernel.ErrTooManyMessages
 )
 
-// receiveMessage adds a message, new or replayed, to the state of the run.
-func (r *run) receiveMessage(m Message, at time.Time) {
-	msg := engine.UserMessage{ID: m.ID, Text: m.Text, At: at}
-	if len(m.By) > 0 {
-		msg.By = decodeLenient[*engine.Actor](m.By)
+// journaledActor encodes an actor for the journal; nil = unknown.
+func journaledActor(a engine.Actor) json.RawMessage {
+	if a == (engine.Actor{}) {
+		return nil
 	}
-	if r.top == nil {
-		r.arrived = append(r.arrived, msg)
-		return
-	}
-	r.top.Record(engine.MessageReceived{Message: msg})
+	return jsonvalue.Encode(a)
 }

@@ -42,6 +42,7 @@ func refund() *runview.View {
 			At: startTime, By: &engine.Actor{User: "ann", Host: "desk"}, Path: "step.s1/turn.1/tool.0.approval", Kind: "approval", Tool: "refund",
 			Args: json.RawMessage(`{"amount":80}`), Question: "May step s1 call refund?", Do: "edit", Edit: json.RawMessage(`{"amount":10}`),
 		}},
+		Messages: []engine.UserMessage{{ID: "m-1", Text: "Refund only 10.", By: &engine.Actor{User: "bob", Issuer: "tokens"}, At: startTime}},
 		Open:     []interrupt.Question{{Path: "ask/ask", Kind: interrupt.Human, Question: "Send it?"}},
 		Warnings: []string{"a reply was repaired"},
 	}
@@ -61,7 +62,7 @@ func TestPageShowsTheRun(t *testing.T) {
 	for _, want := range []string{
 		"Refund order 17?", "<strong>completed</strong> <span>answered</span>", "$0.0060", "$0.0040", "1.2k", "ann@desk, 2026-01-02 15:04:05 UTC",
 		"Original arguments", "Changed to", "&#34;amount&#34;: 80", "edited by a human", `<span class="seg">You plan.</span><span class="seg">today</span>`,
-		`href="#c3"`, `id="c3"`, "HTTP 500", "2 attempts", "Waiting for an answer", "Send it?", "a reply was repaired", "sha256:0",
+		`href="#c3"`, `id="c3"`, "HTTP 500", "2 attempts", "Waiting for an answer", "Send it?", "a reply was repaired", "sha256:0", "Refund only 10.", "by bob, 2026-01-02", "not seen by a model",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q", want)

@@ -30,7 +30,9 @@ func TemplatesPage(c *catalog.Catalog) ([]byte, error) {
 	b.WriteString("\nIf the template of planner, reflector or finalizer does not use `chat_history`, `completed_steps` and `plan_progress` start with the earlier turns of the conversation.\n" +
 		"\n`plan_progress` is the plan with its results and the ids of the remaining steps; each step appears once. While steps remain, a run with more than `limits.message_history_limit` results " +
 		"(at least 4) shows the newest 10 to 20 percent of that many in full, and all results that no review has seen. Of older steps it shows ids and statuses, and goals and errors of those that failed. " +
-		"The last review shows everything. With `memory.compaction`, its rules shorten the prompt instead.\n")
+		"The last review shows everything. With `memory.compaction`, its rules shorten the prompt instead.\n" +
+		"\n`user_messages` lists the messages that the user sent to the run so far, oldest first. If the template of planner, reflector or finalizer does not use it, " +
+		"they follow the prompt, under a line that introduces them.\n")
 	b.WriteString("\n## Keys that are templates\n\nFor tools, nodes and checks, the key follows their type.\n\n| key | names in `${...}` |\n| --- | --- |\n")
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		fmt.Fprintf(&b, "| %s | %s |\n", key, namesText(noteVars(texts[key])))

@@ -80,7 +80,7 @@ func printMessage(c *ui.Call, m apiclient.MessageRef, next string) error {
 		return ui.PrintJSON(c, m)
 	}
 	_, err := fmt.Fprintf(c.Stdout, "run %s received message %s\n", m.Run, m.ID)
-	if err == nil && !c.Quiet {
+	if err == nil {
 		_, err = fmt.Fprintln(c.Stderr, next)
 	}
 	return err
