@@ -45,6 +45,13 @@ func (d *daemon) removeEnded(ctx context.Context, t *tenant, keep time.Duration)
 	if err != nil && ctx.Err() == nil {
 		d.log.Error("delete old runs", "tenant", t.name, "error", err)
 	}
+	n, err = t.runs.SweepArtifacts()
+	if n > 0 {
+		d.log.Info("deleted "+text.Count(n, "artifact")+" that no run uses", "tenant", t.name)
+	}
+	if err != nil {
+		d.log.Error("delete unused artifacts", "tenant", t.name, "error", err)
+	}
 }
 
 // warnOfUnknownCosts logs the agents that limits.per_tenant.cost_per_day keeps from running.

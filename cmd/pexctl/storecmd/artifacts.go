@@ -7,49 +7,24 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/pexctl/pex/engine/archive"
 	"github.com/pexctl/pex/engine/artifact"
 	"github.com/pexctl/pex/engine/regular"
-	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runs"
 )
 
-// artifactAge is how long an artifact that no run uses is kept: a client uploads it before
-// it starts the run.
-const artifactAge = 24 * time.Hour
-
-// sweepArtifacts removes the artifacts that no run uses. If the start of a run cannot be
-// read, it removes none.
+// sweepArtifacts removes the artifacts that no run uses.
 func (r *gcReport) sweepArtifacts(h *storeHome) error {
-	if isEmpty, err := artifact.IsEmpty(h.dir); err != nil || isEmpty {
-		return err
+	if h.runs == nil {
+		return nil
 	}
-	before := time.Now().Add(-artifactAge)
-	ids, err := h.list()
-	if err != nil {
-		return err
+	without := r.Removed
+	if !r.DryRun {
+		without = nil // a run may have one of these ids again
 	}
-	used := map[string]bool{}
-	for _, id := range ids {
-		if r.DryRun && slices.Contains(r.Removed, id) {
-			continue
-		}
-		recs, err := h.runs.Read(id) // the records before any damage suffice
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed in the meantime
-		}
-		start, err := runtime.ReadStart(recs)
-		if err != nil {
-			return nil //nolint:nilerr // store check reports it
-		}
-		for _, digest := range start.Input.Artifacts {
-			used[digest] = true
-		}
-	}
-	removed, freed, err := artifact.Sweep(h.dir, used, before, r.DryRun)
+	removed, freed, err := runs.SweepArtifacts(h.runs, h.dir, without, r.DryRun)
 	r.Artifacts += removed
 	r.Freed += freed
 	return err
