@@ -84,6 +84,9 @@ func format(r *httptest.ResponseRecorder) string {
 	if r.Header().Get("Content-Type") == "image/svg+xml" {
 		text = text[:len("<svg xmlns=")] + "..."
 	}
+	if strings.HasPrefix(r.Header().Get("Content-Type"), "text/html") {
+		text = "a page"
+	}
 	if text != "" {
 		b.WriteString("\n" + strings.TrimSuffix(text, "\n") + "\n")
 	}

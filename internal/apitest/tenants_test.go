@@ -67,6 +67,11 @@ func desk(t testing.TB) *world {
 		t.Fatal(res.Code, res.Body)
 	}
 	w.await("r-1")
+	evaluation := goldentest.Txtar(t, "testdata/evals.txtar")
+	evaluation.Extract(t, filepath.Join(dir, "evaluation"))
+	if err := os.CopyFS(filepath.Join(dir, "home", "evals"), os.DirFS(filepath.Join(dir, "evaluation", "home", "evals"))); err != nil {
+		t.Fatal(err)
+	}
 	if res := w.do("ann", "POST", "/v1/artifacts", nil, "secret of shared"); res.Code != http.StatusCreated || !strings.Contains(res.Body.String(), secretArtifact) {
 		t.Fatal(res.Code, res.Body)
 	}
@@ -84,18 +89,18 @@ const (
 func TestOtherTenantsDoNotExist(t *testing.T) {
 	w := desk(t)
 	before := w.do("root", "GET", "/v1/runs/r-1", nil, "").Body.String()
-	existing := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat", "sha256": secretArtifact}
-	unknown := map[string]string{"agent": "desk", "run": "u-1", "other": "u-1", "call": "plan.1/model", "id": "none", "sha256": noArtifact}
+	existing := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat", "eval": "e-1", "sha256": secretArtifact}
+	unknown := map[string]string{"agent": "desk", "run": "u-1", "other": "u-1", "call": "plan.1/model", "id": "none", "eval": "e-9", "sha256": noArtifact}
 	for _, o := range operations(t) {
 		theirs := w.do("eve", o.method, o.target(existing), nil, o.body())
 		if strings.Contains(theirs.Body.String(), "secret of shared") || strings.Contains(theirs.Body.String(), "r-1/") {
 			t.Errorf("%s %s shows another tenant:\n%s", o.method, o.path, theirs.Body)
 		}
-		if !strings.Contains(o.path, "{run}") && !strings.Contains(o.path, "{id}") && !strings.Contains(o.path, "{sha256}") {
+		if !strings.Contains(o.path, "{run}") && !strings.Contains(o.path, "{id}") && !strings.Contains(o.path, "{sha256}") && !strings.Contains(o.path, "{eval}") {
 			continue
 		}
 		none := w.do("eve", o.method, o.target(unknown), nil, o.body())
-		text := strings.NewReplacer("u-1", "r-1", "none", "chat", noArtifact, secretArtifact).Replace(none.Body.String())
+		text := strings.NewReplacer("u-1", "r-1", "none", "chat", noArtifact, secretArtifact, "e-9", "e-1").Replace(none.Body.String())
 		if theirs.Code != http.StatusNotFound || theirs.Code != none.Code || theirs.Body.String() != text {
 			t.Errorf("%s %s: %d %s, but %d %s", o.method, o.path, theirs.Code, theirs.Body, none.Code, text)
 		}
@@ -109,8 +114,8 @@ func TestOtherTenantsDoNotExist(t *testing.T) {
 // changes nothing.
 func TestRolesAreRequired(t *testing.T) {
 	w := desk(t)
-	ids := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat", "sha256": secretArtifact}
-	lists := []string{"/v1/agents", "/v1/runs", "/v1/questions"}
+	ids := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat", "eval": "e-1", "sha256": secretArtifact}
+	lists := []string{"/v1/agents", "/v1/runs", "/v1/questions", "/v1/evals"}
 	for _, o := range operations(t) {
 		res := w.do("none", o.method, o.target(ids), nil, o.body())
 		isEmpty := slices.Contains(lists, o.path) && strings.Contains(res.Body.String(), "[]")
@@ -132,7 +137,7 @@ func TestRolesAreRequired(t *testing.T) {
 // No response names a folder of the server.
 func TestResponsesNameNoFolder(t *testing.T) {
 	w := desk(t)
-	ids := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat", "sha256": secretArtifact}
+	ids := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat", "eval": "e-1", "sha256": secretArtifact}
 	for _, o := range operations(t) {
 		for _, body := range []string{o.body(), "{", `{"x": 1}`, `{"question": 1}`, ""} {
 			if o.method == http.MethodGet && body != "" {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/assertion"
 	"github.com/pexctl/pex/builtins/node"
+	formats "github.com/pexctl/pex/builtins/report"
 	builtintool "github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/pricing"
@@ -24,6 +25,8 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/eval/report"
+	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/homedir"
 	"github.com/pexctl/pex/internal/app/host"
@@ -108,7 +111,7 @@ func newWorldWith(t testing.TB, project string, slots *manager.Slots, change fun
 	}
 	w.handler = api.New(api.Options{
 		Tenant: func(name string) *api.Tenant { return w.tenants[name] },
-		Agents: w.agents, Export: w.export, Version: "test", Streams: w.streams,
+		Agents: w.agents, Export: w.export, Version: "test", Streams: w.streams, Report: writeReport,
 	})
 	return w
 }
@@ -147,7 +150,15 @@ func (w *world) tenant(name string) *api.Tenant {
 			w.t.Error(err)
 		}
 	})
-	return &api.Tenant{Name: name, Owner: name, Home: home, Runs: service, Manager: m, Memory: w.memory.Archive(filepath.Join(home, "memory"), name), Artifacts: artifact.Open(home, 4096)}
+	return &api.Tenant{Name: name, Owner: name, Home: home, Runs: service, Manager: m, Memory: w.memory.Archive(filepath.Join(home, "memory"), name), Artifacts: artifact.Open(home, 4096), Evals: filepath.Join(home, "evals")}
+}
+
+func writeReport(to io.Writer, format string, r *report.Report, rows trial.Rows) error {
+	f, err := formats.New(format, formats.Settings{})
+	if err != nil {
+		return err
+	}
+	return f.Write(to, r, rows)
 }
 
 func (w *world) export(to io.Writer, r *runs.Run) error {

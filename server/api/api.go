@@ -14,6 +14,8 @@ import (
 	"github.com/pexctl/pex/engine/artifact"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/eval/report"
+	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/feed"
 	"github.com/pexctl/pex/server/manager"
@@ -29,7 +31,9 @@ type Options struct {
 	Streams *feed.Streams
 	// Export writes a run as JSON Lines without secrets. Its error is an *ExportError if
 	// the run cannot be exported.
-	Export    func(w io.Writer, r *runs.Run) error
+	Export func(w io.Writer, r *runs.Run) error
+	// Report writes the report of an evaluation as json or html.
+	Report    func(w io.Writer, format string, r *report.Report, rows trial.Rows) error
 	Version   string
 	MaxBody   int64        // bytes of a request body; 0 = 1 MiB
 	MaxUpload int64        // bytes of an artifact; 0 = 32 MiB
@@ -44,6 +48,8 @@ type Tenant struct {
 	Runs    *runs.Service
 	Manager *manager.Manager
 	Memory  memory.Archive // conversations; nil = none
+	// Evals is the folder of the evaluations; "" = none.
+	Evals string
 	// Artifacts are the files that clients upload for runs; nil = none.
 	Artifacts *artifact.Store
 }
@@ -82,6 +88,7 @@ func (s *server) register(mux *http.ServeMux) []byte {
 	a.addMemories()
 	a.addUsage()
 	a.addArtifacts()
+	a.addEvals()
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.document) })
 	return document(a.API.OpenAPI())
 }

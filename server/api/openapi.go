@@ -32,6 +32,7 @@ func newConfig(version string) huma.Config {
 				{Name: "runs", Description: "Runs, their results and events."},
 				{Name: "decisions", Description: "Questions to humans, and changes to runs."},
 				{Name: "artifacts", Description: "Files that clients upload for runs."},
+				{Name: "evals", Description: "Stored evaluations (pexctl eval)."},
 				{Name: "memories", Description: "Conversations that runs continue."},
 			},
 		},

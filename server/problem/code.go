@@ -94,7 +94,7 @@ var definitions = map[Code]struct {
 	InvalidCostLimit:    {http.StatusUnprocessableEntity, "invalid cost limit"},
 	RateLimited:         {http.StatusTooManyRequests, "rate limit exceeded"},
 	Internal:            {http.StatusInternalServerError, "internal error"},
-	StoreCorrupt:        {http.StatusInternalServerError, "journal is corrupt"},
+	StoreCorrupt:        {http.StatusInternalServerError, "stored data is corrupt"},
 	StoreFull:           {http.StatusInsufficientStorage, "disk full"},
 	ArtifactsFull:       {http.StatusInsufficientStorage, "too many artifacts"},
 	QueueFull:           {http.StatusServiceUnavailable, "queue full"},

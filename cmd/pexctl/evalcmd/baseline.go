@@ -206,18 +206,7 @@ func baselineDefect(r *report.Report) string {
 
 // rebuildReport makes the report of an evaluation from its files.
 func rebuildReport(dir string, o report.Options) (*report.Report, trial.Rows, error) {
-	m, err := batch.ReadManifest(dir)
-	if err != nil {
-		return nil, nil, failure.Infra(err)
-	}
-	rows, err := batch.OpenRows(dir)
-	if err != nil {
-		return nil, nil, failure.Infra(err)
-	}
-	if o.Total == 0 {
-		o.Total = m.Trials
-	}
-	r, err := report.New(rows, m, o)
+	r, rows, err := batch.Report(dir, o)
 	if err != nil {
 		return nil, nil, failure.Infra(err)
 	}

@@ -1,15 +1,9 @@
 package evalcmd
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -34,21 +28,6 @@ func evalLsCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-// listItem is an evaluation in a list.
-type listItem struct {
-	ID        string    `json:"id"`
-	Suite     string    `json:"suite"`
-	StartedAt time.Time `json:"started_at"`
-	Trials    int       `json:"trials"`
-	Errors    int       `json:"errors"`
-	PassRate  float64   `json:"pass_rate"`
-	CostUSD   float64   `json:"cost_usd"`
-	Missing   int       `json:"missing"`
-	Scored    string    `json:"scored,omitempty"` // for an evaluation made by eval score, the one that it graded again
-	Commit    string    `json:"git_commit,omitempty"`
-	Problem   string    `json:"problem,omitempty"` // why there is no other information
-}
-
 func evalLs(c *call) error {
 	home, err := project.HomeHere(c.Call)
 	if err != nil {
@@ -63,9 +42,9 @@ func evalLs(c *call) error {
 	if n := c.limit; n > 0 && len(all) > n {
 		all, left = all[:n], len(all)-n
 	}
-	list := make([]listItem, 0, len(all))
+	list := make([]batch.Summary, 0, len(all))
 	for _, m := range all {
-		list = append(list, listedEvaluation(home, m))
+		list = append(list, batch.Summarize(project.EvalsDir(home), m))
 	}
 	if c.JSON {
 		return ui.PrintJSON(c.Call, list)
@@ -82,43 +61,16 @@ func evalLs(c *call) error {
 	return nil
 }
 
-// evaluations returns the manifests of the evaluations in a home, latest first,
-// named by their folders. A folder without a manifest was interrupted before its
-// start. An evaluation with an unreadable manifest has only its name, and comes
-// last.
+// evaluations returns the manifests of the evaluations in a home; see batch.List.
 func evaluations(home string) ([]report.Manifest, error) {
-	entries, err := os.ReadDir(project.EvalsDir(home))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	all, err := batch.List(project.EvalsDir(home))
+	if err != nil {
 		return nil, failure.Infra(err)
 	}
-	var out []report.Manifest
-	for _, e := range entries {
-		m, err := batch.ReadManifest(filepath.Join(project.EvalsDir(home), e.Name()))
-		if errors.Is(err, fs.ErrNotExist) || !e.IsDir() {
-			continue
-		}
-		if err != nil {
-			m = report.Manifest{}
-		}
-		m.ID = e.Name()
-		out = append(out, m)
-	}
-	slices.SortFunc(out, func(a, b report.Manifest) int { return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID)) })
-	return out, nil
+	return all, nil
 }
 
-func listedEvaluation(home string, m report.Manifest) listItem {
-	e := listItem{ID: m.ID, Suite: m.Suite, StartedAt: m.Started, Commit: m.Commit, Scored: m.Labels[scoredLabel]}
-	r, _, err := rebuildReport(filepath.Join(project.EvalsDir(home), m.ID), report.Options{})
-	if err != nil {
-		e.Problem = err.Error()
-		return e
-	}
-	e.Trials, e.Errors, e.PassRate, e.CostUSD, e.Missing = r.Finished(), r.Stats.Errors, r.Stats.PassRate, r.Stats.Cost.Total, r.Missing
-	return e
-}
-
-func printEvaluations(c *call, list []listItem, left int) {
+func printEvaluations(c *call, list []batch.Summary, left int) {
 	rows := [][]string{{"EVALUATION", "SUITE", "STARTED", "TRIALS", "PASSED", "ERRORS", "COST", ""}}
 	for _, e := range list {
 		about := e.Problem

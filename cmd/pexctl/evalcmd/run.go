@@ -218,7 +218,7 @@ func (s *suite) earlier(home, id, flag string) (string, error) {
 		return "", err
 	}
 	for _, m := range all {
-		scored := m.Labels[scoredLabel] != "" // it has rows, but no trials to resume
+		scored := m.Labels[batch.ScoredLabel] != "" // it has rows, but no trials to resume
 		if m.Suite == s.Name && (!scored || flag != "resume") {
 			return filepath.Join(project.EvalsDir(home), m.ID), nil
 		}

@@ -113,7 +113,7 @@ func (s *suite) regrade(c *call, from string) (to string, err error) {
 	now := time.Now()
 	m.ID, m.Grading, m.Checks = "e"+runs.NewID(now)[1:], s.GradingDigest, s.checkInfos()
 	m.Started = now.UTC().Round(time.Millisecond) // the latest of its suite
-	m.Labels = addLabel(m.Labels, scoredLabel, filepath.Base(from))
+	m.Labels = addLabel(m.Labels, batch.ScoredLabel, filepath.Base(from))
 	to = filepath.Join(filepath.Dir(from), m.ID)
 	err = batch.Regrade(ctx, rows, s.checks, to, m, cmp.Or(s.Concurrency, 4), mask(s.earlierSecrets(c.Catalog, from, m)))
 	switch {
@@ -143,10 +143,6 @@ func (s *suite) checkPrompts(rows trial.Rows) error {
 	}
 	return nil
 }
-
-// scoredLabel is the label of an evaluation made by eval score; its value is the
-// source evaluation.
-const scoredLabel = "scored"
 
 func addLabel(labels map[string]string, name, value string) map[string]string {
 	out := map[string]string{name: value}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/report"
 )
 
@@ -18,7 +19,7 @@ var sparks = []rune("▁▂▃▄▅▆▇█")
 // trends returns a line for each suite with at least two evaluations, with the
 // history of its pass rate. list has the latest evaluation first, as eval ls
 // prints it.
-func trends(list []listItem) (lines []string) {
+func trends(list []batch.Summary) (lines []string) {
 	var suites []string
 	bySuite := map[string][]float64{}
 	for _, e := range slices.Backward(list) {

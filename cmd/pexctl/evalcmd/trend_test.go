@@ -4,10 +4,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/eval/batch"
 )
 
 func TestTrendsShowThePassRateOverTime(t *testing.T) {
-	list := []listItem{ // latest first
+	list := []batch.Summary{ // latest first
 		{Suite: "a", Trials: 4, PassRate: 0.5},
 		{Suite: "once", Trials: 4, PassRate: 1},
 		{Suite: "a", Trials: 4, PassRate: 1},

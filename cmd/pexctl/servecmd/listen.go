@@ -9,8 +9,12 @@ import (
 	"os"
 	"path/filepath"
 
+	formats "github.com/pexctl/pex/builtins/report"
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/eval/report"
+	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/internal/app/version"
@@ -83,10 +87,17 @@ func (d *daemon) handler(c *ui.Call, streams *feed.Streams) http.Handler {
 			return &api.Tenant{
 				Name: name, Owner: t.owner, Home: t.home, Runs: t.runs, Manager: t.manager,
 				Memory:    d.memory.Archive(filepath.Join(t.home, "memory"), t.owner),
-				Artifacts: t.artifacts,
+				Artifacts: t.artifacts, Evals: project.EvalsDir(t.home),
 			}
 		},
 		Agents: d.agents, Version: version.String(), MaxBody: d.setup.config.Limits.Body, MaxUpload: d.setup.config.Limits.Upload, Log: d.log, Streams: streams,
+		Report: func(w io.Writer, format string, r *report.Report, rows trial.Rows) error {
+			f, err := formats.New(format, formats.Settings{})
+			if err != nil {
+				return err
+			}
+			return f.Write(w, r, rows)
+		},
 		Export: func(w io.Writer, r *runs.Run) error {
 			err := cassette.Export(w, r.Records, host.Secrets(c.Catalog, r.Program, r.Host.Env))
 			if refused, ok := errors.AsType[*cassette.Refused](err); ok {
