@@ -21,12 +21,15 @@ func (c *compiler) arguments() {
 		all = append(all, of...)
 		entry := c.doc.Tools.Get(c.tools[i].Name)
 		c.checkMisuses(entry.Get("approval"), "approval", of)
+		c.checkMisuses(entry.Get("approvers"), "approvers", of)
 		overrides := entry.Get("overrides")
 		if overrides == nil {
 			continue
 		}
 		for _, o := range overrides.Entries {
-			c.checkMisuses(o.Value.Get("approval"), "approval", testspec.CalleesNamed(of, tool.MemberName(c.tools[i].Name, o.Key)))
+			named := testspec.CalleesNamed(of, tool.MemberName(c.tools[i].Name, o.Key))
+			c.checkMisuses(o.Value.Get("approval"), "approval", named)
+			c.checkMisuses(o.Value.Get("approvers"), "approvers", named)
 		}
 	}
 	c.callees = all

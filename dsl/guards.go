@@ -33,6 +33,10 @@ func (c *compiler) guards() {
 		} else if k.Name != "" {
 			names[k.Name] = it.Get("name").Position
 		}
+		g.Rule.FourEyes = k.FourEyes
+		if k.Approvers != nil && c.AsExpression(k.Approvers, path+".approvers") {
+			c.guardApprovers(k.Approvers, g.At, &g.Rule.Approvers)
+		}
 		if k.When != nil && c.AsExpression(k.When, path+".when") {
 			c.guardWhen(k.When, k.At, &g.When)
 		}
@@ -50,10 +54,26 @@ func (c *compiler) guardWhen(v *syntax.Node, at string, g *component.GuardRef) {
 	}
 }
 
+func (c *compiler) guardApprovers(v *syntax.Node, at engine.GuardPlace, g *component.GuardRef) {
+	g.Source = v.Text
+	place := "plan_approvers"
+	if at == engine.BeforeTool {
+		place = "approvers"
+	}
+	if env, ok := c.GuardEnv(place); ok {
+		c.CompileExpression(v, env, nil, g)
+	}
+}
+
 // checkGuardAction checks that the action is possible in the place.
 func (c *compiler) checkGuardAction(v *syntax.Node, g *engine.Guard) {
 	if g.Do == engine.GuardDeny && g.At != engine.BeforeTool {
 		c.Report.Error(diag.GuardMismatch, v.Get("do").Position, "deny rejects a tool call, but there is none at %s", g.At).Hint = "write at: before_tool"
+	}
+	for _, key := range []string{"approvers", "four_eyes"} {
+		if e := v.Find(key); e != nil && g.Do != engine.GuardInterrupt {
+			c.Report.Error(diag.GuardMismatch, e.Position, "%s is about the answer to a question, and do: %s asks none", key, g.Do).Hint = "write do: interrupt, or remove " + key
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/retry"
 	"github.com/pexctl/pex/engine/tool"
 )
@@ -41,12 +42,15 @@ func (c *compiler) tool(e *syntax.Entry) {
 	c.Decode(e.Value, path, &k, settings)
 	t := tool.Spec{
 		Name: e.Key, Type: f.Type, Config: settings, Description: k.Description, Effect: tool.Effect(k.Effect),
-		Approval: k.Approval, OnUnknown: tool.OnUnknown(k.OnUnknown), Timeout: k.Timeout, MaxOutputBytes: k.MaxOutputBytes, MaxConcurrent: k.MaxConcurrent,
+		Approval: k.Approval, Rule: interrupt.Rule{Approvers: k.Approvers, FourEyes: k.FourEyes}, OnUnknown: tool.OnUnknown(k.OnUnknown), Timeout: k.Timeout, MaxOutputBytes: k.MaxOutputBytes, MaxConcurrent: k.MaxConcurrent,
 		OutputFilter: k.OutputFilter, IncludeOutput: k.IncludeOutput, With: c.with(k.With, path+".with"),
 		LLMs: llm.NamesIn(config.Struct(settings)),
 	}
 	if k.Retry != nil {
 		t.Retry = retry.Policy(*k.Retry)
+	}
+	if t.Approval.IsZero() && !t.Rule.IsZero() {
+		t.Approval.Source = "always"
 	}
 	if careful, ok := settings.(tool.DefaultApprover); ok && t.Approval.IsZero() {
 		t.Approval.Source = careful.DefaultApproval()

@@ -85,8 +85,12 @@ type Input struct {
 
 	// Agent is the name under which a server offers the program; "" = a command started the run.
 	Agent string `json:"agent,omitempty"`
-	// By is who started the run, if an authenticated client did; nil = the user of the process.
+	// By is who started the run: the client of a server, or the user of the process if the
+	// program restricts who approves; nil = unknown.
 	By *Actor `json:"by,omitempty"`
+	// Authors are those who started or changed the runs that a fork continues, if the program
+	// restricts who approves.
+	Authors []Actor `json:"authors,omitempty"`
 	// Request is a digest of the client's request that started the run; "" = none. A repeated
 	// request with the same id must have the same.
 	Request string `json:"request,omitempty"`

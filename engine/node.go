@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/tool"
 )
@@ -52,6 +53,7 @@ type PlanRules struct {
 	Format       string              // list, steps or dag
 	MaxRepairs   int                 // how often a model is called again for a valid plan
 	Approval     component.GuardRef  // whether a human reviews a plan before it runs
+	Approvers    interrupt.Rule      // who may approve it
 	Prompt       component.PromptRef // parameters.planner_prompt
 	SystemPrompt component.PromptRef // also for a PlanReviewer that has none
 }

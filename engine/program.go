@@ -1,13 +1,16 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/retry"
@@ -60,6 +63,13 @@ type Program struct {
 	Agents []*Program
 	// Unpriced lists the LLMs in use without a known price.
 	Unpriced []string
+}
+
+// RestrictsApprovers reports whether the program, or an agent that it calls, may have rules
+// about who approves: its source has one of their keys.
+func (p *Program) RestrictsApprovers() bool {
+	return bytes.Contains(p.Source, []byte(`"approvers":`)) || bytes.Contains(p.Source, []byte(`"four_eyes":`)) ||
+		slices.ContainsFunc(p.Agents, (*Program).RestrictsApprovers)
 }
 
 // NodeIs reports whether a node of a program has a capability.
@@ -217,6 +227,7 @@ type Guard struct {
 	When    component.GuardRef
 	Do      GuardAction
 	Message string
+	Rule    interrupt.Rule // of interrupt: who may let the run continue
 }
 
 // Output is what a final answer must be.

@@ -44,20 +44,8 @@ type FinalToolUse struct {
 	tool.Record
 }
 
-// Actor is who makes decisions. The journal stores it with each decision.
-type Actor struct {
-	User   string `json:"user,omitempty"`   // account that runs the process, or subject of an authenticated client
-	Host   string `json:"host,omitempty"`   // name of the machine
-	Issuer string `json:"issuer,omitempty"` // what authenticated the client of a server; "" = the operating system
-}
-
-// String returns user@host, or the part that is known.
-func (a Actor) String() string {
-	if a.User == "" || a.Host == "" {
-		return a.User + a.Host
-	}
-	return a.User + "@" + a.Host
-}
+// Actor is who makes decisions.
+type Actor = interrupt.Actor
 
 // DecisionRecord is a human decision in the journal: an answer to a question, the
 // resolution of an unknown outcome, a limit change, or a cancellation.
@@ -76,6 +64,16 @@ type DecisionRecord struct {
 	Edit   json.RawMessage `json:"edit,omitempty"`   // edit: the arguments or plan used instead
 	Text   string          `json:"text,omitempty"`   // text: the answer; extend: the changed limits
 	Result json.RawMessage `json:"result,omitempty"` // done: the tool's result
+}
+
+// ChangesRun reports whether the decision gave the run input: an edit, a text, the result of
+// a call, or a higher limit.
+func (d *DecisionRecord) ChangesRun() bool {
+	switch d.Do {
+	case "edit", "done", "extend":
+		return true
+	}
+	return d.Do == "text" && !interrupt.Kind(d.Kind).Denies(d.Do)
 }
 
 // Usage is what a run used.

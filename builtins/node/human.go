@@ -11,7 +11,9 @@ import (
 
 // HumanConfig configures a `type: human` node.
 type HumanConfig struct {
-	Question component.PromptRef `yaml:"question" required:"true" vars:"parameters,steps,@node" doc:"Question for the human."`
+	Question  component.PromptRef `yaml:"question" required:"true" vars:"parameters,steps,@node" doc:"Question for the human."`
+	Approvers component.GuardRef  `yaml:"approvers" env:"@plan_approvers" doc:"Who may answer, except deny: an expression over by (subject, issuer, roles, tenant) and run.by. Default: anyone who may answer."`
+	FourEyes  bool                `yaml:"four_eyes" doc:"Whether someone else than those who started or changed the run must answer."`
 }
 
 // Human asks a human and waits for the answer.
@@ -26,6 +28,11 @@ type human struct {
 
 var _ engine.Node = (*human)(nil)
 
+// rule returns who may answer.
+func (h *human) rule() interrupt.Rule {
+	return interrupt.Rule{Approvers: h.cfg.Approvers, FourEyes: h.cfg.FourEyes}
+}
+
 // deny is the node's result when the human denies.
 const deny = "deny"
 
@@ -38,7 +45,7 @@ func (h *human) Run(s engine.Scope) error {
 	if err != nil {
 		return err
 	}
-	d, err := s.Ask("ask", interrupt.Question{Kind: interrupt.Human, Question: question})
+	d, err := s.Ask("ask", interrupt.Question{Kind: interrupt.Human, Question: question}.Restrict(h.rule()))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/pexctl/pex/builtins/node/render"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
@@ -23,6 +24,8 @@ type PlannerConfig struct {
 	PlanFormat                 string              `yaml:"plan_format" enum:"list|steps|dag" doc:"Format of plans: list (plain texts), steps (with tools and success criteria) or dag (with dependencies)."`
 	Repair                     RepairConfig        `yaml:"repair" doc:"How invalid replies are handled."`
 	Approval                   component.GuardRef  `yaml:"approval" words:"never|always" env:"@plan_approval" doc:"When a plan needs approval before it runs: never, always, or an expression. The reviewer may edit it."`
+	Approvers                  component.GuardRef  `yaml:"approvers" env:"@plan_approvers" doc:"Who may approve a plan: an expression over by (subject, issuer, roles, tenant) and run.by. approval then defaults to always. Default: anyone who may answer."`
+	FourEyes                   bool                `yaml:"four_eyes" doc:"Whether someone else than those who started or changed the run must approve a plan. approval then defaults to always."`
 }
 
 // RepairConfig is a `repair:` block.
@@ -58,10 +61,15 @@ var (
 func (p *planner) PlanRules() engine.PlanRules { return p.cfg.rules() }
 
 func (c *PlannerConfig) rules() engine.PlanRules {
-	return engine.PlanRules{
+	r := engine.PlanRules{
 		Format: c.PlanFormat, MaxRepairs: c.Repair.MaxAttempts, Approval: c.Approval,
-		Prompt: c.PlannerPrompt, SystemPrompt: c.SystemPrompt,
+		Approvers: interrupt.Rule{Approvers: c.Approvers, FourEyes: c.FourEyes},
+		Prompt:    c.PlannerPrompt, SystemPrompt: c.SystemPrompt,
 	}
+	if r.Approval.IsZero() && !r.Approvers.IsZero() {
+		r.Approval.Source = "always"
+	}
+	return r
 }
 
 // Run requests a plan until it is valid and approved, and then adopts it.

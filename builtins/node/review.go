@@ -33,16 +33,22 @@ func review(s engine.Scope, by string, p engine.PlanRules, steps []plan.Step) (o
 	}
 	name, question := "approval", "Run this plan?"
 	for n := 2; ; n++ {
-		d, err := s.Ask(name, interrupt.Question{Kind: interrupt.Plan, Args: planJSON(steps), Question: question})
+		q := interrupt.Question{Kind: interrupt.Plan, Args: planJSON(steps), Question: question}
+		d, err := s.Ask(name, q.Restrict(p.Approvers))
 		switch {
 		case err != nil:
 			return nil, "", err
 		case d.Do == "edit":
+			name = fmt.Sprintf("approval.%d", n)
 			edited, err := editedPlan(s, by, p.Format, d.Edit)
-			if err == nil {
+			switch {
+			case err != nil:
+				question = "Run this plan? The edit cannot be used: " + err.Error()
+			case p.Approvers.FourEyes: // someone else approves the edit
+				steps, question = edited, "Run this plan? A reviewer edited it."
+			default:
 				return edited, "", nil
 			}
-			name, question = fmt.Sprintf("approval.%d", n), "Run this plan? The edit cannot be used: "+err.Error()
 		case d.Approved():
 			return steps, "", nil
 		case d.Reason == "" && d.Text == "":

@@ -333,6 +333,9 @@ func (r *Report) questions(w *writing) {
 		if q.Question != "" {
 			w.block("    ", q.Question, 0)
 		}
+		if rule := q.RuleText(); rule != "" {
+			w.block("    ", rule, 0)
+		}
 		if r.HowTo != nil && !r.Running {
 			for _, command := range r.HowTo(q) {
 				w.line("    %s", w.p.pen.Ink(tty.Dim, tty.Flat(command)))

@@ -19,6 +19,8 @@ var places = map[string][]string{
 	"edge":           {"run", "plan", "reply", "step"},
 	"approval":       {"run", "plan", "step", "tool"},
 	"plan_approval":  {"run", "plan", "reply"},
+	"approvers":      {"by", "run", "tool"},
+	"plan_approvers": {"by", "run"},
 	"verify":         {"run", "plan", "step"},
 	"reflector_when": {"run", "plan", "step"},
 	"ensures":        {"run", "plan", "output"},
@@ -31,6 +33,7 @@ var places = map[string][]string{
 
 // structs maps the engine's names to values of their types.
 var structs = map[string]any{
+	"by":       exprenv.Actor{},
 	"run":      exprenv.Run{},
 	"plan":     exprenv.Plan{},
 	"step":     exprenv.Step{},
@@ -46,7 +49,8 @@ var structs = map[string]any{
 // NameDocs documents the names of environments.
 var NameDocs = map[string]string{
 	"parameters": "The parameters of the run.",
-	"run":        "Counters of the run.",
+	"by":         "Who answers the question.",
+	"run":        "Counters of the run. For approvers: who started it.",
 	"plan":       "The current plan.",
 	"step":       "The step being checked.",
 	"tool":       "The tool call being checked.",
@@ -84,7 +88,11 @@ func Place(name string, parameters map[string]any) (e Env, ok bool) {
 			e = e.with(n, types.Any)
 			continue
 		}
-		e = e.withStruct(n, structs[n])
+		v := structs[n]
+		if n == "run" && slices.Contains(more, "by") {
+			v = exprenv.AskedRun{}
+		}
+		e = e.withStruct(n, v)
 	}
 	return e, true
 }

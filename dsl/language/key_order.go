@@ -42,7 +42,7 @@ func specOrder() format.Order {
 		"edges": {Below: map[string]format.Order{"*": ofStruct(EdgeKeys{})}},
 	}
 	parameter := format.Order{First: []string{"type", "description", "required", "default"}}
-	tools := format.Order{First: []string{"type", "use", "description", "effect", "approval"}}
+	tools := format.Order{First: []string{"type", "use", "description", "effect", "approval", "approvers", "four_eyes"}}
 	store := ofStruct(Memory{})
 	store.Below = map[string]format.Order{"compaction": {
 		First: config.KeysOf(CompactionKeys{}),

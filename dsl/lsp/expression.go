@@ -136,6 +136,10 @@ func (s *server) envOf(workspace []*buffer, n *outline.Node, note *language.Sche
 	switch {
 	case n.Parent != nil && n.Key == "when" && n.Parent.Parent != nil && n.Parent.Parent.Key == "guards":
 		tag = "@" + n.Parent.Get("at").String()
+	case n.Parent != nil && n.Key == "approvers" && n.Parent.Parent != nil && n.Parent.Parent.Key == "guards":
+		if tag = "@plan_approvers"; n.Parent.Get("at").String() == "before_tool" {
+			tag = "@approvers"
+		}
 	case n.Match("tests.*.expect.*") || n.Match("expect.*"):
 		tag = "@tests"
 	case n.Match("gates.*"):
@@ -171,7 +175,7 @@ func (s *server) callees(workspace []*buffer, n *outline.Node) []guard.Tool {
 		s.tools[path] = spec.Callees()
 	}
 	all := s.tools[path] // while the file does not parse, the last known ones
-	if !n.Match("tools.?.approval") {
+	if !n.Match("tools.?.approval") && !n.Match("tools.?.approvers") {
 		return all
 	}
 	entry := n.Parent.Key

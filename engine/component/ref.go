@@ -113,6 +113,9 @@ func (g GuardRef) IsZero() bool { return g.Source == "" }
 // String returns the source.
 func (g GuardRef) String() string { return g.Source }
 
+// Equal reports whether two expressions have the same source.
+func (g GuardRef) Equal(o GuardRef) bool { return g.Source == o.Source }
+
 // Eval evaluates the expression; one that was not written is true.
 func (g GuardRef) Eval(env map[string]any) (bool, error) {
 	if g.Source == "" {

@@ -5,7 +5,7 @@ package exprenv
 // expressions against them. A guard is evaluated with a map from these names to values:
 //
 //	parameters map[string]any, run Run, plan Plan, step Step,
-//	tool Tool, reply Reply, output any, memory Memory, trace Trace
+//	tool Tool, reply Reply, output any, memory Memory, trace Trace, by Actor
 //
 // Numbers in arguments are json.Number, with the digits that the tool receives.
 
@@ -21,6 +21,19 @@ type Run struct {
 	NoProgress    int     `expr:"no_progress" doc:"The number of consecutive steps that failed or repeated an earlier result."`
 
 	Calls []RunCall `expr:"calls" doc:"The tool calls of the run before this one: first those that ended, in the order of their results, then those still in flight."`
+}
+
+// Actor is `by`: who answers a question.
+type Actor struct {
+	Subject string   `expr:"subject" doc:"The account of the operating system, the name of a token, or the subject of an OpenID Connect issuer."`
+	Issuer  string   `expr:"issuer" doc:"What vouches for the subject: local (the operating system), tokens (the token file of a server), or the URL of an OpenID Connect issuer."`
+	Roles   []string `expr:"roles" doc:"The roles of a client of a server. Empty on the command line."`
+	Tenant  string   `expr:"tenant" doc:"The tenant of a client of a server. Empty on the command line."`
+}
+
+// AskedRun is `run` in rules about who may answer a question.
+type AskedRun struct {
+	By Actor `expr:"by" doc:"Who started the run. Its roles and tenant are not stored."`
 }
 
 // RunCall is one element of `run.calls`.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+
+	"github.com/pexctl/pex/engine/component"
 )
 
 // Responder answers questions during a run. If it is nil or returns an error, the question
@@ -26,6 +28,12 @@ const (
 	Review      Kind = "needs_review"
 )
 
+// Denies reports whether an answer to a question of the kind is a denial. A text denies what
+// can only be approved or denied.
+func (k Kind) Denies(do string) bool {
+	return do == "deny" || do == "text" && (k == Approval || k == Plan || k == Guard)
+}
+
 // Question is a question to a human. Path identifies it: answers are given by path.
 type Question struct {
 	Path     string          `json:"path"`
@@ -33,6 +41,37 @@ type Question struct {
 	Tool     string          `json:"tool,omitempty"`
 	Args     json.RawMessage `json:"args,omitempty"`
 	Question string          `json:"question,omitempty"`
+	// Approvers and FourEyes are the rule about who may answer; see Restrict.
+	Approvers string `json:"approvers,omitempty"`
+	FourEyes  bool   `json:"four_eyes,omitempty"`
+
+	Rule *Rule `json:"-"` // the same rule compiled, of a question that is asked; nil = everyone may answer
+	// Permits returns nil if by may give an answer, otherwise a *NotApproverError. Nil =
+	// everyone may give every answer. A Responder for a single human passes the zero Actor,
+	// for the author of the session. It is safe for concurrent use.
+	Permits func(by Actor, do string) error `json:"-"`
+}
+
+// Restrict returns the question with a rule about who may answer.
+func (q Question) Restrict(rule Rule) Question {
+	if !rule.IsZero() {
+		q.Rule, q.Approvers, q.FourEyes = &rule, rule.Approvers.Source, rule.FourEyes
+	}
+	return q
+}
+
+// RuleText returns the rule as a spec writes it; "" = none.
+func (q *Question) RuleText() string {
+	return Rule{Approvers: component.GuardRef{Source: q.Approvers}, FourEyes: q.FourEyes}.String()
+}
+
+// Permit returns nil if by may give an answer to the question; see Permits. do is as in
+// Decision, or done, redo or skip. Otherwise the error is a *NotApproverError.
+func (q *Question) Permit(by Actor, do string) error {
+	if q.Permits == nil {
+		return nil
+	}
+	return q.Permits(by, do)
 }
 
 // Decision is the answer to a question.
@@ -68,11 +107,15 @@ func Parse(s string) Decision {
 // MarshalJSON includes empty fields.
 func (q Question) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		Path     string          `json:"path"`
-		Kind     Kind            `json:"kind"`
-		Tool     string          `json:"tool"`
-		Args     json.RawMessage `json:"args"`
-		Question string          `json:"question"`
+		Path      string                    `json:"path"`
+		Kind      Kind                      `json:"kind"`
+		Tool      string                    `json:"tool"`
+		Args      json.RawMessage           `json:"args"`
+		Question  string                    `json:"question"`
+		Approvers string                    `json:"approvers,omitempty"`
+		FourEyes  bool                      `json:"four_eyes,omitempty"`
+		Rule      *Rule                     `json:"-"`
+		Permits   func(Actor, string) error `json:"-"`
 	}(q))
 }
 

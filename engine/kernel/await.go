@@ -33,6 +33,9 @@ func (r *run) await() error {
 		switch {
 		case e.out.declined:
 			r.decline(e)
+		case !r.permitAnswer(e):
+			r.decline(e)
+			e.declined = !r.o.AskAll // another human may answer
 		case e.out.doubt != nil:
 			r.recordDoubt(e, false)
 		default:
@@ -179,12 +182,12 @@ func (r *run) journalOutcomes() error {
 		if e.out.fatal != nil {
 			return e.out.fatal
 		}
-		if e.class != journal.Timer && !e.out.declined {
+		if e.class != journal.Timer && r.permitAnswer(e) {
 			r.journalOutcome(e)
 		}
 	}
 	for e := r.open.first; e != nil; e = e.next {
-		if e.ended && e.class != journal.Timer { // virtual time: it ended before its turn
+		if e.ended && e.class != journal.Timer && r.permitAnswer(e) { // virtual time: it ended before its turn
 			r.journalOutcome(e)
 		}
 	}

@@ -25,6 +25,52 @@ func (r *run) stampBy(by []byte) *stamp {
 	return s
 }
 
+// permitted returns the stamp of a proposed decision. ok is false if it is not permitted.
+func (r *run) permitted(p Proposal) (s *stamp, err error) {
+	if r.o.Permit == nil {
+		return r.stampBy(p.By), nil
+	}
+	by, err := r.o.Permit(p)
+	if err != nil {
+		return nil, err
+	}
+	return &stamp{by, r.o.WallClock().UnixNano()}, nil
+}
+
+// permitAnswer stamps the answer to a question asked during the session. It returns false,
+// and declines the question, if the answer is not permitted.
+func (r *run) permitAnswer(e *effect) bool {
+	if e.class != journal.Question || e.out.stamp == nil || r.o.Permit == nil {
+		return !e.out.declined
+	}
+	by, err := r.o.Permit(Proposal{Path: e.path, Answer: e.out.body, By: e.out.stamp.by})
+	if err != nil {
+		e.out = outcome{declined: true}
+		return false
+	}
+	e.out.stamp = &stamp{by, e.out.stamp.wall}
+	return true
+}
+
+// permitResolutions drops the decisions about writes in doubt that are not permitted.
+func (r *run) permitResolutions() {
+	for e := r.open.first; e != nil; e = e.next {
+		how := r.o.Resolve[e.path]
+		if how == "" || r.resolvedBy[e.path] != nil || !r.needsDecision(e) {
+			continue
+		}
+		s, err := r.permitted(Proposal{Path: e.path, Resolve: how})
+		if err != nil {
+			delete(r.o.Resolve, e.path)
+			continue
+		}
+		if r.resolvedBy == nil {
+			r.resolvedBy = map[string]*stamp{}
+		}
+		r.resolvedBy[e.path] = s
+	}
+}
+
 // announceDecision calls Options.Decided once the decision about e, just added, is durable.
 func (r *run) announceDecision(e *effect) {
 	if decided := r.o.Decided; decided != nil {
@@ -74,6 +120,7 @@ type midAnswer struct {
 	effect *effect
 	given  Given
 	ticket chan *journal.Ticket
+	denied chan error // from Options.Permit
 }
 
 // errNotInWrite is returned for a context that does not come from a write.
@@ -86,7 +133,7 @@ func RecordAnswer(ctx context.Context, given Given) error {
 	if !ok {
 		return errNotInWrite
 	}
-	n := &midAnswer{e, given, make(chan *journal.Ticket, 1)}
+	n := &midAnswer{e, given, make(chan *journal.Ticket, 1), make(chan error, 1)}
 	e.run.mu.Lock()
 	e.run.midAnswers = append(e.run.midAnswers, n)
 	e.run.mu.Unlock()
@@ -94,6 +141,8 @@ func RecordAnswer(ctx context.Context, given Given) error {
 	select {
 	case t := <-n.ticket:
 		return t.Wait()
+	case err := <-n.denied:
+		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -109,8 +158,15 @@ func (r *run) journalMidAnswers(held bool) error {
 	if len(notes) == 0 {
 		return nil
 	}
+	permitted := notes[:0]
 	for _, n := range notes {
-		rec := r.stampBy(n.given.By).applyTo(journal.Record{Kind: journal.Answer, Path: n.effect.path, Body: n.given.Body, Deferred: held})
+		stamp, err := r.permitted(Proposal{Path: n.effect.path, Answer: n.given.Body, By: n.given.By})
+		if err != nil {
+			n.denied <- err
+			continue
+		}
+		permitted = append(permitted, n)
+		rec := stamp.applyTo(journal.Record{Kind: journal.Answer, Path: n.effect.path, Body: n.given.Body, Deferred: held})
 		r.add(rec)
 		r.reportDecision(&rec, n.effect)
 	}
@@ -118,7 +174,7 @@ func (r *run) journalMidAnswers(held bool) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range notes {
+	for _, n := range permitted {
 		n.ticket <- t
 	}
 	return nil

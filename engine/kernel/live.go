@@ -106,6 +106,7 @@ func (r *run) resolveInherited() (done bool, err error) {
 			delete(r.recorded, e.path)
 		}
 	}
+	r.permitResolutions()
 	if err := r.reviewNeeded(r.inherited); err != nil {
 		return false, err
 	}
@@ -130,7 +131,7 @@ func (r *run) resolveInherited() (done bool, err error) {
 			e.attempt++
 			rec := journal.Record{Kind: journal.Redo, Path: e.path, Attempt: e.attempt, Sync: e.waitsForCommit()}
 			if r.o.Resolve[e.path] == "redo" {
-				rec = r.stamp().applyTo(rec)
+				rec = r.resolvedBy[e.path].applyTo(rec)
 				r.announceDecision(e)
 			}
 			r.add(rec)
@@ -217,12 +218,12 @@ func (r *run) retract() bool {
 func (r *run) resolution(e *effect) outcome {
 	how := r.o.Resolve[e.path]
 	if body, ok := strings.CutPrefix(how, "done:"); ok {
-		return outcome{body: []byte(body), stamp: r.stamp()}
+		return outcome{body: []byte(body), stamp: r.resolvedBy[e.path]}
 	}
 	if how == "skip" {
 		data, _ := jsonvalue.Marshal(KeyData{e.key}) // a string always encodes
 		f := &journal.Failure{Code: FailureSkipped, Message: skippedMessage, Data: data}
-		return outcome{status: journal.Skipped, body: f.Encode(), encoded: true, stamp: r.stamp()}
+		return outcome{status: journal.Skipped, body: f.Encode(), encoded: true, stamp: r.resolvedBy[e.path]}
 	}
 	return outcomeUnknown()
 }
@@ -230,10 +231,17 @@ func (r *run) resolution(e *effect) outcome {
 // deliverAnswer delivers the first open question that has an answer.
 func (r *run) deliverAnswer() bool {
 	for _, e := range r.questions {
-		if a, ok := r.o.Answers[e.path]; ok {
-			r.record(e, outcome{body: a, stamp: r.stamp()})
-			return true
+		a, ok := r.o.Answers[e.path]
+		if !ok {
+			continue
 		}
+		s, err := r.permitted(Proposal{Path: e.path, Answer: a})
+		if err != nil {
+			delete(r.o.Answers, e.path)
+			continue
+		}
+		r.record(e, outcome{body: a, stamp: s})
+		return true
 	}
 	return false
 }

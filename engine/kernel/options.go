@@ -27,6 +27,11 @@ type Options struct {
 	By          json.RawMessage
 	CancelledBy func() json.RawMessage
 
+	// Permit, if not nil, is called before a decision that a human makes in this session is
+	// journaled, except a cancellation. It returns the author to journal, nil = unknown. An
+	// error leaves the effect open.
+	Permit func(Proposal) (by json.RawMessage, err error)
+
 	// OnDecision, if not nil, is called for each decision, new or replayed.
 	OnDecision func(Decision)
 
@@ -71,6 +76,14 @@ type Options struct {
 type Given struct {
 	Body json.RawMessage
 	By   json.RawMessage // who answered; nil = Options.By
+}
+
+// Proposal is a decision that is not journaled yet.
+type Proposal struct {
+	Path    string
+	Answer  []byte          // to a question
+	Resolve string          // of a write in doubt: see Options.Resolve
+	By      json.RawMessage // as Ask returned it; nil = Options.By
 }
 
 // Decision is a human decision.

@@ -39,6 +39,7 @@ type run struct {
 	open          effectList          // in issue order
 	toStart       []*effect           // effects to start once the tick is committed
 	questions     []*effect
+	resolvedBy    map[string]*stamp // permitted decisions about writes in doubt, by path
 	inheritedDone bool              // open effects of earlier sessions were handled
 	carriedOver   []*journal.Record // outcomes from voided records to deliver
 	replayQueue   rankedEffects     // effects with recorded outcomes

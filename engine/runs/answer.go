@@ -99,6 +99,9 @@ func (se *Session) decide(r *Run, res *engine.Result, answers []Answer) error {
 		if i < 0 {
 			return &QuestionError{closedReason(r.Records, a.Path) + "; " + openQuestions(res)}
 		}
+		if err := se.permit(&res.Interrupts[i], a); err != nil {
+			return err
+		}
 		if err := se.answer(res.Interrupts[i].Kind, a); err != nil {
 			return err
 		}
@@ -109,6 +112,17 @@ func (se *Session) decide(r *Run, res *engine.Result, answers []Answer) error {
 		}
 	}
 	return nil
+}
+
+// permit returns an *interrupt.NotApproverError unless the session's author may give the
+// answer. What cannot be parsed is not a denial.
+func (se *Session) permit(q *interrupt.Question, a Answer) error {
+	do := a.Do
+	if do == "" && q.Kind != interrupt.Review {
+		d, _ := ParseDecision(q.Kind, a.Value)
+		do = d.Do
+	}
+	return q.Permit(se.svc.env.by(), do)
 }
 
 func (se *Session) answer(kind interrupt.Kind, a Answer) error {

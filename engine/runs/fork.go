@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
@@ -56,6 +57,10 @@ func (s *Service) PrepareFork(ctx context.Context, parent string, f Fork) (n New
 		if seq := r.limitSeq(ctx, n.Program.Limits); seq != 0 {
 			n.Input.From.Until = seq
 		}
+	}
+	n.Input.By, n.Input.Authors = nil, nil // whoever forks starts the new run
+	if n.Program.RestrictsApprovers() {
+		n.Input.Authors = authorsOf(ctx, r)
 	}
 	if n.Input.Parameters, err = f.Inputs(n.Program, ParametersFor(n.Program, r.Start.Input.Parameters)); err != nil {
 		return n, err
@@ -128,4 +133,20 @@ func failedCallSeq(recs []journal.Record) uint64 {
 		return 0
 	}
 	return last.Seq
+}
+
+// authorsOf returns who started or changed a run.
+func authorsOf(ctx context.Context, r *Run) []engine.Actor {
+	authors := slices.Clone(r.Start.Input.Authors)
+	started := engine.Actor{} // unknown
+	if by := r.Start.Input.By; by != nil {
+		started = *by
+	}
+	authors = append(authors, started)
+	for _, d := range r.Show(ctx).Decisions {
+		if d.ChangesRun() && d.By != nil {
+			authors = append(authors, d.By.Identity())
+		}
+	}
+	return authors
 }

@@ -270,7 +270,7 @@ func TestDecisionsHaveTheirAuthor(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := r.Result(t.Context()).Decisions
-	if len(all) != 1 || all[0].By == nil || *all[0].By != ann || len(decided) != 1 || decided[0] != all[0].Path {
+	if len(all) != 1 || all[0].By == nil || !all[0].By.Same(ann) || len(decided) != 1 || decided[0] != all[0].Path {
 		t.Errorf("%+v, decided %v", all, decided)
 	}
 }

@@ -58,6 +58,11 @@ type Observer struct {
 
 // Start creates a run. The error is a *journal.ExistsError if its id is in use.
 func (s *Service) Start(n NewRun) (*Session, error) {
+	if n.Input.By == nil && n.Program.RestrictsApprovers() {
+		if by := s.env.by().Identity(); by.Known() {
+			n.Input.By = &by
+		}
+	}
 	se := &Session{Program: n.Program, Input: n.Input, Host: n.Host, Limits: n.Program.Limits, svc: s}
 	if err := se.open((*journal.Home).Create); err != nil {
 		return nil, err

@@ -183,6 +183,9 @@ func (t *BoundTool) bindMember(set tool.Toolset, o tool.Override, def tool.Defin
 	if !o.Approval.IsZero() {
 		spec.Approval = o.Approval
 	}
+	if spec.Rule = o.Rule.Or(spec.Rule); !spec.Rule.IsZero() && spec.Approval.IsZero() {
+		spec.Approval.Source = "always"
+	}
 	spec.OnUnknown = cmp.Or(o.OnUnknown, spec.OnUnknown)
 	spec.With = append(slices.Clip(o.With), slices.DeleteFunc(slices.Clone(t.Spec.With), func(f tool.Fixed) bool {
 		return slices.ContainsFunc(o.With, func(own tool.Fixed) bool { return own.Name == f.Name })

@@ -96,6 +96,9 @@ func (r *run) recordDecision(d kernel.Decision) {
 		out.Kind, out.Tool, out.Args = string(interrupt.Review), q.Tool, q.Args
 		fromReview(&out, rec)
 	}
+	if out.ChangesRun() {
+		r.permissions.AddAuthor(out.By)
+	}
 	r.decisions = append(r.decisions, out)
 }
 
@@ -105,6 +108,7 @@ func (r *run) receiveMessage(m Message, at time.Time) {
 	if len(m.By) > 0 {
 		msg.By = decodeLenient[*engine.Actor](m.By)
 	}
+	r.permissions.AddAuthor(msg.By)
 	if r.top == nil {
 		r.arrived = append(r.arrived, msg)
 		return

@@ -82,6 +82,9 @@ func (r *run) waitingReason() stop.Reason {
 	if len(r.openQuestions) > 0 {
 		reason.Path = r.questionKey(r.openQuestions[0])
 	}
+	if n := len(r.refusals); n > 0 {
+		reason.Message = "waiting for an answer that is permitted: " + r.refusals[n-1].Error()
+	}
 	return reason
 }
 
@@ -138,6 +141,7 @@ func (r *run) addQuestions(questions []kernel.Open) {
 		q := interrupt.Question{}
 		_ = json.Unmarshal(o.Request, &q) // written by this package
 		q.Path = o.Path
+		r.permissions.Describe(&q)
 		r.openQuestions = append(r.openQuestions, q)
 	}
 }
@@ -152,6 +156,7 @@ func (r *run) setNeedsReview(writes []kernel.Open) {
 		q := interrupt.Question{}
 		_ = json.Unmarshal(o.Request, &q) // written by this package: tool and args
 		q.Path, q.Kind = o.Path, interrupt.Review
+		r.permissions.Describe(&q)
 		q.Question = fmt.Sprintf("Did %s take effect before the run was interrupted?", q.Tool)
 		if len(o.Why) > 0 {
 			q.Question = fmt.Sprintf("Did %s take effect? %s", q.Tool, journal.DecodeFailure(o.Why).Message)

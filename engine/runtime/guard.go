@@ -2,14 +2,19 @@ package runtime
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/engine/runtime/permission"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
 )
@@ -107,7 +112,14 @@ func (s *scope) interrupt(g *engine.Guard, call *interrupt.Question, end stop.Re
 	if call != nil {
 		q.Tool, q.Args, old = call.Tool, call.Args, &plain
 	}
-	d, asOld, err := s.askCompatible("guard."+g.Name, q, old)
+	var about *exprenv.Tool
+	if call != nil {
+		about = &exprenv.Tool{Name: call.Tool, Args: engine.ArgumentsOf(call.Args), Attempts: 1}
+		if t := s.r.tools[call.Tool]; t != nil {
+			about.Effect = string(t.effect())
+		}
+	}
+	d, asOld, err := s.askCompatible("guard."+g.Name, q.Restrict(g.Rule), old, about)
 	if err != nil || d.Approved() {
 		return engine.Verdict{}, err == nil, err
 	}
@@ -146,17 +158,26 @@ func userOutput(given json.RawMessage) tool.Output {
 
 // Ask implements Scope.
 func (s *scope) Ask(name string, q interrupt.Question) (interrupt.Decision, error) {
-	d, _, err := s.askCompatible(name, q, nil)
+	return s.askAbout(name, q, nil)
+}
+
+// askAbout is Ask for a question about a tool call, if call is not nil.
+func (s *scope) askAbout(name string, q interrupt.Question, call *exprenv.Tool) (interrupt.Decision, error) {
+	d, _, err := s.askCompatible(name, q, nil, call)
 	return d, err
 }
 
-// askCompatible is Ask for a question that earlier versions worded differently: old, if
-// not nil. asOld reports that the journal holds the old wording.
-func (s *scope) askCompatible(name string, q interrupt.Question, old *interrupt.Question) (d interrupt.Decision, asOld bool, err error) {
+// askCompatible is askAbout for a question that earlier versions worded differently: old,
+// if not nil. asOld reports that the journal holds the old wording.
+func (s *scope) askCompatible(name string, q interrupt.Question, old *interrupt.Question, call *exprenv.Tool) (d interrupt.Decision, asOld bool, err error) {
 	if err := s.halted(); err != nil {
 		return interrupt.Decision{}, false, err
 	}
 	q.Path = joinPath(s.Path(), name)
+	if q.Rule != nil {
+		s.r.restrict(q.Path, *q.Rule, q.Kind, call)
+		q.Rule = nil
+	}
 	body, err := q.Journaled()
 	if err != nil {
 		return interrupt.Decision{}, false, err
@@ -177,4 +198,42 @@ func (s *scope) askCompatible(name string, q interrupt.Question, old *interrupt.
 	}
 	d, err = kernel.Ask[interrupt.Decision](s.k, k)
 	return d, asOld, err
+}
+
+// restrict sets the rule of the question or write at a path. call is the call that it is
+// about, or nil.
+func (r *run) restrict(path string, rule interrupt.Rule, kind interrupt.Kind, call *exprenv.Tool) {
+	r.root().permissions.Restrict(path, permission.About{Rule: rule, Kind: kind, Parameters: r.state.Parameters, Call: call})
+}
+
+// permitDecision implements kernel.Options.Permit.
+func (r *run) permitDecision(d kernel.Proposal) (json.RawMessage, error) {
+	by := r.opts.By
+	if d.By != nil {
+		by = decodeLenient[engine.Actor](d.By)
+	}
+	do := d.Resolve // done:JSON, redo or skip
+	if d.Answer != nil {
+		do = cmp.Or(decodeLenient[interrupt.Decision](d.Answer).Do, decodeLenient[inlineAnswer](d.Answer).Decision.Do)
+	}
+	if err := r.permissions.Permit(d.Path, by, do); err != nil {
+		r.refusals = append(r.refusals, err)
+		return nil, err
+	}
+	return journaledActor(r.permissions.Journaled(d.Path, by)), nil
+}
+
+// recordedDecisions are a recording whose decisions count only with what they permitted: a
+// fork asks again before it makes a restricted call that was approved in the other run.
+type recordedDecisions struct {
+	*replay.Recording
+	run *run
+}
+
+// Find implements kernel.Recorded.
+func (d recordedDecisions) Find(q kernel.EffectQuery) (kernel.RecordedOutcome, error) {
+	if q.Class == journal.Question && d.run.permissions.Restricted(q.Path) && d.AsksAgain(q.Path) {
+		return kernel.RecordedOutcome{}, nil
+	}
+	return d.Recording.Find(q)
 }

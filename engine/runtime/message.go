@@ -18,7 +18,7 @@ type Message = kernel.Message
 
 // NewMessage returns a message by an actor.
 func NewMessage(id, text string, by engine.Actor) Message {
-	return Message{ID: id, Text: text, By: journaledActor(by)}
+	return Message{ID: id, Text: text, By: journaledActor(by.Identity())}
 }
 
 // AppendMessage stores a message in the journal of a run that no session executes; see
@@ -36,7 +36,7 @@ var (
 
 // journaledActor encodes an actor for the journal; nil = unknown.
 func journaledActor(a engine.Actor) json.RawMessage {
-	if a == (engine.Actor{}) {
+	if a.IsZero() {
 		return nil
 	}
 	return jsonvalue.Encode(a)

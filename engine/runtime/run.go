@@ -15,6 +15,7 @@ import (
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/modelrecord"
+	"github.com/pexctl/pex/engine/runtime/permission"
 	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
@@ -77,6 +78,8 @@ type run struct {
 	errText         string
 	openQuestions   []interrupt.Question
 	decisions       []engine.DecisionRecord // of the root run
+	permissions     *permission.Set         // of the root run
+	refusals        []error                 // of the root run: why decisions of this session were not permitted
 	emit            *emitter
 	started         time.Time
 	elapsed         time.Duration
@@ -116,7 +119,7 @@ func newRun(p *engine.Program, h engine.Host, in engine.Input, o Options) *run {
 		models: make(map[string]boundModel, len(p.Models)),
 		tools:  make(map[string]*BoundTool, len(h.Tools)),
 		calls:  map[callKey]int{}, counts: map[string]int{}, usageByLLM: map[string]engine.ModelUsage{}, segments: &journal.Segments{},
-		retries: &model.Retries{}, charges: charges{},
+		permissions: &permission.Set{}, retries: &model.Retries{}, charges: charges{},
 	}
 	for i := range p.Models {
 		m := h.Models[p.Models[i].Name]
@@ -143,17 +146,17 @@ func (r *run) options() kernel.Options {
 		RunID: r.input.RunID, Start: startOf(r.program, r.input), Journal: r.opts.Journal, Virtual: r.opts.Virtual,
 		Answers: r.opts.Answers, Resolve: encodeResolutions(r.opts.Resolve), Cancel: r.opts.Cancel,
 		WallClock: r.opts.WallClock, Grace: r.opts.Grace, OnChange: r.applyChange,
-		By: journaledActor(r.opts.By), OnDecision: r.recordDecision, Decided: r.opts.Decided, Workers: r.opts.Workers,
+		By: journaledActor(r.opts.By.Identity()), Permit: r.permitDecision, OnDecision: r.recordDecision, Decided: r.opts.Decided, Workers: r.opts.Workers,
 		Inbox: r.opts.Inbox, OnMessage: r.receiveMessage,
 	}
 	if by := r.opts.CancelledBy; by != nil {
-		ko.CancelledBy = func() json.RawMessage { return journaledActor(by()) }
+		ko.CancelledBy = func() json.RawMessage { return journaledActor(by().Identity()) }
 	}
 	if r.opts.Extension != nil {
 		ko.ChangeBody = r.changeRecord
 	}
 	if r.opts.Recorded != nil {
-		ko.Recorded = r.opts.Recorded
+		ko.Recorded = recordedDecisions{r.opts.Recorded, r}
 	}
 	if f := r.opts.Follow; f != nil {
 		ko.Follow = f.next
@@ -167,20 +170,30 @@ func (r *run) options() kernel.Options {
 				return kernel.Given{}, fmt.Errorf("question %s: %w", path, err)
 			}
 			q.Path = path
-			return askResponder(ctx, r.host.Responder, q)
+			return r.askResponder(ctx, q)
 		}
 	}
 	return ko
 }
 
 // askResponder asks a question during the session.
-func askResponder(ctx context.Context, people interrupt.Responder, q interrupt.Question) (kernel.Given, error) {
+func (r *run) askResponder(ctx context.Context, q interrupt.Question) (kernel.Given, error) {
+	people := r.host.Responder
+	r.permissions.Describe(&q)
 	if shared, ok := people.(engine.SharedResponder); ok {
 		answer, by, err := shared.AskShared(ctx, q)
 		return kernel.Given{Body: answer, By: journaledActor(by)}, err
 	}
+	if permits := q.Permits; permits != nil {
+		q.Permits = func(by engine.Actor, do string) error {
+			if by.IsZero() {
+				by = r.opts.By
+			}
+			return permits(by, do)
+		}
+	}
 	answer, err := people.Ask(ctx, q)
-	return kernel.Given{Body: answer}, err
+	return kernel.Given{Body: answer, By: journaledActor(r.opts.By)}, err
 }
 
 // main performs the whole run as plain code over effects.
@@ -216,6 +229,7 @@ func (r *run) begin(s *scope, start []byte) error {
 	r.input = b.Input
 	r.state.Parameters = b.Input.Parameters
 	r.state.Question, _ = b.Input.Parameters["question"].(string)
+	r.permissions.Start(&r.input)
 	r.started = s.k.Start().UTC()
 	r.setConversationIDs()
 	s.event(engine.Event{Type: engine.RunStarted, Spec: r.specInfo(), Question: r.state.Question})

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
@@ -36,7 +37,7 @@ func (c *toolRun) askHumans(a tool.HumanTool) error {
 		}
 		q.Tool = c.rec.Tool
 		c.s.event(engine.Event{Type: engine.ToolInterrupted, Path: c.name, Tool: q.Tool, Args: c.rec.Args, Step: c.step()})
-		d, err := c.s.Ask(name, *q)
+		d, err := c.s.askAbout(name, q.Restrict(c.tool.rule()), c.asked())
 		if err != nil {
 			c.rec.Fail(tool.CallError, "canceled before anyone answered")
 			if engine.TimedOut(err) {
@@ -134,4 +135,17 @@ func (r *run) countDelegated(n int) {
 	for ; r != nil; r = r.parent {
 		r.delegatedCalls += n
 	}
+}
+
+// asked returns the call as the rules of its questions see it.
+func (c *toolRun) asked() *exprenv.Tool {
+	return &exprenv.Tool{Name: c.rec.Tool, Effect: string(c.tool.effect()), Args: engine.ArgumentsOf(c.rec.Args), Attempts: max(c.attempts, 1)}
+}
+
+// rule returns the rule of the questions about calls of the tool.
+func (t *BoundTool) rule() interrupt.Rule {
+	if t.Spec == nil {
+		return interrupt.Rule{}
+	}
+	return t.Spec.Rule
 }

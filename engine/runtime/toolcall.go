@@ -161,10 +161,10 @@ func (c *toolRun) requestApproval() (bool, error) {
 		Kind: interrupt.Approval, Tool: c.rec.Tool, Args: c.rec.Args,
 		Question: c.approvalQuestion(),
 	}
-	may := q.Question
+	may, edited := q.Question, false
 	for n := 2; ; n++ {
 		c.s.event(engine.Event{Type: engine.ToolInterrupted, Path: c.name, Tool: q.Tool, Args: q.Args, Repairs: c.rec.Repairs, Step: c.step()})
-		d, err := c.s.Ask(name, q)
+		d, err := c.s.askAbout(name, q.Restrict(c.tool.rule()), c.asked())
 		if err != nil {
 			return false, err
 		}
@@ -173,15 +173,22 @@ func (c *toolRun) requestApproval() (bool, error) {
 			return false, nil
 		}
 		if d.Do != "edit" {
+			if edited {
+				return c.passesGuards(c.name + ".edited")
+			}
 			return true, nil
 		}
 		args, _, err := c.tool.arguments(c.s, d.Edit)
-		if err == nil {
-			c.rec.Args, c.rec.Edited, c.rec.Repairs, c.inFlight.Record.Args = args, true, nil, args
+		name = fmt.Sprintf("%s.approval.%d", c.name, n)
+		if err != nil {
+			q.Question = fmt.Sprintf("%s The edit cannot be used: %v", may, err)
+			continue
+		}
+		c.rec.Args, c.rec.Edited, c.rec.Repairs, c.inFlight.Record.Args = args, true, nil, args
+		if !c.tool.rule().FourEyes {
 			return c.passesGuards(c.name + ".edited")
 		}
-		name = fmt.Sprintf("%s.approval.%d", c.name, n)
-		q.Question = fmt.Sprintf("%s The edit cannot be used: %v", may, err)
+		q.Args, q.Question, edited = args, may+" A reviewer edited the arguments.", true // someone else approves them
 	}
 }
 

@@ -110,6 +110,9 @@ func (c *toolRun) recordOutcome(out segmentResult, err error) error {
 // tool asks humans or needs an embedding grant.
 func (c *toolRun) effect(name string, answers []qa, allowed int) kernel.Effect[segmentResult] {
 	s, t := c.s, c.tool
+	if rule := t.rule(); !rule.IsZero() && t.effect() == tool.WriteEffect {
+		s.r.restrict(joinPath(s.Path(), name), rule, interrupt.Review, c.asked())
+	}
 	e := kernel.Effect[segmentResult]{
 		Name: name, Class: class(t.effect()), Layer: replay.LayerTool, Key: c.reusedKey,
 		AtMostOnce: t.billedLLM() != "" && s.r.budgeted(),

@@ -63,7 +63,7 @@ func (c *toolRun) runWithQuestions() (segmentResult, error) {
 // askQuestion asks the question of the n-th segment and adds it to answers.
 func (c *toolRun) askQuestion(answers []qa, n int, q *interrupt.Question) ([]qa, error) {
 	c.s.event(engine.Event{Type: engine.ToolInterrupted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Step: c.step()})
-	d, err := c.s.Ask(nth(c.name+".ask", "", n), *q)
+	d, err := c.s.askAbout(nth(c.name+".ask", "", n), q.Restrict(c.tool.rule()), c.asked())
 	return append(answers, qa{*q, d}), err
 }
 
@@ -175,6 +175,7 @@ func (m *toolSession) ask(ctx context.Context, q interrupt.Question) (interrupt.
 		q.Kind = interrupt.Elicitation
 	}
 	q.Tool, q.Path = m.tool.Info().Name, ""
+	q = q.Restrict(m.tool.rule())
 	q.Question, q.Args = strings.ToValidUTF8(m.tool.mask.Text(q.Question), "\uFFFD"), m.tool.mask.JSON(q.Args)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -239,7 +240,7 @@ func (m *toolSession) askInline(ctx context.Context, q interrupt.Question) (inte
 		return interrupt.Decision{}, fmt.Errorf("%w: %w", tool.ErrNoResponder, ctx.Err())
 	}
 	q.Path = m.call.Path
-	given, err := askResponder(ctx, people, q)
+	given, err := m.r.root().askResponder(ctx, q)
 	if err != nil {
 		return interrupt.Decision{}, fmt.Errorf("%w: %w", tool.ErrNoResponder, err)
 	}

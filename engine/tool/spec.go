@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/retry"
 )
 
@@ -15,10 +16,11 @@ type Spec struct {
 	Description    string // "" = the tool's own
 	Effect         Effect // "" = the tool's own
 	Approval       component.GuardRef
-	OnUnknown      OnUnknown     // "" = ReviewUnknown
-	Timeout        time.Duration // 0 = DefaultTimeout
-	MaxOutputBytes int           // 0 = DefaultMaxOutput
-	MaxConcurrent  int           // concurrent calls, for a toolset of all its tools; 0 = DefaultConcurrency
+	Rule           interrupt.Rule // who may answer questions about calls
+	OnUnknown      OnUnknown      // "" = ReviewUnknown
+	Timeout        time.Duration  // 0 = DefaultTimeout
+	MaxOutputBytes int            // 0 = DefaultMaxOutput
+	MaxConcurrent  int            // concurrent calls, for a toolset of all its tools; 0 = DefaultConcurrency
 	Retry          retry.Policy
 	With           []Fixed // arguments that a model cannot override
 	OutputFilter   component.FilterRef

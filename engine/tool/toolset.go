@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/interrupt"
 )
 
 // Toolset is a Tool that stands for many: a server whose tools are listed. It is not
@@ -69,6 +70,7 @@ type Override struct {
 	Description string
 	Effect      Effect
 	Approval    component.GuardRef
+	Rule        interrupt.Rule // in addition to that of the entry
 	OnUnknown   OnUnknown
 	With        []Fixed
 }

@@ -61,7 +61,7 @@ func trajectoryOf(res *engine.Result) trajectory {
 		Steps: make([]pathStep, len(res.Steps)), Warnings: res.Warnings,
 	}
 	for _, q := range res.Interrupts {
-		t.Interrupts = append(t.Interrupts, pathQuestion(q))
+		t.Interrupts = append(t.Interrupts, pathQuestion{q.Path, q.Kind, q.Tool, q.Args, q.Question})
 	}
 	for i := range res.Steps {
 		st := &res.Steps[i]

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -43,6 +44,8 @@ type Override struct {
 	Description string                     `yaml:"description" doc:"Replaces the description from the server."`
 	Effect      string                     `yaml:"effect" enum:"read|idempotent|write" doc:"Side effect of the tool. Default: that of the entry, unless the server declares a stronger one; otherwise write."`
 	Approval    component.GuardRef         `yaml:"approval" words:"never|always" env:"@approval" doc:"When a call needs approval: never, always, or an expression."`
+	Approvers   component.GuardRef         `yaml:"approvers" env:"@approvers" doc:"Who may approve a call, as for the entry, whose expression it replaces."`
+	FourEyes    bool                       `yaml:"four_eyes" doc:"Whether someone else than those who started or changed the run must approve. An entry with four_eyes requires it for all its tools."`
 	OnUnknown   string                     `yaml:"on_unknown" enum:"review|continue" doc:"What to do if the outcome of a write call is unknown. Default: that of the entry."`
 	With        map[string]component.Value `yaml:"with" vars:"parameters" doc:"Fixed argument values. The model cannot override them."`
 }
@@ -70,7 +73,7 @@ func (c *Config) rules() tool.Rules {
 	r := tool.Rules{Include: c.Include, Exclude: c.Exclude}
 	for _, name := range slices.Sorted(maps.Keys(c.Overrides)) {
 		o := c.Overrides[name]
-		over := tool.Override{Name: name, Description: o.Description, Effect: tool.Effect(o.Effect), Approval: o.Approval, OnUnknown: tool.OnUnknown(o.OnUnknown)}
+		over := tool.Override{Name: name, Description: o.Description, Effect: tool.Effect(o.Effect), Approval: o.Approval, OnUnknown: tool.OnUnknown(o.OnUnknown), Rule: interrupt.Rule{Approvers: o.Approvers, FourEyes: o.FourEyes}}
 		for _, arg := range slices.Sorted(maps.Keys(o.With)) {
 			over.With = append(over.With, tool.Fixed{Name: arg, Value: o.With[arg]})
 		}

@@ -174,9 +174,10 @@ func (a *Agent) Prepare(r Request) (runs.NewRun, error) {
 	if err != nil {
 		return runs.NewRun{}, &ParametersError{err}
 	}
+	by := r.By.Identity()
 	in := engine.Input{
 		RunID: r.RunID, Parameters: params, MemoryID: r.MemoryID, ExecutorMemoryID: r.ExecutorMemoryID,
-		Earlier: r.Earlier, Agent: a.Name, Labels: r.Labels, By: &r.By, Request: r.Digest, Origin: origin,
+		Earlier: r.Earlier, Agent: a.Name, Labels: r.Labels, By: &by, Request: r.Digest, Origin: origin,
 	}
 	for _, f := range r.Files {
 		if in.Artifacts == nil {

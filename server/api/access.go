@@ -34,7 +34,8 @@ func (s *server) caller(ctx context.Context) (*caller, error) {
 
 // actor returns the client as the author of decisions.
 func (c *caller) actor() engine.Actor {
-	return engine.Actor{User: c.identity.Subject, Issuer: c.identity.Issuer}
+	id := c.identity
+	return engine.Actor{User: id.Subject, Issuer: id.Issuer, Roles: id.Roles, Tenant: id.Tenant}
 }
 
 // can reports whether the client may perform an action on runs of an agent; nil = no agent

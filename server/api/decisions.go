@@ -52,15 +52,17 @@ type QuestionList struct {
 
 // Question is an open question of a run.
 type Question struct {
-	Run      string         `json:"run_id"`
-	Agent    string         `json:"agent" doc:"The agent of the run; empty if the server has none for its spec."`
-	Path     string         `json:"path"`
-	Kind     interrupt.Kind `json:"kind"`
-	Tool     string         `json:"tool"`
-	Args     jsonValue      `json:"args" doc:"Arguments of the call, or the plan."`
-	Question string         `json:"question"`
-	Digest   string         `json:"digest" doc:"Identifies the content; send it with the answer."`
-	Since    *time.Time     `json:"since,omitempty" doc:"When it was asked, if known."`
+	Run       string         `json:"run_id"`
+	Agent     string         `json:"agent" doc:"The agent of the run; empty if the server has none for its spec."`
+	Path      string         `json:"path"`
+	Kind      interrupt.Kind `json:"kind"`
+	Tool      string         `json:"tool"`
+	Args      jsonValue      `json:"args" doc:"Arguments of the call, or the plan."`
+	Question  string         `json:"question"`
+	Approvers string         `json:"approvers,omitempty" doc:"Expression over by: who may answer, except deny. Empty = everyone with the role approve."`
+	FourEyes  bool           `json:"four_eyes,omitempty" doc:"Whether someone else than those who started or changed the run must answer, except deny."`
+	Digest    string         `json:"digest" doc:"Identifies the content; send it with the answer."`
+	Since     *time.Time     `json:"since,omitempty" doc:"When it was asked, if known."`
 }
 
 func (s *server) listQuestions(ctx context.Context, in *questionsRequest) (reply, error) {
@@ -82,7 +84,8 @@ func (s *server) listQuestions(ctx context.Context, in *questionsRequest) (reply
 		of := owner{o.Agent, o.Spec}
 		q := questionOf(o, s.agentOf(of))
 		wrong := in.Agent != "" && q.Agent != in.Agent || in.Kind != "" && string(q.Kind) != in.Kind
-		if !wrong && c.canFor(auth.Approve, of) || !wrong && !in.Mine && c.canFor(auth.View, of) {
+		mine := c.canFor(auth.Approve, of) && o.Open.Permit(c.actor(), "approve") == nil
+		if !wrong && (mine || !in.Mine && (c.canFor(auth.View, of) || c.canFor(auth.Approve, of))) {
 			list.Questions = append(list.Questions, q)
 		}
 	}
@@ -92,7 +95,7 @@ func (s *server) listQuestions(ctx context.Context, in *questionsRequest) (reply
 func questionOf(o manager.OpenQuestion, agent string) Question {
 	q := Question{
 		Run: o.Run, Agent: agent, Path: o.Open.Path, Kind: o.Open.Kind, Tool: o.Open.Tool, Args: jsonValue(o.Open.Args),
-		Question: o.Open.Question, Digest: manager.Digest(o.Open),
+		Question: o.Open.Question, Approvers: o.Open.Approvers, FourEyes: o.Open.FourEyes, Digest: manager.Digest(o.Open),
 	}
 	if !o.Since.IsZero() {
 		q.Since = &o.Since

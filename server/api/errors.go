@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/server/agents"
@@ -89,6 +90,16 @@ func ofManager(err error) *problem.Problem {
 	}
 	if e, ok := errors.AsType[*manager.NotOpenError](err); ok {
 		return problem.New(problem.NoOpenQuestion, "%v", e)
+	}
+	if e, ok := errors.AsType[*interrupt.NotApproverError](err); ok {
+		p := problem.New(problem.NotAnApprover, "%v", e).With("path", e.Path)
+		if !e.Rule.Approvers.IsZero() {
+			p = p.With("approvers", e.Rule.Approvers.Source)
+		}
+		if e.Rule.FourEyes {
+			p = p.With("four_eyes", true)
+		}
+		return p
 	}
 	if e, ok := errors.AsType[*manager.ChangedError](err); ok {
 		return problem.New(problem.QuestionChanged, "%v; get the question again", e)

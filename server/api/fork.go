@@ -63,7 +63,7 @@ func (s *server) forkRun(ctx context.Context, in *forkRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	by := c.actor()
+	by := c.actor().Identity()
 	n.Input.By, n.Input.Request = &by, request
 	existed, err := c.Manager.Start(ctx, n, "")
 	if err != nil {

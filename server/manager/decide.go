@@ -41,7 +41,8 @@ const askWait = 5 * time.Second
 // Answer answers a question of a run. It returns once the answer is durable. If the run
 // waits in its journal, it continues in the background, whatever the slots, once no other run
 // of its conversation executes. The error is a *BusyError if that takes too long, or a
-// *DecidedError, *NotOpenError, *ChangedError, *runs.AnswerError, *runs.ActionError or *runs.UnresolvedWriteError
+// *DecidedError, *NotOpenError, *ChangedError, *runs.AnswerError, *runs.ActionError,
+// *runs.UnresolvedWriteError or *interrupt.NotApproverError
 // if the answer does not count, and ErrClosing if nothing can be said yet.
 func (m *Manager) Answer(ctx context.Context, run string, answer Answer, by engine.Actor) error {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
@@ -67,7 +68,7 @@ func (m *Manager) Answer(ctx context.Context, run string, answer Answer, by engi
 // answerLive answers a question of an active run. done is false if its session has ended
 // without the decision, or has not asked yet.
 func (m *Manager) answerLive(ctx context.Context, a *activeRun, answer Answer, by engine.Actor) (done bool, err error) {
-	p, first, err := a.inbox.give(answer.Path, answer.Digest, func(q interrupt.Question) (json.RawMessage, error) { return answer.plain().Decide(q.Kind) }, by)
+	p, first, err := a.inbox.give(answer.Path, answer.Digest, func(q interrupt.Question) (json.RawMessage, error) { return decide(q, answer, by) }, by)
 	if errors.Is(err, errChanged) {
 		return false, &ChangedError{a.run, answer.Path}
 	}
@@ -92,6 +93,20 @@ func (m *Manager) answerLive(ctx context.Context, a *activeRun, answer Answer, b
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}
+}
+
+// decide returns the decision of an answer to a question. The error is also an
+// *interrupt.NotApproverError if by may not give it.
+func decide(q interrupt.Question, answer Answer, by engine.Actor) (json.RawMessage, error) {
+	decision, err := answer.plain().Decide(q.Kind)
+	if err != nil {
+		return nil, err
+	}
+	var d interrupt.Decision
+	if err := json.Unmarshal(decision, &d); err != nil {
+		return nil, err
+	}
+	return decision, q.Permit(by, d.Do)
 }
 
 // pause waits until it makes sense to look again.

@@ -40,7 +40,7 @@ func TestOpenQuestionsAreAnsweredInAnyOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := m.Answer(t.Context(), "r-1", manager.Answer{Path: "step.1/approval", Value: "approve"}, bea)
-			if before, ok := errors.AsType[*manager.DecidedError](err); !ok || *before.Decision.By != ann || before.Decision.Do != "deny" {
+			if before, ok := errors.AsType[*manager.DecidedError](err); !ok || !before.Decision.By.Same(ann) || before.Decision.Do != "deny" {
 				t.Error(err)
 			}
 			if err := m.Answer(t.Context(), "r-1", manager.Answer{Path: "step.9/approval", Value: "approve"}, bea); !errors.As(err, new(*manager.NotOpenError)) {
@@ -50,7 +50,7 @@ func TestOpenQuestionsAreAnsweredInAnyOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 			res := w.result(m, "r-1")
-			if res.Response != "approve,deny" || len(res.Decisions) != 2 || *res.Decisions[0].By != ann || *res.Decisions[1].By != bea {
+			if res.Response != "approve,deny" || len(res.Decisions) != 2 || !res.Decisions[0].By.Same(ann) || !res.Decisions[1].By.Same(bea) {
 				t.Errorf("%s %q %+v", res.Status, res.Response, res.Decisions)
 			}
 		})

@@ -117,7 +117,7 @@ func TestAQueuedRunIsCancelled(t *testing.T) {
 	res := w.result(m, "r-2") // the first run still executes
 	w.start(m, "r-3")         // has its place in the queue
 	close(gate)
-	if res.Status != stop.RunCancelled || len(res.Decisions) != 1 || *res.Decisions[0].By != bea {
+	if res.Status != stop.RunCancelled || len(res.Decisions) != 1 || !res.Decisions[0].By.Same(bea) {
 		t.Errorf("%s %+v", res.Status, res.Decisions)
 	}
 	if err := m.Cancel(t.Context(), "r-2", bea); !errors.As(err, new(*runs.EndedError)) {
@@ -299,7 +299,7 @@ func TestRecoverCancels(t *testing.T) {
 	for ; res.Status != stop.RunCancelled && t.Context().Err() == nil; res = w.result(again, "r-1") {
 		time.Sleep(time.Millisecond)
 	}
-	if len(res.Decisions) != 1 || *res.Decisions[0].By != bea {
+	if len(res.Decisions) != 1 || !res.Decisions[0].By.Same(bea) {
 		t.Error(res.Status, res.Decisions)
 	}
 }

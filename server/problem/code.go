@@ -24,6 +24,7 @@ const (
 	Unauthorized        Code = "unauthorized"
 	Forbidden           Code = "forbidden"
 	SetNotAllowed       Code = "set_not_allowed"
+	NotAnApprover       Code = "not_an_approver"
 	NotFound            Code = "not_found"
 	NoOpenQuestion      Code = "no_open_question"
 	MethodNotAllowed    Code = "method_not_allowed"
@@ -72,6 +73,7 @@ var definitions = map[Code]struct {
 	Unauthorized:        {http.StatusUnauthorized, "not authenticated"},
 	Forbidden:           {http.StatusForbidden, "not permitted"},
 	SetNotAllowed:       {http.StatusForbidden, "override not permitted"},
+	NotAnApprover:       {http.StatusForbidden, "not an approver"},
 	NotFound:            {http.StatusNotFound, "not found"},
 	NoOpenQuestion:      {http.StatusNotFound, "no open question"},
 	MethodNotAllowed:    {http.StatusMethodNotAllowed, "method not allowed"},

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
@@ -107,6 +108,21 @@ func (r *Recording) Find(a kernel.EffectQuery) (kernel.RecordedOutcome, error) {
 		return r.miss(a, nil)
 	}
 	return kernel.RecordedOutcome{}, nil
+}
+
+// AsksAgain reports whether the recorded answer to the question at a path permits a call, or
+// a part of the run, that is not answered from the recording.
+func (r *Recording) AsksAgain(path string) bool {
+	if r.o.Until == 0 && !r.o.Live {
+		return false
+	}
+	for _, suffix := range []string{".approval", ".ask"} {
+		if i := strings.LastIndex(path, suffix); i >= 0 {
+			call := r.entries[path[:i]]
+			return call == nil || !r.hasAnswer(call)
+		}
+	}
+	return true
 }
 
 // Resume marks what earlier sessions of the run have requested.

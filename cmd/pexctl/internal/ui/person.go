@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -34,7 +35,7 @@ func (p *Person) Ask(ctx context.Context, q interrupt.Question) (answer json.Raw
 	p.Pause(func() {
 		p.show(q)
 		var d interrupt.Decision
-		if d, err = p.decision(ctx, q.Kind); err == nil {
+		if d, err = p.decision(ctx, &q); err == nil {
 			answer, err = json.Marshal(d)
 		}
 	})
@@ -42,17 +43,24 @@ func (p *Person) Ask(ctx context.Context, q interrupt.Question) (answer json.Raw
 }
 
 // decision reads lines until one is a valid answer to the question.
-func (p *Person) decision(ctx context.Context, kind interrupt.Kind) (interrupt.Decision, error) {
+func (p *Person) decision(ctx context.Context, q *interrupt.Question) (interrupt.Decision, error) {
 	for {
 		line, err := p.Line(ctx)
 		if err != nil {
 			return interrupt.Decision{}, err
 		}
-		d, wrong := runs.ParseDecision(kind, line)
+		d, wrong := runs.ParseDecision(q.Kind, line)
 		if wrong == "" {
-			return d, nil
+			err := q.Permit(interrupt.Actor{}, d.Do)
+			if err == nil {
+				return d, nil
+			}
+			wrong = err.Error()
+			if no, ok := errors.AsType[*interrupt.NotApproverError](err); ok {
+				wrong = no.Reason
+			}
 		}
-		fmt.Fprint(p.Out, "  "+tty.Safe(wrong)+"\n"+choices(kind))
+		fmt.Fprint(p.Out, "  "+tty.Safe(wrong)+"\n"+choices(q.Kind))
 	}
 }
 
@@ -65,6 +73,9 @@ func (p *Person) show(q interrupt.Question) {
 		text += steps
 	} else if len(q.Args) > 0 {
 		text += "  " + tty.Safe(arguments(q.Args)) + "\n"
+	}
+	if rule := q.RuleText(); rule != "" {
+		text += "  " + tty.Safe(rule) + "\n"
 	}
 	fmt.Fprint(p.Out, text+choices(q.Kind))
 }

@@ -58,5 +58,8 @@ func questionLines(q interrupt.Question) []string {
 		}
 		lines = append(lines, "  "+oneLine(about))
 	}
+	if rule := q.RuleText(); rule != "" {
+		lines = append(lines, "  "+oneLine(rule))
+	}
 	return lines
 }
