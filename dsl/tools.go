@@ -49,9 +49,6 @@ func (c *compiler) tool(e *syntax.Entry) {
 	if k.Retry != nil {
 		t.Retry = retry.Policy(*k.Retry)
 	}
-	if t.Approval.IsZero() && !t.Rule.IsZero() {
-		t.Approval.Source = "always"
-	}
 	if careful, ok := settings.(tool.DefaultApprover); ok && t.Approval.IsZero() {
 		t.Approval.Source = careful.DefaultApproval()
 	}
@@ -119,6 +116,9 @@ func (c *compiler) checkTool(e *syntax.Entry, t *tool.Spec, f toolFactory, broke
 	effect := t.Effect
 	built, err := c.build(f, t)
 	c.builtTools[t.Name] = built
+	if _, asks := built.(tool.HumanTool); t.Approval.IsZero() && !t.Rule.IsZero() && !asks {
+		t.Approval.Source = "always"
+	}
 	switch {
 	case err != nil && !broken:
 		c.ReportBuildError(e.Value, e.Position, "tool "+syntax.Quote(t.Name), err)

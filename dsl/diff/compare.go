@@ -81,6 +81,7 @@ func (c *comparison) report() Report {
 // add adds a change. In an added or removed spec, nothing is safer or breaking,
 // but what is looser still needs a review.
 func (c *comparison) add(x Change) {
+	approvers(&x)
 	if c.oneSided() && (x.Effect != Looser || c.now.spec == nil) {
 		x.Effect = ""
 	}

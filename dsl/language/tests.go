@@ -48,16 +48,25 @@ type CaseKeys struct {
 
 // RunKeys defines the simulated models, tools and answers of a case.
 type RunKeys struct {
-	Cassette string            `yaml:"cassette" doc:"A recording that replaces models and tools. Default: cassette.jsonl in the directory of the case, if it exists."`
-	Replies  *syntax.Node      `yaml:"replies" takes:"list of mapping" doc:"Scripted replies for every LLM, as in the provider scripted; or {file: PATH}."`
-	Answers  map[string]string `yaml:"answers" doc:"Answers to questions, by path or kind. * matches any other."`
-	Tools    *syntax.Node      `yaml:"tools" doc:"Mocked tool results, by tool: a value, or a list of {result: VALUE} and {error: TEXT} that are used in turn. The last one repeats."`
-	Files    []string          `yaml:"files" doc:"Files for the agent."`
-	MemoryID string            `yaml:"memory_id" doc:"The conversation that the run belongs to."`
+	Cassette  string            `yaml:"cassette" doc:"A recording that replaces models and tools. Default: cassette.jsonl in the directory of the case, if it exists."`
+	Replies   *syntax.Node      `yaml:"replies" takes:"list of mapping" doc:"Scripted replies for every LLM, as in the provider scripted; or {file: PATH}."`
+	Answers   map[string]string `yaml:"answers" doc:"Answers to questions, by path or kind. * matches any other."`
+	AnswersBy *AnswersBy        `yaml:"answers_by" doc:"Who gives the answers, for questions with approvers or four_eyes. The subject tester of the issuer test starts the run."`
+	Tools     *syntax.Node      `yaml:"tools" doc:"Mocked tool results, by tool: a value, or a list of {result: VALUE} and {error: TEXT} that are used in turn. The last one repeats."`
+	Files     []string          `yaml:"files" doc:"Files for the agent."`
+	MemoryID  string            `yaml:"memory_id" doc:"The conversation that the run belongs to."`
 }
 
 // SetDefaults sets no defaults: a run without keys is valid.
 func (*RunKeys) SetDefaults() {}
+
+// AnswersBy is the section run.answers_by of a case.
+type AnswersBy struct {
+	Subject string   `yaml:"subject" required:"true" doc:"The subject, by.subject in approvers."`
+	Issuer  string   `yaml:"issuer" doc:"The issuer, by.issuer in approvers. Default: test."`
+	Roles   []string `yaml:"roles" doc:"The roles, by.roles in approvers."`
+	Tenant  string   `yaml:"tenant" doc:"The tenant, by.tenant in approvers."`
+}
 
 // InjectKeys is an entry of inject.
 type InjectKeys struct {

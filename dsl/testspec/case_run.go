@@ -1,6 +1,7 @@
 package testspec
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"reflect"
@@ -131,12 +132,18 @@ func (c *Compiler) givenState(v *syntax.Node, path string) json.RawMessage {
 	return v.AppendJSON(nil)
 }
 
+// TestIssuer is the issuer of the actors of tests.
+const TestIssuer = "test"
+
 // run decodes the simulated models, tools and answers.
 func (t *testsCompiler) run(c *Compiler, s *Subject, at *syntax.Entry, k *language.RunKeys, path string) *CaseRun {
 	if k == nil {
 		return nil
 	}
 	out := &CaseRun{Answers: k.Answers, Files: k.Files, MemoryID: k.MemoryID, Position: PositionOf(at.Position)}
+	if by := k.AnswersBy; by != nil {
+		out.By = engine.Actor{User: by.Subject, Issuer: cmp.Or(by.Issuer, TestIssuer), Roles: by.Roles, Tenant: by.Tenant}
+	}
 	switch e := at.Value.Get("cassette"); {
 	case e != nil && k.Cassette != "" && k.Replies != nil:
 		t.Report.Error(diag.Exclusive, e.Position, "run has both cassette and replies").Hint = "remove one of them"

@@ -81,7 +81,11 @@ func (n *nodeNotes) asks(node engine.Node) {
 func (n *nodeNotes) plans(node engine.Node) {
 	if x, ok := node.(engine.Planner); ok {
 		if when := x.PlanRules().Approval.Source; when != "" && when != "never" {
-			n.add(graph.Note{Kind: graph.ApprovalNote, Text: whenText(when)})
+			text := whenText(when)
+			if rule := x.PlanRules().Approvers; !rule.IsZero() {
+				text += "; " + rule.String()
+			}
+			n.add(graph.Note{Kind: graph.ApprovalNote, Text: text})
 		}
 	}
 }
@@ -111,7 +115,7 @@ func toolNote(p *engine.Program, name string) graph.Note {
 	note := graph.Note{Kind: graph.ToolNote, Text: name}
 	for i := range p.Tools {
 		if when := p.Tools[i].Approval.Source; p.Tools[i].Name == name && when != "never" {
-			note.Approval = when
+			note.Approval, note.Approvers = when, p.Tools[i].Rule.String()
 		}
 	}
 	return note

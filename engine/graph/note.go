@@ -30,6 +30,8 @@ type Note struct {
 	// Approval is the condition under which a call of a tool needs approval: "always"
 	// or an expression. Empty means never.
 	Approval string `json:"approval,omitempty"`
+	// Approvers is the rule about who may approve.
+	Approvers string `json:"approvers,omitempty"`
 }
 
 // Annotate adds notes to the drawing, by node id; notes of the whole graph have the key
@@ -72,11 +74,11 @@ func noteRows(notes []Note) []noteRow {
 
 // lines returns the row as text. Each tool that may need approval has its own line; lock
 // returns the text after its name.
-func (r noteRow) lines(lock func(approval string) string) (lines []string) {
+func (r noteRow) lines(lock func(Note) string) (lines []string) {
 	var free []string
 	for _, n := range r.notes {
 		if n.Approval != "" {
-			lines = append(lines, "tool: "+n.Text+" "+lock(n.Approval))
+			lines = append(lines, "tool: "+n.Text+" "+lock(n))
 			continue
 		}
 		free = append(free, n.Text)
@@ -105,7 +107,7 @@ func (r noteRow) label(n int) string {
 }
 
 // noteTexts returns all notes as text, one row per line.
-func noteTexts(notes []Note, lock func(approval string) string) (lines []string) {
+func noteTexts(notes []Note, lock func(Note) string) (lines []string) {
 	for _, row := range noteRows(notes) {
 		lines = append(lines, row.lines(lock)...)
 	}
@@ -113,12 +115,16 @@ func noteTexts(notes []Note, lock func(approval string) string) (lines []string)
 }
 
 // padlock marks a tool that may need approval where there is no room for the condition.
-func padlock(string) string { return "🔒" }
+func padlock(Note) string { return "🔒" }
 
 // approvalText returns a text with the condition under which a tool needs approval.
-func approvalText(approval string) string {
-	if approval == "always" {
-		return "(needs approval)"
+func approvalText(n Note) string {
+	text := "needs approval"
+	if n.Approval != "always" {
+		text += " when " + n.Approval
 	}
-	return "(needs approval when " + approval + ")"
+	if n.Approvers != "" {
+		text += "; " + n.Approvers
+	}
+	return "(" + text + ")"
 }

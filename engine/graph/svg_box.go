@@ -108,7 +108,7 @@ func (s *svg) chips(x, y float64, chips []chip) {
 	for _, c := range chips {
 		tip, class := "tool "+c.Note.Text, "chip"
 		if c.Approval != "" {
-			tip, class = tip+", "+strings.Trim(approvalText(c.Approval), "()"), "chip locked"
+			tip, class = tip+", "+strings.Trim(approvalText(c.Note), "()"), "chip locked"
 		}
 		fmt.Fprintf(&s.b, `<g class="%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="18" rx="9"/>`+"\n", class, escape(clip(tip, maxTip)), px(x), px(y), px(c.width))
 		left := x

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/testspec"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/interrupt"
@@ -41,7 +42,7 @@ func (t *try) play(ctx context.Context) {
 	}
 	records := &journal.Memory{} // drift is detected only with a journal
 	res := runtime.Run(ctx, t.unit.Program, t.input(), t.host(base), runtime.Options{
-		Journal: records, Virtual: true, WallClock: fixed(t.world.place.Now), Recorded: rec, Tracer: &t.requests, Version: t.bench.Version,
+		Journal: records, Virtual: true, WallClock: fixed(t.world.place.Now), Recorded: rec, Tracer: &t.requests, Version: t.bench.Version, By: t.c.Run.By,
 	})
 	t.judge(ctx, res, rec, records.Records)
 }
@@ -60,7 +61,11 @@ func (t *try) host(base engine.Host) engine.Host {
 
 func (t *try) input() engine.Input {
 	r := t.c.Run
-	return engine.Input{RunID: runID, Parameters: t.parameters, MemoryID: r.MemoryID, Files: r.Files}
+	in := engine.Input{RunID: runID, Parameters: t.parameters, MemoryID: r.MemoryID, Files: r.Files}
+	if t.unit.Program.RestrictsApprovers() {
+		in.By = &engine.Actor{User: "tester", Issuer: testspec.TestIssuer}
+	}
+	return in
 }
 
 // setUp selects what replies for models and tools, and what is recorded.

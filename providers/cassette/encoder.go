@@ -218,6 +218,7 @@ func dropOrigin(body []byte) []byte {
 	}
 	delete(input, "origin")
 	delete(input, "by")
+	delete(input, "authors")
 	delete(input, "request")
 	var err error
 	if start["input"], err = jsonvalue.Marshal(input); err != nil {
