@@ -47,6 +47,7 @@ type Tool struct {
 	// Pinned is set if they are known.
 	Members  []string
 	Pinned   bool
+	Asks     bool            // humans give its result
 	Stateful bool            // it stores data between runs, in the memory
 	Agent    *engine.Program // the agent that answers its calls; nil if none
 }
@@ -119,6 +120,7 @@ func (c *compiler) knownTools() []Tool {
 			k.Info = built.Info()
 			_, k.Server = built.(tool.Toolset)
 			_, k.Stateful = built.(tool.SessionKeeper)
+			_, k.Asks = built.(tool.HumanTool)
 			if d, ok := built.(engine.AgentTool); ok {
 				k.Agent = d.Program()
 			}

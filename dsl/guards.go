@@ -70,8 +70,8 @@ func (c *compiler) checkGuardAction(v *syntax.Node, g *engine.Guard) {
 	if g.Do == engine.GuardDeny && g.At != engine.BeforeTool {
 		c.Report.Error(diag.GuardMismatch, v.Get("do").Position, "deny rejects a tool call, but there is none at %s", g.At).Hint = "write at: before_tool"
 	}
-	for _, key := range []string{"approvers", "four_eyes"} {
-		if e := v.Find(key); e != nil && g.Do != engine.GuardInterrupt {
+	for key, set := range map[string]bool{"approvers": !g.Rule.Approvers.IsZero(), "four_eyes": g.Rule.FourEyes} {
+		if e := v.Find(key); set && g.Do != engine.GuardInterrupt {
 			c.Report.Error(diag.GuardMismatch, e.Position, "%s is about the answer to a question, and do: %s asks none", key, g.Do).Hint = "write do: interrupt, or remove " + key
 		}
 	}

@@ -13,7 +13,7 @@ import (
 type HumanConfig struct {
 	Question  component.PromptRef `yaml:"question" required:"true" vars:"parameters,steps,@node" doc:"Question for the human."`
 	Approvers component.GuardRef  `yaml:"approvers" env:"@plan_approvers" doc:"Who may answer, except deny: an expression over by (subject, issuer, roles, tenant) and run.by. Default: anyone who may answer."`
-	FourEyes  bool                `yaml:"four_eyes" doc:"Whether someone else than those who started or changed the run must answer."`
+	FourEyes  bool                `yaml:"four_eyes" doc:"Whether someone who neither started nor changed the run must answer."`
 }
 
 // Human asks a human and waits for the answer.

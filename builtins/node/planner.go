@@ -25,7 +25,7 @@ type PlannerConfig struct {
 	Repair                     RepairConfig        `yaml:"repair" doc:"How invalid replies are handled."`
 	Approval                   component.GuardRef  `yaml:"approval" words:"never|always" env:"@plan_approval" doc:"When a plan needs approval before it runs: never, always, or an expression. The reviewer may edit it."`
 	Approvers                  component.GuardRef  `yaml:"approvers" env:"@plan_approvers" doc:"Who may approve a plan: an expression over by (subject, issuer, roles, tenant) and run.by. approval then defaults to always. Default: anyone who may answer."`
-	FourEyes                   bool                `yaml:"four_eyes" doc:"Whether someone else than those who started or changed the run must approve a plan. approval then defaults to always."`
+	FourEyes                   bool                `yaml:"four_eyes" doc:"Whether someone who neither started nor changed the run must approve a plan. approval then defaults to always."`
 }
 
 // RepairConfig is a `repair:` block.

@@ -24,6 +24,7 @@ var NoEffect = dsl.Analyzer{Name: "no_effect", Codes: []diag.Code{diag.NoEffect}
 	w.places()
 	w.retries()
 	w.reviews()
+	w.approvers()
 	w.datetime()
 	w.shell()
 }}

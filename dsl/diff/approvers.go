@@ -15,8 +15,8 @@ func approvers(x *Change) {
 			x.Note = "other people can approve"
 		}
 	case "four_eyes":
-		if x.Effect, x.Note = Looser, "whoever started or changed the run can now approve"; x.New == "true" {
-			x.Effect, x.Note = Safer, "someone else than who started or changed the run must approve"
+		if x.Effect, x.Note = Looser, "the one who started or changed the run can now approve"; x.New == "true" {
+			x.Effect, x.Note = Safer, "someone who neither started nor changed the run must approve"
 		}
 	}
 }

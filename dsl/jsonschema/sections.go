@@ -46,6 +46,7 @@ func (s *writer) sections(properties *syntax.Node) {
 // guardSchema restricts actions to their places, like compiler.checkGuardAction.
 func guardSchema(rule *syntax.Node) *syntax.Node {
 	put(rule.Get("properties"), "when", typed("string", "boolean"))
+	put(rule.Get("properties"), "approvers", typed("string", "null"))
 	at := func(places *syntax.Node) *syntax.Node {
 		return syntax.NewMap("properties", syntax.NewMap("at", places))
 	}

@@ -149,7 +149,7 @@ type Tool struct {
 	Effect         string              `yaml:"effect" enum:"read|idempotent|write" doc:"The side effect of a call. Default: the tool's own, otherwise write."`
 	Approval       component.GuardRef  `yaml:"approval" words:"never|always" env:"@approval" doc:"Whether a human approves each call: never, always or an expression."`
 	Approvers      component.GuardRef  `yaml:"approvers" env:"@approvers" doc:"Who may approve a call, answer its other questions and decide about its unknown outcome: an expression over by (subject, issuer, roles, tenant), tool and run.by. Anyone who may answer may deny. approval then defaults to always. Default: anyone who may answer."`
-	FourEyes       bool                `yaml:"four_eyes" doc:"Whether someone else must approve: not whoever started the run, nor whoever changed it (edited a call or a plan, answered with text, supplied a result, raised a limit). approval then defaults to always."`
+	FourEyes       bool                `yaml:"four_eyes" doc:"Whether someone who neither started nor changed the run must approve. Changing it means editing a call or a plan, answering with text, supplying a result or raising a limit. approval then defaults to always."`
 	OnUnknown      string              `yaml:"on_unknown" enum:"review|continue" doc:"What happens if a call with side effects has an unknown outcome (timeout, lost connection, killed process). review: the run waits for a human (exit code 5). continue: the model sees a note that the call may have taken effect, and the result has a warning. Default: review."`
 	Timeout        time.Duration       `yaml:"timeout" over:"0s" doc:"The maximum time of a call. Default: 60s."`
 	MaxOutputBytes int                 `yaml:"max_output_bytes" min:"1" doc:"The maximum number of output bytes that the model sees. Default: 65536."`
@@ -167,7 +167,7 @@ type GuardRule struct {
 	When      *syntax.Node `yaml:"when" required:"true" doc:"The condition, an expression."`
 	Do        string       `yaml:"do" required:"true" enum:"stop|succeed|fail|replan|interrupt|deny" doc:"The action. stop and succeed end the run with an answer, fail without one. replan makes a new plan; at a tool, in the middle of the step. interrupt asks a human; at before_tool it shows the call, and a denial rejects it. deny rejects the call."`
 	Approvers *syntax.Node `yaml:"approvers" doc:"With do: interrupt, who may let the run continue: an expression over by (subject, issuer, roles, tenant), run.by and, at before_tool, tool. Default: anyone who may answer."`
-	FourEyes  bool         `yaml:"four_eyes" doc:"With do: interrupt, whether someone else than those who started or changed the run must answer."`
+	FourEyes  bool         `yaml:"four_eyes" doc:"With do: interrupt, whether someone who neither started nor changed the run must answer."`
 	Message   string       `yaml:"message" doc:"The message for people and models. Plain text."`
 }
 

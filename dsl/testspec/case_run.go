@@ -142,7 +142,7 @@ func (t *testsCompiler) run(c *Compiler, s *Subject, at *syntax.Entry, k *langua
 	}
 	out := &CaseRun{Answers: k.Answers, Files: k.Files, MemoryID: k.MemoryID, Position: PositionOf(at.Position)}
 	if by := k.AnswersBy; by != nil {
-		out.By = engine.Actor{User: by.Subject, Issuer: cmp.Or(by.Issuer, TestIssuer), Roles: by.Roles, Tenant: by.Tenant}
+		out.By = &engine.Actor{User: by.Subject, Issuer: cmp.Or(by.Issuer, TestIssuer), Roles: by.Roles, Tenant: by.Tenant}
 	}
 	switch e := at.Value.Get("cassette"); {
 	case e != nil && k.Cassette != "" && k.Replies != nil:

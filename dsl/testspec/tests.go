@@ -54,7 +54,7 @@ type CaseRun struct {
 	Cassette string            // absolute, and need not exist yet; "" if none
 	Replies  any               // Config of the catalog's provider "scripted", for every LLM; nil for the spec's own LLMs
 	Answers  map[string]string // to questions, by path or kind; "*" for any other
-	By       engine.Actor      // who gives the answers; the zero Actor is unknown
+	By       *engine.Actor     `json:",omitempty"` // who gives the answers; nil = unknown
 	Tools    map[string][]ToolAnswer
 	Files    []string // attached files
 	MemoryID string

@@ -12,7 +12,7 @@ import (
 // everyone answer.
 type Rule struct {
 	Approvers component.GuardRef // condition on the actor
-	FourEyes  bool               // not whoever started or changed the run
+	FourEyes  bool               // not by those who started or changed the run
 }
 
 // IsZero reports whether everyone may answer.

@@ -58,7 +58,7 @@ func (s *Service) PrepareFork(ctx context.Context, parent string, f Fork) (n New
 			n.Input.From.Until = seq
 		}
 	}
-	n.Input.By, n.Input.Authors = nil, nil // whoever forks starts the new run
+	n.Input.By, n.Input.Authors = nil, nil // the one who forks it starts the new run
 	if n.Program.RestrictsApprovers() {
 		n.Input.Authors = authorsOf(ctx, r)
 	}

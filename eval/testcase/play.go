@@ -42,7 +42,7 @@ func (t *try) play(ctx context.Context) {
 	}
 	records := &journal.Memory{} // drift is detected only with a journal
 	res := runtime.Run(ctx, t.unit.Program, t.input(), t.host(base), runtime.Options{
-		Journal: records, Virtual: true, WallClock: fixed(t.world.place.Now), Recorded: rec, Tracer: &t.requests, Version: t.bench.Version, By: t.c.Run.By,
+		Journal: records, Virtual: true, WallClock: fixed(t.world.place.Now), Recorded: rec, Tracer: &t.requests, Version: t.bench.Version, By: t.answersBy(),
 	})
 	t.judge(ctx, res, rec, records.Records)
 }
@@ -66,6 +66,14 @@ func (t *try) input() engine.Input {
 		in.By = &engine.Actor{User: "tester", Issuer: testspec.TestIssuer}
 	}
 	return in
+}
+
+// answersBy returns who gives the answers of the case.
+func (t *try) answersBy() engine.Actor {
+	if by := t.c.Run.By; by != nil {
+		return *by
+	}
+	return engine.Actor{}
 }
 
 // setUp selects what replies for models and tools, and what is recorded.

@@ -88,7 +88,7 @@ func (t *try) live(ctx context.Context, base engine.Host, path string) (*engine.
 	if err != nil {
 		return nil, err
 	}
-	o := runtime.Options{Journal: rec, Recorded: t.recording(nil), Grace: grace, Version: t.bench.Version, By: t.c.Run.By}
+	o := runtime.Options{Journal: rec, Recorded: t.recording(nil), Grace: grace, Version: t.bench.Version, By: t.answersBy()}
 	if now := t.world.place.Now; !now.IsZero() {
 		o.WallClock = fixed(now)
 	}

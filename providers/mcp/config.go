@@ -45,7 +45,7 @@ type Override struct {
 	Effect      string                     `yaml:"effect" enum:"read|idempotent|write" doc:"Side effect of the tool. Default: that of the entry, unless the server declares a stronger one; otherwise write."`
 	Approval    component.GuardRef         `yaml:"approval" words:"never|always" env:"@approval" doc:"When a call needs approval: never, always, or an expression."`
 	Approvers   component.GuardRef         `yaml:"approvers" env:"@approvers" doc:"Who may approve a call, as for the entry, whose expression it replaces."`
-	FourEyes    bool                       `yaml:"four_eyes" doc:"Whether someone else than those who started or changed the run must approve. An entry with four_eyes requires it for all its tools."`
+	FourEyes    bool                       `yaml:"four_eyes" doc:"Whether someone who neither started nor changed the run must approve. An entry with four_eyes requires it for all its tools."`
 	OnUnknown   string                     `yaml:"on_unknown" enum:"review|continue" doc:"What to do if the outcome of a write call is unknown. Default: that of the entry."`
 	With        map[string]component.Value `yaml:"with" vars:"parameters" doc:"Fixed argument values. The model cannot override them."`
 }

@@ -60,7 +60,7 @@ type Question struct {
 	Args      jsonValue      `json:"args" doc:"Arguments of the call, or the plan."`
 	Question  string         `json:"question"`
 	Approvers string         `json:"approvers,omitempty" doc:"Expression over by: who may answer, except deny. Empty = everyone with the role approve."`
-	FourEyes  bool           `json:"four_eyes,omitempty" doc:"Whether someone else than those who started or changed the run must answer, except deny."`
+	FourEyes  bool           `json:"four_eyes,omitempty" doc:"Whether someone who neither started nor changed the run must answer, except deny."`
 	Digest    string         `json:"digest" doc:"Identifies the content; send it with the answer."`
 	Since     *time.Time     `json:"since,omitempty" doc:"When it was asked, if known."`
 }

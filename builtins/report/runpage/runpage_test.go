@@ -142,7 +142,7 @@ func poison(v reflect.Value, p string) {
 	case *json.RawMessage:
 		*at, _ = json.Marshal(map[string]string{"k": p})
 		return
-	case *time.Time, *runview.ItemKind:
+	case *time.Time, *runview.ItemKind, **interrupt.Rule:
 		return
 	}
 	switch v.Kind() { //nolint:exhaustive // the kinds that hold texts

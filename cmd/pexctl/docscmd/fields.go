@@ -72,6 +72,7 @@ var roots = []struct {
 	{"step", exprenv.Step{}},
 	{"tool", exprenv.Tool{}},
 	{"reply", exprenv.Reply{}},
+	{"by", exprenv.Actor{}},
 	{"memory", exprenv.Memory{}},
 	{"trace", exprenv.Trace{}},
 	{"stats", exprenv.Stats{}},
@@ -85,7 +86,8 @@ var Places = map[string]string{
 	"after_plan": "`guards[].when` at after_plan", "before_tool": "`guards[].when` at before_tool",
 	"after_tool": "`guards[].when` at after_tool", "after_step": "`guards[].when` at after_step",
 	"after_reflect": "`guards[].when` at after_reflect", "edge": "`graph.edges[].when`",
-	"approval": "`tools.<name>.approval`", "plan_approval": "`planner.approval`", "verify": "`executor.verify`",
+	"approval": "`tools.<name>.approval`", "plan_approval": "`planner.approval`",
+	"approvers": "`tools.<name>.approvers`, `guards[].approvers` at before_tool", "plan_approvers": "`approvers` elsewhere", "verify": "`executor.verify`",
 	"reflector_when": "`reflector.when`", "ensures": "`output.ensures`", "compaction": "`memory.compaction.<rule>.when`",
 	"tests": "`tests[].expect`", "checks": "the checks of a Suite", "gates": "the gates of a Suite",
 	"gates_each": "`gates[].each` of a Suite",
@@ -104,7 +106,7 @@ func ExpressionsPage() []byte {
 	for _, r := range roots {
 		fieldRows(&b, r.name, reflect.TypeOf(r.value), "expr")
 	}
-	b.WriteString("| `baseline` | object | The same fields as `stats`, for the baseline. |\n| `output` | any value | The validated answer. |\n" +
+	b.WriteString("| `run.by` in `approvers` | object | Who started the run: `subject` and `issuer`. |\n| `baseline` | object | The same fields as `stats`, for the baseline. |\n| `output` | any value | The validated answer. |\n" +
 		"| `case` in checks | object | The row of the dataset. |\n| `case` in `gates[].each` | object | The statistics of a case under a variant: |\n")
 	fieldRows(&b, "case", caseEnv, "expr")
 	b.WriteString("\n## Functions\n\n| function | description |\n| --- | --- |\n")
