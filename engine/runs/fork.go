@@ -143,10 +143,19 @@ func authorsOf(ctx context.Context, r *Run) []engine.Actor {
 		started = *by
 	}
 	authors = append(authors, started)
-	for _, d := range r.Show(ctx).Decisions {
-		if d.ChangesRun() && d.By != nil {
-			authors = append(authors, d.By.Identity())
+	add := func(by *engine.Actor) {
+		if by != nil {
+			authors = append(authors, by.Identity())
 		}
+	}
+	res := r.Show(ctx)
+	for i := range res.Decisions {
+		if d := &res.Decisions[i]; d.ChangesRun() {
+			add(d.By)
+		}
+	}
+	for _, m := range res.Messages {
+		add(m.By)
 	}
 	return authors
 }
