@@ -39,11 +39,12 @@ func operations(t testing.TB) (all []operation) {
 
 // bodies are valid bodies of requests, by the end of the path.
 var bodies = map[string]string{
-	"answers": `{"path": "step.s1/turn.1/tool.0.approval", "do": "approve"}`,
-	"cancel":  `{}`,
-	"fork":    `{"at": "plan.1"}`,
-	"resume":  `{"keep_spec": true}`,
-	"runs":    `{"question": "hi", "run_id": "new"}`,
+	"answers":  `{"path": "step.s1/turn.1/tool.0.approval", "do": "approve"}`,
+	"cancel":   `{}`,
+	"fork":     `{"at": "plan.1"}`,
+	"messages": `{"id": "m-1", "text": "hi"}`,
+	"resume":   `{"keep_spec": true}`,
+	"runs":     `{"question": "hi", "run_id": "new"}`,
 }
 
 var placeholder = regexp.MustCompile(`\{(\w+)\}`)
