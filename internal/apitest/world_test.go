@@ -150,7 +150,8 @@ func (w *world) tenant(name string) *api.Tenant {
 			w.t.Error(err)
 		}
 	})
-	return &api.Tenant{Name: name, Owner: name, Home: home, Runs: service, Manager: m, Memory: w.memory.Archive(filepath.Join(home, "memory"), name), Artifacts: artifact.Open(home, 4096), Evals: filepath.Join(home, "evals")}
+	memories := func() []agents.Memory { return w.agents.Memories(w.memory, home, name) }
+	return &api.Tenant{Name: name, Owner: name, Home: home, Runs: service, Manager: m, Memories: memories, Artifacts: artifact.Open(home, 4096), Evals: filepath.Join(home, "evals")}
 }
 
 func writeReport(to io.Writer, format string, r *report.Report, rows trial.Rows) error {

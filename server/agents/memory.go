@@ -3,9 +3,12 @@ package agents
 import (
 	"errors"
 	"io"
+	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
 // SharedMemory lends each conversation store to any number of runs at once, so that they
@@ -27,6 +30,36 @@ func NewSharedMemory(open func(dir, tenant string) memory.Store) *SharedMemory {
 func (s *SharedMemory) Archive(dir, tenant string) memory.Archive {
 	a, _ := s.store(dir, tenant).(memory.Archive)
 	return a
+}
+
+// Memory is a folder of conversations, and the agents that store theirs in it.
+type Memory struct {
+	memory.Archive
+	Agents []string // sorted
+}
+
+// Memories returns the conversations of a tenant: those in its home, then those in the
+// folders that agents of the set name. tenant owns the conversations; "" = the default
+// tenant.
+func (s *Set) Memories(shared *SharedMemory, home, tenant string) (all []Memory) {
+	dirs := []string{filepath.Join(home, "memory")}
+	users := map[string][]string{}
+	for _, a := range s.All() {
+		dir, err := host.MemoryDir(a.Program, host.SettingsOf(a.options.Catalog, a.origin(tenant), home, nil))
+		if err != nil || dir == "" { // its runs cannot start, or store nothing
+			continue
+		}
+		if dir = filepath.Clean(dir); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+		users[dir] = append(users[dir], a.Name)
+	}
+	for _, dir := range dirs {
+		if archive := shared.Archive(dir, tenant); archive != nil {
+			all = append(all, Memory{archive, users[filepath.Clean(dir)]})
+		}
+	}
+	return all
 }
 
 // store returns the store of a tenant in a folder.

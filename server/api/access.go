@@ -136,17 +136,27 @@ func (c *caller) conversation(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	var turns []memory.Interaction
-	if c.Memory != nil {
-		if turns, err = c.Memory.History(ctx, id); err != nil {
+	isHidden := func(in memory.Interaction) bool { return !c.canFor(auth.View, owner{spec: in.Agent}) }
+	isClosed := len(found) > 0
+	for _, m := range c.memories() {
+		turns, err := m.History(ctx, id)
+		if err != nil {
 			return err
 		}
+		isClosed = isClosed || slices.ContainsFunc(turns, isHidden)
 	}
-	isHidden := func(in memory.Interaction) bool { return !c.canFor(auth.View, owner{spec: in.Agent}) }
-	if len(found) > 0 || slices.ContainsFunc(turns, isHidden) {
+	if isClosed {
 		return problem.New(problem.Forbidden, "conversation %q has turns of an agent that this client may not view; use another id", id)
 	}
 	return nil
+}
+
+// memories returns the folders of conversations of the client's tenant.
+func (c *caller) memories() []agents.Memory {
+	if c.Memories == nil {
+		return nil
+	}
+	return c.Memories()
 }
 
 // read returns a run that the client may view.

@@ -12,7 +12,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/pexctl/pex/engine/artifact"
-	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
@@ -47,7 +46,8 @@ type Tenant struct {
 	Home    string // folder
 	Runs    *runs.Service
 	Manager *manager.Manager
-	Memory  memory.Archive // conversations; nil = none
+	// Memories returns the folders of conversations; nil = none.
+	Memories func() []agents.Memory
 	// Evals is the folder of the evaluations; "" = none.
 	Evals string
 	// Artifacts are the files that clients upload for runs; nil = none.

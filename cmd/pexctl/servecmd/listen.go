@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 
 	formats "github.com/pexctl/pex/builtins/report"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
@@ -21,6 +20,7 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/cassette"
 	"github.com/pexctl/pex/server"
+	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/api"
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/auth/oidc"
@@ -86,7 +86,7 @@ func (d *daemon) handler(c *ui.Call, streams *feed.Streams) http.Handler {
 			}
 			return &api.Tenant{
 				Name: name, Owner: t.owner, Home: t.home, Runs: t.runs, Manager: t.manager,
-				Memory:    d.memory.Archive(filepath.Join(t.home, "memory"), t.owner),
+				Memories:  func() []agents.Memory { return d.agents.Memories(d.memory, t.home, t.owner) },
 				Artifacts: t.artifacts, Evals: project.EvalsDir(t.home),
 			}
 		},

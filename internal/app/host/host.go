@@ -85,11 +85,11 @@ func New(p *engine.Program, s Settings) (h engine.Host, err error) {
 		}
 		h.Tools = append(h.Tools, t)
 	}
-	if p.Memory.Backend != "none" && s.home != "" {
-		dir, err := memoryDir(p, s)
-		if err != nil {
-			return h, err
-		}
+	dir, err := MemoryDir(p, s)
+	if err != nil {
+		return h, err
+	}
+	if dir != "" {
 		h.Memory = s.Catalog.Memory(dir, s.tenant)
 	}
 	outer := h.Secrets
@@ -155,6 +155,14 @@ func (s Settings) Address(missing *[]string) component.Lookup {
 		}
 		return v, v != nil
 	}
+}
+
+// MemoryDir returns the folder of the conversations of a program, or "" if it stores none.
+func MemoryDir(p *engine.Program, s Settings) (string, error) {
+	if p.Memory.Backend == "none" || s.home == "" {
+		return "", nil
+	}
+	return memoryDir(p, s)
 }
 
 // memoryDir returns the folder of conversations: below the home, or memory.path, relative to it and within the
