@@ -109,8 +109,9 @@ e2e: ## test against real servers: Ollama with a tiny model, and aimock (set up 
 	internal/e2e/setup.sh
 	$(GO) test -count=1 -tags e2e -run '^TestE2E' -timeout 20m -v ./cmd/pexctl ./internal/e2e ./builtins/tool ./builtins/report/html
 
-e2e-serve: ## test pexctl serve with killed servers, thousands of watchers, races and full disks (some minutes; Linux, root or unshare)
+e2e-serve: ## test pexctl serve with killed servers, thousands of watchers, races, full disks and generated requests (some minutes; Linux, root or unshare)
 	$(SMALLDISK) $(GO) test -count=1 -tags e2e -timeout 30m -v ./internal/servetest | $(FIGURES)
+	PEX_API_FUZZ=5m $(GO) test -count=1 -v -run TestGeneratedRequests ./internal/apitest | $(FIGURES)
 
 sdk: ## compare the requests of openai and anthropic with those of the vendors' SDKs (compiling them takes 3 GB of memory)
 	cd internal/e2e/vendorsdk && $(GO) vet ./... && $(GO) test -count=1 ./...

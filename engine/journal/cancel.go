@@ -16,10 +16,16 @@ const cancelName = "cancel"
 // RequestCancel stores the decision to cancel a run. who is who decided, as JSON on one
 // line.
 func (h *Home) RequestCancel(run string, who []byte) error {
-	if err := os.MkdirAll(h.Folder(run), 0o700); err != nil {
-		return Full(err)
+	const attempts = 10 // CancelDone of another request may remove the folder
+	for n := 1; ; n++ {
+		if err := os.MkdirAll(h.Folder(run), 0o700); err != nil {
+			return Full(err)
+		}
+		err := replaceFile(filepath.Join(h.Folder(run), cancelName), append(who, '\n'), false)
+		if n == attempts || !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
-	return replaceFile(filepath.Join(h.Folder(run), cancelName), append(who, '\n'), false)
 }
 
 // CancelRequested reports whether a run is to be cancelled, and who decided it.

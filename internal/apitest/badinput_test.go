@@ -223,7 +223,7 @@ func TestPathsOutsideOfTheHome(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("canary-of-a-file"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range []string{"..", "../secret", "..%2fsecret", "%2e%2e%2fsecret", "%2e%2e/secret", "%2Fetc%2Fpasswd", "..%5csecret", "%00", "r-1%00", ".", "secret%2f.", "%252e%252e%252fsecret"} {
+	for _, id := range []string{"..", "../secret", "..%2fsecret", "%2e%2e%2fsecret", "%2e%2e/secret", "%2Fetc%2Fpasswd", "..%5csecret", "%00", "r-1%00", ".", "secret%2f.", "%252e%252e%252fsecret", "%ff"} {
 		for _, path := range []string{"/v1/runs/" + id, "/v1/runs/" + id + "/events", "/v1/runs/" + id + "/journal", "/v1/memories/" + id, "/v1/agents/" + id} {
 			a := l.get("root", path)
 			if a.StatusCode != 400 && a.StatusCode != 404 || strings.Contains(a.body, "canary") || a.member("code") == "" {

@@ -28,23 +28,27 @@ type listening struct {
 	scheme  string
 	address string
 	client  *http.Client
-	log     *lockedBuffer
 	reused  bool // whether the last request used the connection of an earlier one
 }
 
 // token is the secret of a client's token.
 func token(client string) string { return "pex_" + strings.Repeat("0", 32) + client }
 
+// hashOf returns the hash of a client's token.
+func hashOf(client string) string {
+	sum := sha256.Sum256([]byte(token(client)))
+	return hex.EncodeToString(sum[:])
+}
+
 // listen starts a server with the agents of a project.
 func listen(t testing.TB, project string, slots manager.Limits, o server.Options, change func(*manager.Options)) *listening {
 	t.Helper()
 	archive, dir := goldentest.Txtar(t, "testdata/projects/"+project+".txtar"), t.TempDir()
 	archive.Extract(t, dir)
-	l := &listening{world: newWorldWith(t, dir, manager.NewSlots(slots), change), log: &lockedBuffer{}, scheme: "http"}
+	l := &listening{world: newWorldWith(t, dir, manager.NewSlots(slots), change), scheme: "http"}
 	var all []auth.Token
 	for name, id := range clients {
-		sum := sha256.Sum256([]byte(token(name)))
-		all = append(all, auth.Token{Name: name, SHA256: hex.EncodeToString(sum[:]), Tenant: id.Tenant, Roles: id.Roles})
+		all = append(all, auth.Token{Name: name, SHA256: hashOf(name), Tenant: id.Tenant, Roles: id.Roles})
 	}
 	tokens, err := auth.NewTokens(all)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -63,6 +64,7 @@ type world struct {
 	streams *feed.Streams
 	handler http.Handler // without the identities of requests
 	change  func(*manager.Options)
+	log     *lockedBuffer
 }
 
 // newWorld starts a server. project is a folder with a folder for each agent.
@@ -81,7 +83,7 @@ func newWorldWith(t testing.TB, project string, slots *manager.Slots, change fun
 		}
 	})
 	w := &world{
-		t: t, dir: project, slots: slots, memory: shared, streams: feed.NewStreams(64, 0), tenants: map[string]*api.Tenant{}, change: change,
+		t: t, dir: project, slots: slots, memory: shared, streams: feed.NewStreams(64, 0), tenants: map[string]*api.Tenant{}, change: change, log: &lockedBuffer{},
 	}
 	w.catalog = &catalog.Catalog{
 		Catalog: engine.Catalog{
@@ -112,6 +114,7 @@ func newWorldWith(t testing.TB, project string, slots *manager.Slots, change fun
 	w.handler = api.New(api.Options{
 		Tenant: func(name string) *api.Tenant { return w.tenants[name] },
 		Agents: w.agents, Export: w.export, Version: "test", Streams: w.streams, Report: writeReport,
+		Log: slog.New(slog.NewTextHandler(w.log, nil)),
 	})
 	return w
 }

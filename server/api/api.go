@@ -5,8 +5,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -100,6 +102,14 @@ func (s *server) route(mux *http.ServeMux) http.Handler {
 			problem.Write(w, problem.New(problem.InvalidPath, "the path must not contain empty, . or .. segments, or end with /"))
 			return
 		}
+		if !isText(r.URL.Path) {
+			problem.Write(w, problem.New(problem.InvalidPath, "the path must be UTF-8 without NUL characters"))
+			return
+		}
+		if query, err := url.QueryUnescape(r.URL.RawQuery); err != nil || !isText(query) {
+			problem.Write(w, problem.New(problem.InvalidRequest, "the query must be percent-encoded UTF-8 without NUL characters"))
+			return
+		}
 		if _, pattern := mux.Handler(r); pattern != "" {
 			mux.ServeHTTP(w, r)
 			return
@@ -112,6 +122,9 @@ func (s *server) route(mux *http.ServeMux) http.Handler {
 		problem.Write(w, problem.New(problem.NotFound, "no such resource; /openapi.json describes all"))
 	})
 }
+
+// isText reports whether a text from a URL is valid UTF-8 without NUL characters.
+func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
 // allowedMethods returns the methods that a mux has for a path, separated by ", ".
 func allowedMethods(mux *http.ServeMux, r *http.Request) string {
