@@ -15,6 +15,7 @@ func FuzzServer(f *testing.F) {
 	f.Add(exampleServer, tokenFile)
 	f.Add(serverHead+"auth: {token: x, tokens: [a]}\ntls: a\ncors: [a]\nlisten: [1]\n", "tokens: [{name: a, token: b}, c, [d]]\n")
 	f.Add(serverHead+"auth: {oidc: {issuer: https://id.example.com, audience: pex, subject: email, tenant: a.b, roles: [x]}}\n", tokenFile)
+	f.Add(serverHead+"notify: {a: {events: [run.failed, [x]], url: \"http://x\", url_env: 1, secret_env: whsec_x, headers_env: {a: [b]}, allow: [1/2]}, b: [c], d: &a {e: *a}}\n", tokenFile)
 	f.Add(serverHead+"agents: &a {b: {spec: s, set: {x: 1}, roles: *a}}\n", "apiVersion: pex/v1\nkind: Tokens\ntokens: {a: b}\n")
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, server, tokens string) {

@@ -42,6 +42,14 @@ const (
 	Warning              EventType = "warning"
 )
 
+// EventTypes are all event types, in the order of a run.
+func EventTypes() []EventType {
+	return []EventType{
+		RunStarted, PlanCreated, StepStartedEvent, ModelStarted, ModelDelta, ModelRetrying, ModelCompleted, ToolStarted, ToolProgress, ToolRetrying,
+		ToolCompleted, ToolInterrupted, StepCompleted, ReflectCompleted, GuardFired, LimitReached, InterruptRaised, MessageReceivedEvent, RunSuspended, RunCompleted, Warning,
+	}
+}
+
 // Transient reports whether events of the type are not derived from the journal: they
 // have no number, and At is the system clock.
 func (t EventType) Transient() bool {

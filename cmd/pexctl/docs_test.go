@@ -25,6 +25,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard"
 	specschema "github.com/pexctl/pex/dsl/jsonschema"
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/model"
 )
 
@@ -52,6 +53,12 @@ func TestEventsPageHasEveryType(t *testing.T) {
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
 		t.Errorf("engine/event.go has what the page has not (-), or less (+):\n%s", diff)
+	}
+	for _, kind := range engine.EventTypes() {
+		want = slices.DeleteFunc(want, func(s string) bool { return s == string(kind) })
+	}
+	if len(want) > 0 {
+		t.Errorf("engine.EventTypes lacks %q", want)
 	}
 }
 

@@ -17,6 +17,7 @@ func (s *writer) server() *syntax.Node {
 	}
 	p := body.Get("properties")
 	put(p, "agents", named(agent))
+	put(p, "notify", named(s.webhook()))
 	auth := p.Get("auth")
 	methods := auth.Get("properties")
 	for _, section := range []*syntax.Node{auth, p.Get("tls"), methods.Get("tokens"), methods.Get("oidc")} { // null is not a section without keys
@@ -32,6 +33,20 @@ func (s *writer) server() *syntax.Node {
 	identityName(p.Get("tenants").Get("properties").Get("default"))
 	identityName(p.Get("tenants").Get("properties").Get("known").Get("items"))
 	p.Get("cors").Get("properties").Get("origins").Get("items").Set("pattern", syntax.Position{}, syntax.NewText(language.OriginPattern))
+	return body
+}
+
+// webhook returns the schema of an entry of notify.
+func (s *writer) webhook() *syntax.Node {
+	body := s.structOf(&language.WebhookKeys{})
+	p := body.Get("properties")
+	put(p.Get("events"), "items", syntax.NewMap("enum", syntax.NewTexts(language.WebhookEvents()...)))
+	p.Get("url").Set("pattern", syntax.Position{}, syntax.NewText(language.WebhookURLPattern))
+	for _, name := range []*syntax.Node{p.Get("url_env"), p.Get("secret_env"), p.Get("headers_env").Get("additionalProperties")} {
+		name.Set("pattern", syntax.Position{}, syntax.NewText(language.EnvName().String()))
+	}
+	identityName(p.Get("tenants").Get("items"))
+	body.Set("oneOf", syntax.Position{}, syntax.NewList(syntax.NewMap("required", syntax.NewTexts("url")), syntax.NewMap("required", syntax.NewTexts("url_env"))))
 	return body
 }
 
@@ -63,7 +78,7 @@ func serverPages() []Page {
 	server, agent := language.DefaultServer(), language.DefaultServedAgent()
 	return []Page{
 		section("server", "Server", "The keys of a server of agents (`kind: Server`), which `pexctl serve` starts. A size is a whole number with a unit: `512B`, `64KiB`, `1MiB` or `2GiB`.", table(&server),
-			below("`agents.<name>`", "", &agent), example(serverExample)),
+			below("`agents.<name>`", "", &agent), below("`notify.<name>`", "A webhook: see [Webhooks](../../serve.md#webhooks).", &language.WebhookKeys{}), example(serverExample)),
 		section("tokens", "Tokens", "The tokens of a server's clients (`kind: Tokens`). The file contains hashes; the tokens themselves are not stored.", table(&language.TokensKeys{}), example(tokensExample)),
 	}
 }
@@ -93,6 +108,18 @@ limits:
   per_tenant: {concurrent_runs: 8, runs_per_minute: 60}
 cors: {origins: [https://chat.example.com]}
 tls: {cert: cert.pem, key: key.pem}
+notify:
+  desk:
+    events: [interrupt.raised, run.completed]
+    url: https://hooks.example.com/pex
+    secret_env: DESK_SECRET
+    agents: [refund]
+  audit:
+    events: [run.started, run.completed]
+    url_env: AUDIT_URL
+    secret_env: AUDIT_SECRET
+    headers_env: {Authorization: AUDIT_TOKEN}
+    allow: [10.0.0.0/8]
 park_after: 30s
 grace: 10s
 `

@@ -7,6 +7,7 @@ import (
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/format"
 	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -22,6 +23,7 @@ type ServerKeys struct {
 	Limits     ServerLimits  `yaml:"limits" doc:"The limits of the server."`
 	CORS       CORSKeys      `yaml:"cors" doc:"Which web pages may call the API from a browser."`
 	TLS        *TLSKeys      `yaml:"tls" doc:"Serves HTTPS. The files are read again when they change."`
+	Notify     *syntax.Node  `yaml:"notify" doc:"Webhooks, by name: receivers of events of the runs that this server executes."`
 	ParkAfter  time.Duration `yaml:"park_after" min:"0s" doc:"How long a run that waits for an answer stays in memory. An answer that comes later resumes the run from disk."`
 	Grace      time.Duration `yaml:"grace" min:"0s" doc:"How long calls in flight may take to finish when the server shuts down. The next start resumes the suspended runs."`
 }
@@ -151,6 +153,35 @@ type TLSKeys struct {
 // SetDefaults sets no defaults.
 func (*TLSKeys) SetDefaults() {}
 
+// WebhookKeys is an entry of notify in a Server.
+type WebhookKeys struct {
+	Events     []string          `yaml:"events" required:"true" min:"1" missing:"write events: [interrupt.raised, run.completed]" doc:"The types of the events to send, such as interrupt.raised (a question is open) and run.completed (the run has ended, whatever its status). Events without a number cannot be sent."`
+	URL        string            `yaml:"url" doc:"The address of the receiver: https, or http on a loopback address. Write url or url_env."`
+	URLEnv     string            `yaml:"url_env" doc:"The environment variable with the address of the receiver, if the address contains a secret."`
+	SecretEnv  string            `yaml:"secret_env" required:"true" missing:"write secret_env: WEBHOOK_SECRET, and set this variable to whsec_ followed by the base64 of 24 to 64 random bytes" doc:"The environment variable with the secret that signs the messages: whsec_ followed by the base64 of 24 to 64 random bytes. To change it, set the new secret and the old one, separated by a space, until the receiver has the new one."`
+	HeadersEnv map[string]string `yaml:"headers_env" doc:"Additional headers: the name of each, and the environment variable with its value, such as {Authorization: WEBHOOK_AUTH}."`
+	Agents     []string          `yaml:"agents" min:"1" doc:"Send only events of runs of these agents. Default: of all agents."`
+	Tenants    []string          `yaml:"tenants" min:"1" doc:"Send only events of runs of these tenants. Default: of all tenants."`
+	Allow      []string          `yaml:"allow" min:"1" doc:"Networks in which the receiver may be although they are not public, such as [10.0.0.0/8]. Default: the server connects only to public addresses, and to an address that the URL contains itself, such as http://127.0.0.1:9000."`
+}
+
+// SetDefaults sets no defaults.
+func (*WebhookKeys) SetDefaults() {}
+
+// WebhookURLPattern matches what the URL of a webhook starts with.
+const WebhookURLPattern = `^https?://[^/?#@\s]+([/?][^#\s]*)?$`
+
+// WebhookEvents returns the types of events that a webhook can send: transient ones are not
+// in the journal, so they could be lost.
+func WebhookEvents() (out []string) {
+	for _, t := range engine.EventTypes() {
+		if !t.Transient() {
+			out = append(out, string(t))
+		}
+	}
+	return out
+}
+
 // TokensKeys is a file of kind: Tokens.
 type TokensKeys struct {
 	APIVersion string      `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
@@ -175,6 +206,7 @@ var ServerSections = sync.OnceValue(func() []Section {
 		{"limits", config.KeysOf(ServerLimits{})},
 		{"limits.per_tenant", config.KeysOf(PerTenantLimits{})},
 		{"an entry of agents", config.KeysOf(ServedAgentKeys{})},
+		{"an entry of notify", config.KeysOf(WebhookKeys{})},
 		{"auth", config.KeysOf(AuthKeys{})},
 		{"auth.oidc", config.KeysOf(OIDCKeys{})},
 		{"cors", config.KeysOf(CORSKeys{})},
@@ -193,6 +225,7 @@ func serverOrder() format.Order {
 	order.Below = map[string]format.Order{
 		"metadata": ofStruct(ServerMeta{}), "agents": {Below: map[string]format.Order{"*": agent}}, "auth": auth,
 		"tenants": ofStruct(TenantKeys{}), "limits": limits, "cors": ofStruct(CORSKeys{}), "tls": ofStruct(TLSKeys{}),
+		"notify": {Below: map[string]format.Order{"*": ofStruct(WebhookKeys{})}},
 	}
 	return order
 }

@@ -20,11 +20,14 @@ const (
 	writeTokens = "write auth: {tokens: {file: tokens.yaml}}"
 	writeOIDC   = "write auth: {oidc: {issuer: https://id.example.com, audience: NAME}}"
 	writeAgents = "write agents: {NAME: {spec: PATH}}"
+	writeNotify = "write notify: {NAME: {events: [run.completed], url: URL, secret_env: WEBHOOK_SECRET}}"
 	writeTLS    = "write tls: {cert: cert.pem, key: key.pem}"
 
 	writeCostPerDay = "write limits: {per_tenant: {cost_per_day: USD}}"
 	writeKeepRuns   = "write limits: {per_tenant: {keep_runs: 720h}}"
 )
+
+const writeSecret = "store it in an environment variable, and write secret_env: NAME"
 
 // serverKeys maps keys that people expect, by their section, to the right one, or
 // to a hint.
@@ -35,6 +38,7 @@ var serverKeys = map[string]map[string]string{
 		"secret": writeTokens, "token": writeTokens, "tokens": writeTokens, "users": writeTokens,
 		"jwt": writeOIDC, "oauth": writeOIDC, "oauth2": writeOIDC, "openid": writeOIDC, "sso": writeOIDC, "oidc": writeOIDC,
 		"agent": writeAgents, "spec": writeAgents, "specs": writeAgents,
+		"callback_url": writeNotify, "callbacks": writeNotify, "hooks": writeNotify, "notifications": writeNotify, "notifiers": writeNotify, "webhook": writeNotify, "webhooks": writeNotify,
 		"cert": writeTLS, "certificate": writeTLS, "https": writeTLS, "ssl": writeTLS,
 		"allowed_origins": "write cors: {origins: [ORIGIN]}", "origins": "write cors: {origins: [ORIGIN]}",
 		"concurrency": "write limits: {concurrent_runs: N}", "max_runs": "write limits: {concurrent_runs: N}", "workers": "write limits: {concurrent_runs: N}",
@@ -57,6 +61,14 @@ var serverKeys = map[string]map[string]string{
 	"cors":              {"allowed_origins": "origins", "allow_origins": "origins"},
 	"tls":               {"certificate": "cert", "cert_file": "cert", "key_file": "key", "private_key": "key"},
 	"tokens":            {"client": "name", "subject": "name", "user": "name", "hash": "sha256", "digest": "sha256", "sha": "sha256", "scopes": "roles", "permissions": "roles"},
+	"notify": {
+		"on": "events", "event": "events", "event_types": "events", "types": "events", "when": "events",
+		"address": "url", "endpoint": "url", "target": "url", "uri": "url", "webhook_url": "url",
+		"secret": writeSecret, "signing_secret": writeSecret, "key": writeSecret, "token": writeSecret,
+		"headers": "write headers_env: {NAME: VARIABLE}, with the environment variable of each value",
+		"agent":   "agents", "tenant": "tenants", "allow_hosts": "allow", "allow_private": "allow",
+		"retries": "remove it: every message has up to 8 attempts", "timeout": "remove it: an attempt takes at most 15 seconds",
+	},
 }
 
 // KeyAdvice returns a suggestion for a key that is not among all keys of a path.

@@ -54,7 +54,8 @@ type compiler struct {
 }
 
 func (b *compiler) compile() {
-	b.FindSecrets(b.tree)
+	b.inlineSecrets()
+	b.findSecrets()
 	before := len(b.Report.List)
 	b.hasAuth = b.tree.Find("auth") != nil
 	b.inlineTokens()
@@ -69,6 +70,7 @@ func (b *compiler) compile() {
 	b.limits()
 	b.origins()
 	b.tls()
+	b.webhooks()
 }
 
 // shapes are hints for sections that are not mappings.

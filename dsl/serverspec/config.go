@@ -1,6 +1,7 @@
 package serverspec
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/pexctl/pex/dsl/config"
@@ -19,8 +20,9 @@ type Config struct {
 	Auth            *Auth   // nil without authentication
 	Tenants         Tenants
 	Limits          Limits
-	Origins         []string // of CORS
-	TLS             *TLS     // nil for plain HTTP
+	Origins         []string  // of CORS
+	TLS             *TLS      // nil for plain HTTP
+	Webhooks        []Webhook // in the order of the file
 	ParkAfter       time.Duration
 	Grace           time.Duration
 	Position        testspec.Position
@@ -93,3 +95,17 @@ type PerTenant struct {
 
 // TLS names the files of the certificate and its key, as absolute paths.
 type TLS struct{ Cert, Key string }
+
+// Webhook is a receiver of events. Environment variables are not read.
+type Webhook struct {
+	Name       string
+	Events     []string
+	URL        string // "" if URLEnv is set
+	URLEnv     string
+	SecretEnv  string
+	HeadersEnv map[string]string
+	Agents     []string // nil for all
+	Tenants    []string // nil for all
+	Allow      []netip.Prefix
+	Position   testspec.Position
+}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/server/manager"
@@ -17,8 +18,8 @@ import (
 
 // Each archive has specs, requests, and the responses to them. A request is a line with
 // client, method and target, then headers, and after an empty line the body. Requests are
-// separated by ---. "await RUN" waits for a run, and "damage RUN" changes a byte of its
-// journal.
+// separated by ---. "await RUN" waits for a run, "damage RUN" changes a byte of its
+// journal, and "fails" waits for a failed webhook.
 func TestResponses(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -54,6 +55,11 @@ func (w *world) exchange(request string) string {
 		return ""
 	case "damage":
 		w.damage(words[1])
+		return ""
+	case "fails":
+		for w.tenants[""].Webhooks.List()[0].LastError == nil && w.t.Context().Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
 		return ""
 	}
 	header := http.Header{}
@@ -104,6 +110,7 @@ var changing = []struct {
 	{regexp.MustCompile(`("name": "duration",\s+"a": )"\w+"(,\s+"b": )"\w+"`), `${1}"SPAN"${2}"SPAN"`},
 	{regexp.MustCompile(`"(at|latency|first_token)":\d+`), `"$1":0`},
 	{regexp.MustCompile(`("bytes": )\d+`), `${1}0`},
+	{regexp.MustCompile(`("receiver": )"[^"]*"`), `${1}"RECEIVER"`},
 	{regexp.MustCompile(`"next": "[^"]*"`), `"next": "NEXT"`},
 	{regexp.MustCompile(`"chain":"[0-9a-f]+"`), `"chain":"SUM"`},
 }

@@ -90,14 +90,14 @@ const (
 func TestOtherTenantsDoNotExist(t *testing.T) {
 	w := desk(t)
 	before := w.do("root", "GET", "/v1/runs/r-1", nil, "").Body.String()
-	existing := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat", "eval": "e-1", "sha256": secretArtifact}
-	unknown := map[string]string{"agent": "desk", "run": "u-1", "other": "u-1", "call": "plan.1/model", "id": "none", "eval": "e-9", "sha256": noArtifact}
+	existing := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat", "name": "chat", "eval": "e-1", "sha256": secretArtifact}
+	unknown := map[string]string{"agent": "desk", "run": "u-1", "other": "u-1", "call": "plan.1/model", "id": "none", "name": "none", "eval": "e-9", "sha256": noArtifact}
 	for _, o := range operations(t) {
 		theirs := w.do("eve", o.method, o.target(existing), nil, o.body())
 		if strings.Contains(theirs.Body.String(), "secret of shared") || strings.Contains(theirs.Body.String(), "r-1/") {
 			t.Errorf("%s %s shows another tenant:\n%s", o.method, o.path, theirs.Body)
 		}
-		if !strings.Contains(o.path, "{run}") && !strings.Contains(o.path, "{id}") && !strings.Contains(o.path, "{sha256}") && !strings.Contains(o.path, "{eval}") {
+		if !strings.Contains(o.path, "{run}") && !strings.Contains(o.path, "{id}") && !strings.Contains(o.path, "{sha256}") && !strings.Contains(o.path, "{eval}") && !strings.Contains(o.path, "{name}") {
 			continue
 		}
 		none := w.do("eve", o.method, o.target(unknown), nil, o.body())
@@ -115,7 +115,7 @@ func TestOtherTenantsDoNotExist(t *testing.T) {
 // changes nothing.
 func TestRolesAreRequired(t *testing.T) {
 	w := desk(t)
-	ids := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat", "eval": "e-1", "sha256": secretArtifact}
+	ids := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat", "name": "chat", "eval": "e-1", "sha256": secretArtifact}
 	lists := []string{"/v1/agents", "/v1/runs", "/v1/questions", "/v1/evals"}
 	for _, o := range operations(t) {
 		res := w.do("none", o.method, o.target(ids), nil, o.body())
@@ -138,7 +138,7 @@ func TestRolesAreRequired(t *testing.T) {
 // No response names a folder of the server.
 func TestResponsesNameNoFolder(t *testing.T) {
 	w := desk(t)
-	ids := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat", "eval": "e-1", "sha256": secretArtifact}
+	ids := map[string]string{"agent": "desk", "run": "r-1", "other": "r-1", "call": "plan.1/model", "id": "chat", "name": "chat", "eval": "e-1", "sha256": secretArtifact}
 	for _, o := range operations(t) {
 		for _, body := range []string{o.body(), "{", `{"x": 1}`, `{"question": 1}`, ""} {
 			if o.method == http.MethodGet && body != "" {

@@ -40,6 +40,7 @@ import (
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/feed"
 	"github.com/pexctl/pex/server/manager"
+	"github.com/pexctl/pex/server/webhook"
 )
 
 // clients are the identities of requests, by name.
@@ -62,7 +63,8 @@ type world struct {
 	slots   *manager.Slots
 	tenants map[string]*api.Tenant
 	streams *feed.Streams
-	handler http.Handler // without the identities of requests
+	hooks   *webhook.Dispatcher // with one hook, chat, of the default tenant
+	handler http.Handler        // without the identities of requests
 	change  func(*manager.Options)
 	log     *lockedBuffer
 }
@@ -108,8 +110,17 @@ func newWorldWith(t testing.TB, project string, slots *manager.Slots, change fun
 	if w.agents, err = agents.Load(agents.Options{Catalog: w.catalog, Compile: compile}, all); err != nil {
 		t.Fatal(err)
 	}
+	w.hooks = webhook.New(webhook.Options{Log: slog.New(slog.DiscardHandler)})
+	t.Cleanup(func() {
+		if err := w.hooks.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	for _, name := range []string{"", "other"} {
 		w.tenants[name] = w.tenant(name)
+	}
+	if err := w.hooks.SetHooks([]*webhook.Hook{w.hook()}); err != nil {
+		t.Fatal(err)
 	}
 	w.handler = api.New(api.Options{
 		Tenant: func(name string) *api.Tenant { return w.tenants[name] },
@@ -145,7 +156,14 @@ func (w *world) tenant(name string) *api.Tenant {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	o := manager.Options{Runs: service, Slots: w.slots, Tenant: name, ParkAfter: time.Nanosecond}
+	hooks := w.hooks.Open(webhook.Tenant{Name: name, Home: home, Replay: func(ctx context.Context, run string, to engine.Sink) error {
+		r, err := service.Read(run)
+		if err == nil {
+			r.Watch(ctx, nil, to)
+		}
+		return err
+	}})
+	o := manager.Options{Runs: service, Slots: w.slots, Tenant: name, ParkAfter: time.Nanosecond, Outbox: outbox{hooks}}
 	w.change(&o)
 	m := manager.New(o)
 	w.t.Cleanup(func() {
@@ -154,7 +172,7 @@ func (w *world) tenant(name string) *api.Tenant {
 		}
 	})
 	memories := func() []agents.Memory { return w.agents.Memories(w.memory, home, name) }
-	return &api.Tenant{Name: name, Owner: name, Home: home, Runs: service, Manager: m, Memories: memories, Artifacts: artifact.Open(home, 4096), Evals: filepath.Join(home, "evals")}
+	return &api.Tenant{Name: name, Owner: name, Home: home, Runs: service, Manager: m, Memories: memories, Artifacts: artifact.Open(home, 4096), Evals: filepath.Join(home, "evals"), Webhooks: hooks}
 }
 
 func writeReport(to io.Writer, format string, r *report.Report, rows trial.Rows) error {

@@ -37,9 +37,9 @@ func tooLongWait(p retry.Policy, err error) error {
 	return nil
 }
 
-// retryAfter returns the wait that the server asks for, in milliseconds, seconds or as a date. Invalid and past
+// RetryAfter returns the wait that the server asks for, in milliseconds, seconds or as a date. Invalid and past
 // values are 0.
-func retryAfter(h http.Header, now time.Time) time.Duration {
+func RetryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return capped(ms / 1000)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"path"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -29,11 +30,12 @@ type GuardSettings struct {
 	// public address. An entry that is an address, or localhost, may be in a private network, since the user named it
 	// explicitly.
 	AllowHosts   []string
-	AllowPrivate bool          // allow addresses of private networks
-	MaxBody      int64         // after decompression; 0 = 4 MiB
-	MaxRedirects int           // 0 = 3, negative = none
-	Timeout      time.Duration // for a request including redirects and body; 0 = 30 s
-	UserAgent    string        // "" = "pex"
+	AllowPrivate bool           // allow addresses of private networks
+	AllowNets    []netip.Prefix // allow addresses of these networks
+	MaxBody      int64          // after decompression; 0 = 4 MiB
+	MaxRedirects int            // 0 = 3, negative = none
+	Timeout      time.Duration  // for a request including redirects and body; 0 = 30 s
+	UserAgent    string         // "" = "pex"
 	// Stream is for long-lived connections: Timeout is ignored, connections are kept open, and MaxBody does not apply
 	// to event streams, whose reader limits the events.
 	Stream bool
@@ -170,7 +172,7 @@ func guardedDial(g GuardSettings) func(context.Context, string, string) (net.Con
 			if err != nil {
 				return blocked("%s is not an address", dialled)
 			}
-			if g.AllowPrivate || public(at.Addr()) || named(entry, at.Addr()) {
+			if g.AllowPrivate || public(at.Addr()) || named(entry, at.Addr()) || within(g.AllowNets, at.Addr()) {
 				return nil
 			}
 			return blocked("%s is at %s, which is not a public address", host, at.Addr())
@@ -187,6 +189,11 @@ func named(entry string, a netip.Addr) bool {
 	}
 	want, err := netip.ParseAddr(entry)
 	return err == nil && want.Unmap() == a
+}
+
+// within reports whether an address is in one of the networks.
+func within(nets []netip.Prefix, a netip.Addr) bool {
+	return slices.ContainsFunc(nets, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })
 }
 
 // guardedRedirect limits the redirects, and removes the request's headers on a redirect to another host.

@@ -74,7 +74,7 @@ func (c *Client) refused(w *watcher, resp *http.Response) error {
 	}
 	e := &Error{
 		Kind: KindOf(resp.StatusCode), Status: resp.StatusCode,
-		RetryAfter: retryAfter(resp.Header, time.Now()),
+		RetryAfter: RetryAfter(resp.Header, time.Now()),
 		RequestID:  c.Redact(requestID(resp.Header)),
 		Code:       c.Redact(resp.Header.Get("X-Amzn-Errortype")),
 		Body:       text,

@@ -21,6 +21,7 @@ import (
 	"github.com/pexctl/pex/server/feed"
 	"github.com/pexctl/pex/server/manager"
 	"github.com/pexctl/pex/server/problem"
+	"github.com/pexctl/pex/server/webhook"
 )
 
 // Options configure the API.
@@ -54,6 +55,7 @@ type Tenant struct {
 	Evals string
 	// Artifacts are the files that clients upload for runs; nil = none.
 	Artifacts *artifact.Store
+	Webhooks  *webhook.Outbox // nil = none
 }
 
 // server implements the operations.
@@ -91,6 +93,7 @@ func (s *server) register(mux *http.ServeMux) []byte {
 	a.addUsage()
 	a.addArtifacts()
 	a.addEvals()
+	a.addWebhooks()
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.document) })
 	return document(a.API.OpenAPI())
 }

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -16,6 +17,12 @@ type Cursor struct {
 
 // String returns "REWINDS.SEQ", such as "0.41".
 func (c Cursor) String() string { return strconv.Itoa(c.Rewinds) + "." + strconv.Itoa(c.Seq) }
+
+// Compare returns -1, 0 or +1 if the event at c is before, at or after the one at d. A
+// replay of a journal has increasing cursors.
+func (c Cursor) Compare(d Cursor) int {
+	return cmp.Or(cmp.Compare(c.Rewinds, d.Rewinds), cmp.Compare(c.Seq, d.Seq))
+}
 
 // ParseCursor parses the result of Cursor.String. The error is a *CursorError.
 func ParseCursor(s string) (Cursor, error) {

@@ -172,8 +172,8 @@ func (f *Feed) watchTransients(change int) {
 	}
 }
 
-// encode encodes an event as the command line does.
-func encode(ev engine.Event) Item {
+// Encode encodes an event as the command line does, as one line of JSON.
+func Encode(ev engine.Event) []byte {
 	data, err := jsonvalue.Marshal(&ev)
 	if err != nil { // arguments that are not JSON
 		data = jsonvalue.Encode(engine.Event{
@@ -181,7 +181,11 @@ func encode(ev engine.Event) Item {
 			Text: "the event cannot be encoded: " + err.Error(),
 		})
 	}
-	item := Item{Type: string(ev.Type), Data: data}
+	return data
+}
+
+func encode(ev engine.Event) Item {
+	item := Item{Type: string(ev.Type), Data: Encode(ev)}
 	if ev.Seq != 0 {
 		item.Cursor = Cursor{Rewinds: ev.Rewinds, Seq: ev.Seq}
 	}

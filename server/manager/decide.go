@@ -309,6 +309,9 @@ func (m *Manager) cancel(run string, by engine.Actor) error {
 		if err != nil && m.ctx.Err() == nil && !errors.As(err, new(*runs.EndedError)) && !errors.As(err, new(*runs.NotFoundError)) {
 			m.log(run, "cancel a run", err)
 		}
+		if m.o.Outbox != nil {
+			m.o.Outbox.CatchUp(run)
+		}
 	}()
 	return nil
 }

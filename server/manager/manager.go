@@ -20,6 +20,7 @@ type Options struct {
 	Tenant     string        // for Slots
 	CostPerDay float64       // USD that the runs of clients may cost per UTC day; 0 = no limit
 	ParkAfter  time.Duration // how long a live run waits for an answer before it frees its memory; 0 = not at all
+	Outbox     Outbox        // of webhooks; nil = none
 	Log        *slog.Logger  // for errors that no client sees
 }
 
@@ -60,6 +61,7 @@ type activeRun struct {
 	feed      *feed.Feed
 	inbox     *inbox
 	messages  runs.Inbox
+	hooks     Attachment     // nil without an Outbox, and before a run that was resumed executes
 	begun     chan struct{}  // closed when its start is durable, or could not be stored
 	done      chan struct{}  // closed when its session has ended
 	result    *engine.Result // set before done is closed, if the run completed or stopped
@@ -99,6 +101,9 @@ func (m *Manager) release(a *activeRun, status stop.RunStatus) {
 	m.mu.Unlock()
 	a.feed.End(string(status))
 	a.messages.Close() // it may have had no session
+	if a.hooks != nil {
+		a.hooks.Close()
+	}
 	close(a.done)
 	a.slot.Leave()
 	m.working.Done()

@@ -32,7 +32,7 @@ func (m *Manager) Start(ctx context.Context, n runs.NewRun, busy OnBusy) (existe
 	if a == nil {
 		return existed, errors.Join(err, n.Host.Close())
 	}
-	session, err := m.create(ctx, n)
+	session, err := m.create(ctx, a, n)
 	close(a.begun)
 	if err != nil {
 		m.release(a, stop.RunFailed)
@@ -91,16 +91,22 @@ func (m *Manager) admit(ctx context.Context, n runs.NewRun, busy OnBusy) (existe
 }
 
 // create creates the journal of a run. The start is durable when it returns.
-func (m *Manager) create(ctx context.Context, n runs.NewRun) (*runs.Session, error) {
+func (m *Manager) create(ctx context.Context, a *activeRun, n runs.NewRun) (*runs.Session, error) {
 	if err := m.costs.reserve(ctx, n.Input.RunID, n.Program, n.Program.Limits); err != nil {
+		return nil, errors.Join(err, n.Host.Close())
+	}
+	if err := m.attach(ctx, a, n.Input, true); err != nil {
+		m.costs.settle(n.Input.RunID, 0)
 		return nil, errors.Join(err, n.Host.Close())
 	}
 	session, err := m.o.Runs.Start(n)
 	if err != nil {
+		a.detach()
 		m.costs.settle(n.Input.RunID, 0)
 		return nil, errors.Join(err, n.Host.Close())
 	}
 	if err := session.Begin(); err != nil {
+		a.detach()
 		m.costs.settle(n.Input.RunID, 0)
 		return nil, errors.Join(err, session.Discard())
 	}
@@ -175,7 +181,7 @@ func (m *Manager) executeLater(a *activeRun) {
 	}
 	session, err := m.reopen(a)
 	if ended, ok := errors.AsType[*runs.EndedError](err); ok { // it was cancelled
-		m.replay(m.ctx, a.run, a.feed)
+		m.replay(m.ctx, a.run, a.sinks()...)
 		m.costs.settle(a.run, ended.Result.Usage.CostUSD)
 		m.release(a, ended.Result.Status)
 		return
@@ -206,8 +212,11 @@ func (m *Manager) reopen(a *activeRun) (*runs.Session, error) {
 
 // execute executes a session to its end.
 func (m *Manager) execute(a *activeRun, session *runs.Session) {
+	if err := m.attach(m.ctx, a, session.Input, false); err != nil {
+		m.log(a.run, "no webhooks are sent for a run", err)
+	}
 	res := session.Run(m.ctx, runs.Observer{
-		Sinks: []engine.Sink{a.feed}, Responder: a.inbox, Stream: true, Decided: a.inbox.decided, Inbox: &a.messages,
+		Sinks: a.sinks(), Responder: a.inbox, Stream: true, Decided: a.inbox.decided, Inbox: &a.messages,
 	})
 	if err := session.Close(); err != nil {
 		m.log(a.run, "close a run", err)

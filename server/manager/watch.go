@@ -59,14 +59,14 @@ func (m *Manager) follow(ctx context.Context, run string, f *feed.Feed) {
 	}
 }
 
-// replay sends the events of a run that are in its journal to a sink.
-func (m *Manager) replay(ctx context.Context, run string, to engine.Sink) {
+// replay sends the events of a run that are in its journal to sinks.
+func (m *Manager) replay(ctx context.Context, run string, to ...engine.Sink) {
 	r, err := m.o.Runs.Read(run)
 	if err != nil {
 		m.log(run, "read a run", err)
 		return
 	}
-	r.Watch(ctx, nil, to)
+	r.Watch(ctx, nil, to...)
 }
 
 // Await returns once a run neither executes in this process nor is queued, or ctx ends.

@@ -24,6 +24,7 @@ import (
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/auth/oidc"
 	"github.com/pexctl/pex/server/manager"
+	"github.com/pexctl/pex/server/webhook"
 )
 
 // daemon is a server with everything that it uses.
@@ -36,6 +37,8 @@ type daemon struct {
 	tenants map[string]*tenant
 	guard   *auth.Guard
 
+	webhooks *webhook.Dispatcher
+
 	verifier   *oidc.Verifier // nil without an issuer
 	verifierOf [2]string      // its issuer and audience
 }
@@ -47,6 +50,7 @@ type tenant struct {
 	runs       *runs.Service
 	manager    *manager.Manager
 	artifacts  *artifact.Store
+	outbox     *webhook.Outbox
 }
 
 func newDaemon(c *ui.Call, s *setup) (*daemon, error) {
@@ -82,12 +86,15 @@ func newDaemon(c *ui.Call, s *setup) (*daemon, error) {
 	})
 	d.warnOfUnknownCosts()
 	homedir.Create(s.home)
+	if err := d.newDispatcher(); err != nil {
+		return nil, err
+	}
 	for _, name := range s.config.Tenants.Known {
 		if err := d.addTenant(c, name, slots); err != nil {
 			return nil, err
 		}
 	}
-	return d, nil
+	return d, d.setHooks()
 }
 
 // components returns the catalog, with what all runs share.
@@ -120,9 +127,10 @@ func (d *daemon) addTenant(c *ui.Call, name string, slots *manager.Slots) error 
 	if t.runs, err = runs.Open(t.home, env); err != nil {
 		return failure.Infra(err)
 	}
+	t.outbox = d.newOutbox(t)
 	t.manager = manager.New(manager.Options{
 		Runs: t.runs, Slots: slots, Tenant: name, CostPerDay: d.setup.config.Limits.PerTenant.CostPerDay,
-		ParkAfter: d.setup.config.ParkAfter, Log: d.log,
+		ParkAfter: d.setup.config.ParkAfter, Outbox: outbox{t.outbox}, Log: d.log,
 	})
 	d.tenants[name] = t
 	return nil
@@ -158,6 +166,13 @@ func (d *daemon) recover(ctx context.Context) {
 		if n > 0 {
 			d.log.Info("continuing "+text.Count(n, "run"), "tenant", t.name)
 		}
+	}
+}
+
+// catchUp sends the webhooks that were not delivered before.
+func (d *daemon) catchUp(ctx context.Context) {
+	for _, t := range d.tenants {
+		t.outbox.Recover(ctx)
 	}
 }
 

@@ -40,12 +40,17 @@ func (d *daemon) run(c *ui.Call, listener net.Listener) error {
 	go func() {
 		d.recover(ctx)
 		ready.recovered.Store(true)
+		d.catchUp(ctx)
 		for _, t := range d.tenants {
 			go d.continueWithSpace(ctx, t)
 		}
 		d.tidy(ctx)
 	}()
-	if err := s.Serve(ctx, listener); err != nil {
+	err = s.Serve(ctx, listener)
+	if closeErr := d.webhooks.Close(); closeErr != nil {
+		d.log.Error("close the webhooks", "error", closeErr)
+	}
+	if err != nil {
 		return errors.Join(failure.Infra(err), d.memory.Close())
 	}
 	if err := d.memory.Close(); err != nil {
@@ -88,6 +93,7 @@ func (d *daemon) handler(c *ui.Call, streams *feed.Streams) http.Handler {
 				Name: name, Owner: t.owner, Home: t.home, Runs: t.runs, Manager: t.manager,
 				Memories:  func() []agents.Memory { return d.agents.Memories(d.memory, t.home, t.owner) },
 				Artifacts: t.artifacts, Evals: project.EvalsDir(t.home),
+				Webhooks: t.outbox,
 			}
 		},
 		Agents: d.agents, Version: version.String(), MaxBody: d.setup.config.Limits.Body, MaxUpload: d.setup.config.Limits.Upload, Log: d.log, Streams: streams,

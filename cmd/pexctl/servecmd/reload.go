@@ -53,7 +53,13 @@ func (d *daemon) reload() error {
 		issuer, err = d.issuer()
 	}
 	if err == nil {
+		_, err = hooks(next.config, os.LookupEnv)
+	}
+	if err == nil {
 		err = d.agents.Reload(definitions)
+	}
+	if err == nil {
+		err = d.setHooks()
 	}
 	if err != nil {
 		d.setup.config = before
