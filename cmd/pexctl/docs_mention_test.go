@@ -87,6 +87,7 @@ var notOurs = map[string]map[string]string{
 		"-trimpath":                     "a flag of go build",
 	},
 	"docs/serve.md": {
+		"webhook.test":   "a type of messages to webhooks",
 		"event: rewound": "a line of a feed",
 	},
 	"docs/tutorial.md": {

@@ -78,7 +78,7 @@ func serverPages() []Page {
 	server, agent := language.DefaultServer(), language.DefaultServedAgent()
 	return []Page{
 		section("server", "Server", "The keys of a server of agents (`kind: Server`), which `pexctl serve` starts. A size is a whole number with a unit: `512B`, `64KiB`, `1MiB` or `2GiB`.", table(&server),
-			below("`agents.<name>`", "", &agent), below("`notify.<name>`", "A webhook: see [Webhooks](../../serve.md#webhooks).", &language.WebhookKeys{}), example(serverExample)),
+			below("`agents.<name>`", "", &agent), below("`notify.<name>`", "A webhook: a receiver of events.", &language.WebhookKeys{}), example(serverExample)),
 		section("tokens", "Tokens", "The tokens of a server's clients (`kind: Tokens`). The file contains hashes; the tokens themselves are not stored.", table(&language.TokensKeys{}), example(tokensExample)),
 	}
 }

@@ -119,7 +119,7 @@ func (w *pageRun) file(b Block) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		w.errorf(b, "%v", err)
 	}
-	if err := os.WriteFile(path, []byte(b.Body), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(w.local(b.Body)), 0o644); err != nil {
 		w.errorf(b, "%v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os/exec"
 	"regexp"
@@ -19,9 +20,32 @@ const shownAddress = "127.0.0.1:8484"
 // serveCommand starts a server in the background.
 const serveCommand = "pexctl serve"
 
+// startsServer matches commands that start a server, also with environment variables.
+var startsServer = regexp.MustCompile(`^([A-Z_]+=(\$\([^)]*\)|\S+) )*pexctl serve( |$)`)
+
 // isServe reports whether a command starts a server.
 func isServe(command string) bool {
-	return command == serveCommand || strings.HasPrefix(command, serveCommand+" ") && !strings.HasPrefix(command, serveCommand+" token")
+	return startsServer.MatchString(command) && !strings.Contains(command, serveCommand+" token")
+}
+
+// shownReceiver matches the address of a receiver of webhooks in pages, also in the form of Python. The receivers of
+// a page listen on a free port.
+var shownReceiver = regexp.MustCompile(`(127\.0\.0\.1(?::|", ))9000\b`)
+
+// local replaces the address of a receiver in a file or command by one that nothing else uses.
+func (s *shell) local(text string) string {
+	if !shownReceiver.MatchString(text) {
+		return text
+	}
+	if s.receiver == 0 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.receiver = l.Addr().(*net.TCPAddr).Port
+		_ = l.Close()
+	}
+	return shownReceiver.ReplaceAllString(text, fmt.Sprintf("${1}%d", s.receiver))
 }
 
 // server is a running pexctl serve.
@@ -37,7 +61,7 @@ type server struct {
 func (s *shell) serve(command string) (string, error) {
 	s.stopServer()
 	v := &server{ended: make(chan struct{})}
-	v.command = s.process("exec "+strings.Replace(command, serveCommand, serveCommand+" --listen 127.0.0.1:0", 1), nil)
+	v.command = s.process("exec env "+strings.Replace(command, serveCommand, serveCommand+" --listen 127.0.0.1:0", 1), nil)
 	v.command.Stdout, v.command.Stderr = &v.output, &v.output
 	if err := v.command.Start(); err != nil {
 		return "", err

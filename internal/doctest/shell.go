@@ -34,6 +34,8 @@ type shell struct {
 	root   string  // the scratch folder
 	dir    string  // current folder
 	server *server // the one that the page has started; nil = none
+
+	receiver int // port of receivers of webhooks; 0 = none yet
 }
 
 func newShell(t *testing.T, h Runner) *shell {
@@ -81,7 +83,7 @@ func (s *shell) process(command string, env []string) *exec.Cmd {
 	if s.server != nil {
 		command = strings.ReplaceAll(command, shownAddress, s.server.address)
 	}
-	c := exec.Command("sh", "-c", command)
+	c := exec.Command("sh", "-c", s.local(command))
 	c.Dir = s.dir
 	c.Env = append(os.Environ(), "HOME="+s.root, "CI=", "GITHUB_ACTIONS=", "TERM=dumb", "LC_ALL=C.UTF-8",
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=you", "GIT_AUTHOR_EMAIL=you@example.org", "GIT_COMMITTER_NAME=you", "GIT_COMMITTER_EMAIL=you@example.org")
@@ -136,6 +138,9 @@ func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'",
 func (s *shell) forReaders(out string) string {
 	if s.server != nil {
 		out = strings.ReplaceAll(out, s.server.address, shownAddress)
+	}
+	if s.receiver != 0 {
+		out = strings.ReplaceAll(out, fmt.Sprint("127.0.0.1:", s.receiver), "127.0.0.1:9000")
 	}
 	return strings.ReplaceAll(out, s.root, shownHome)
 }

@@ -85,7 +85,7 @@ func newHook(w serverspec.Webhook, env func(string) (string, bool)) (*webhook.Ho
 		return nil, err
 	}
 	if h.Secrets, err = webhook.ParseSecrets(secrets); err != nil {
-		return nil, failure.WithHintf(fmt.Errorf("secret_env: the environment variable %s: %w", w.SecretEnv, err), "to make a secret: echo whsec_$(openssl rand -base64 32)")
+		return nil, failure.WithHintf(fmt.Errorf("secret_env: the environment variable %s: %w", w.SecretEnv, err), "to make a secret: echo whsec_$(head -c 32 /dev/urandom | base64)")
 	}
 	for name, from := range w.HeadersEnv {
 		value, err := variable("headers_env."+name, from, env)
