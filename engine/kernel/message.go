@@ -60,16 +60,14 @@ func (m Message) record(s *stamp) journal.Record {
 
 // AppendMessage stores a message in the journal of a run that no session executes. It
 // returns once the message is durable. The next session delivers it before anything else
-// happens. A message that is stored already is not stored again.
+// happens. A message that is stored already is not stored again. The error is
+// ErrInboxClosed if the run has ended, ErrMessageConflict or ErrTooManyMessages.
 func AppendMessage(j journal.Journal, m Message, at time.Time) error {
 	recs, err := j.Load()
 	if err != nil {
 		return &StoreError{err}
 	}
 	live := journal.WithoutVoided(recs)
-	if len(live) == 0 || live[len(live)-1].Kind == journal.End {
-		return ErrInboxClosed
-	}
 	known := messages{}
 	for i := range live {
 		if live[i].Kind == journal.Said {
@@ -77,7 +75,13 @@ func AppendMessage(j journal.Journal, m Message, at time.Time) error {
 			known[said.ID] = said.Text
 		}
 	}
-	if stored, err := known.check(m); stored || err != nil {
+	stored, err := known.check(m)
+	switch {
+	case stored:
+		return nil
+	case len(live) == 0 || live[len(live)-1].Kind == journal.End:
+		return ErrInboxClosed
+	case err != nil:
 		return err
 	}
 	last := recs[len(recs)-1]

@@ -82,13 +82,13 @@ func fields(a, b *Run, ra, rb *engine.Result) []Field {
 	figures := func(r *Run, res *engine.Result) []string {
 		u := res.Usage
 		return []string{
-			strings.TrimSpace(res.Spec.Name + " " + res.Spec.Version), res.Spec.Digest, Question(r.Start.Input),
+			strings.TrimSpace(res.Spec.Name + " " + res.Spec.Version), res.Spec.Digest, Question(r.Start.Input), said(res),
 			string(res.Status), string(res.StopReason.Code), strconv.Itoa(res.Plan.Version), strconv.Itoa(len(res.Steps)),
 			strconv.Itoa(u.ModelCalls), strconv.Itoa(u.ToolCalls), strconv.Itoa(u.Input), strconv.Itoa(u.Output), dollars(u.CostUSD),
 		}
 	}
 	names := []string{
-		"spec", "digest", "question", "status", "stop reason", "plan version", "steps",
+		"spec", "digest", "question", "messages", "status", "stop reason", "plan version", "steps",
 		"model calls", "tool calls", "input tokens", "output tokens", "cost",
 	}
 	out, fa, fb := []Field{}, figures(a, ra), figures(b, rb)
@@ -98,6 +98,15 @@ func fields(a, b *Run, ra, rb *engine.Result) []Field {
 		}
 	}
 	return out
+}
+
+// said returns the texts of the messages to a run, on one line.
+func said(res *engine.Result) string {
+	var texts []string
+	for _, m := range res.Messages {
+		texts = append(texts, strings.Join(strings.Fields(m.Text), " "))
+	}
+	return strings.Join(texts, " / ")
 }
 
 // line returns s with exactly one newline at its end; "" stays "".

@@ -84,6 +84,7 @@ type result struct {
 	} `json:"steps"`
 	Interrupts []question       `json:"interrupts"`
 	Decisions  []decisionRecord `json:"decisions"`
+	Messages   []userMessage    `json:"messages"`
 }
 
 type decisionRecord struct {
