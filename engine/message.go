@@ -13,7 +13,7 @@ type UserMessage struct {
 	ID   string    `json:"id"`
 	Text string    `json:"text"`
 	By   *Actor    `json:"by,omitempty"` // who sent it; nil = unknown
-	At   time.Time `json:"at"`           // wall time at which it was stored
+	At   time.Time `json:"at,omitzero"`  // wall time at which it was stored; zero = unknown
 	Seen bool      `json:"seen"`         // a model was sent it
 }
 

@@ -228,9 +228,14 @@ func (r *run) receive(rec *journal.Record) {
 		r.messages = messages{}
 	}
 	r.messages[m.ID] = m.Text
-	if r.o.OnMessage != nil {
-		r.o.OnMessage(m, time.Unix(0, rec.WallTime).UTC())
+	if r.o.OnMessage == nil {
+		return
 	}
+	var at time.Time
+	if rec.WallTime != 0 {
+		at = time.Unix(0, rec.WallTime).UTC()
+	}
+	r.o.OnMessage(m, at)
 }
 
 // next moves on to the next record of the journal. The messages that were journaled while

@@ -42,7 +42,8 @@ type Options struct {
 	OnChange   func(body []byte)
 
 	// Inbox passes messages to the session; nil = it accepts none. OnMessage is called with
-	// each message, new or replayed, before node code continues.
+	// each message, new or replayed, before node code continues; at is the wall time at which
+	// it was stored, zero if the journal does not have it.
 	Inbox     *Inbox
 	OnMessage func(m Message, at time.Time)
 
