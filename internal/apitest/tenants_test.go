@@ -43,10 +43,6 @@ var bodies = map[string]string{
 	"cancel":   `{}`,
 	"fork":     `{"at": "plan.1"}`,
 	"messages": `{"id": "m-1", "text": "hi"}`,
-	"messages": `{"text": "Hello"}`,
-	"answers":  `{"path": "step.s1/turn.1/tool.0.approval", "do": "approve"}`,
-	"cancel":   `{}`,
-	"fork":     `{"at": "plan.1"}`,
 	"resume":   `{"keep_spec": true}`,
 	"runs":     `{"question": "hi", "run_id": "new"}`,
 }
