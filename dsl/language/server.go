@@ -69,6 +69,7 @@ var Actions = []string{"view", "run", "approve", "admin"}
 type AuthKeys struct {
 	Tokens *TokenFileKeys `yaml:"tokens" doc:"Bearer tokens whose hashes are in a file. auth needs tokens, oidc or both."`
 	OIDC   *OIDCKeys      `yaml:"oidc" doc:"Bearer tokens (JWT) of an OpenID Connect issuer. The server fetches the issuer's keys at the first use, so it starts while the issuer is down."`
+	Roles  []string       `yaml:"roles" doc:"Further roles that clients may have, such as those that approvers of a spec read. Roles that agents name need not be listed."`
 }
 
 // SetDefaults sets no defaults.

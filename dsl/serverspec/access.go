@@ -53,6 +53,10 @@ func (b *compiler) needsAuth() {
 		if v := b.tree.Get("agents").Get(a.Name).Get("roles"); len(a.Roles) > 0 {
 			b.Report.Error(diag.Exposed, v.Position, "agents.%s.roles requires auth: without it, every client has all roles", a.Name).Hint = addAuth
 		}
+		if v := b.tree.Get("agents").Get(a.Name).Get("spec"); b.restricted[a.Name] {
+			b.Report.Warn(diag.NoEffect, v.Position, "no client can approve what agent %s asks: its spec has approvers or four_eyes, and without auth no client is known", a.Name).
+				Hint = addAuth + "; accounts of this machine can approve with pexctl resume"
+		}
 	}
 	for i, name := range b.keys.Tenants.Known {
 		if name != b.keys.Tenants.Default {
@@ -146,6 +150,14 @@ func (b *compiler) auth() {
 		return
 	}
 	b.config.Auth = &Auth{}
+	if b.roles == nil { // agents is not a mapping
+		b.roles = map[string][]*syntax.Node{}
+	}
+	for i, role := range k.Roles {
+		if v := b.tree.Get("auth").Get("roles").Items[i]; b.name(v, role, "a role") {
+			b.roles[role] = append(b.roles[role], v)
+		}
+	}
 	b.oidc(k.OIDC)
 	if k.Tokens == nil {
 		if v := b.tree.Get("auth"); k.OIDC == nil && v.Kind == syntax.Map && !b.Intended["auth.tokens"] && !b.Intended["auth.oidc"] {

@@ -48,7 +48,9 @@ type compiler struct {
 	tree   *syntax.Node
 	keys   language.ServerKeys
 	config *Config
-	roles  map[string][]*syntax.Node // the roles that agents name, and where
+	roles  map[string][]*syntax.Node // the roles that agents and auth name, and where
+
+	restricted map[string]bool // agents whose specs restrict who approves
 
 	hasAuth bool // the section auth exists, even with mistakes
 }
@@ -117,7 +119,7 @@ func (b *compiler) agents() {
 	if n := len(section.Entries); n > maxAgents {
 		b.Report.Error(diag.TooLarge, b.keys.Agents.Position, "the server has %d agents; the maximum is %d", n, maxAgents)
 	}
-	b.roles = map[string][]*syntax.Node{}
+	b.roles, b.restricted = map[string][]*syntax.Node{}, map[string]bool{}
 	for _, e := range section.Entries[:min(len(section.Entries), maxAgents)] {
 		if b.env.Done() {
 			return
@@ -139,7 +141,8 @@ func (b *compiler) agent(e *syntax.Entry) {
 	a := Agent{Name: e.Key, Set: testspec.TextsOf(set), OnBusy: k.OnBusy, Roles: b.agentRoles(e.Value.Get("roles"), &k.Roles), Position: testspec.PositionOf(e.Position)}
 	if v := e.Value.Get("spec"); v != nil && k.Spec != "" {
 		if a.Spec = b.SpecFile(v, k.Spec); a.Spec != "" {
-			b.env.LoadSubject(b.Unit, v.Position, a.Spec, set)
+			subject := b.env.LoadSubject(b.Unit, v.Position, a.Spec, set)
+			b.restricted[a.Name] = subject != nil && subject.Program != nil && subject.Program.RestrictsApprovers()
 		}
 	}
 	b.config.Agents = append(b.config.Agents, a)

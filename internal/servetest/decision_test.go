@@ -177,3 +177,74 @@ func TestQuestionsOfParallelStepsAreAnsweredInAnyOrder(t *testing.T) {
 	}
 	w.ledger(2)
 }
+
+// financeTool is approveTool for approvers with the role finance who did not start the run.
+const financeTool = `write: {type: command, effect: write, approval: always, approvers: '"finance" in by.roles', four_eyes: true, argv: [sh, -c, 'echo "$PEX_IDEMPOTENCY_KEY" >> ledger; echo written']}`
+
+// One client may approve, and three may not: one lacks the role that the tool requires, one
+// started the run, and one is both an admin and without the role. They race, while the run is in
+// memory and when it is not. Only the first is ever an author.
+func TestNoRaceLetsAnotherClientApprove(t *testing.T) {
+	alone(t)
+	for name, parkAfter := range map[string]string{"in memory": "30s", "on disk": "1ms"} {
+		t.Run(name, func(t *testing.T) {
+			races := size(100, 1000) / 2
+			files := authenticated(parkAfter, "ann", "bob", "cid", "dan")
+			for client, roles := range map[string]string{"ann": "run, approve, finance", "bob": "run, approve, finance", "dan": "admin"} {
+				files["tokens.yaml"] = strings.Replace(files["tokens.yaml"], fmt.Sprintf("%x, roles: [run, approve]", sha256.Sum256([]byte(client))),
+					fmt.Sprintf("%x, roles: [%s]", sha256.Sum256([]byte(client)), roles), 1)
+			}
+			files["server.yaml"] = strings.Replace(files["server.yaml"], "auth: {", "auth: {roles: [finance], ", 1)
+			files["spec.yaml"] = agent{name: "asks", steps: 1, tool: financeTool}.spec()
+			w := newWorld(t, files)
+			w.as = bearer("bob") // starts the runs
+			w.start()
+			var lanes sync.WaitGroup
+			for lane := range 8 {
+				lanes.Go(func() {
+					for n := lane; n < races && !t.Failed(); n += 8 {
+						w.restrictedRace(fmt.Sprint("race-", n))
+					}
+				})
+			}
+			lanes.Wait()
+			if !t.Failed() {
+				w.ledger(races)
+			}
+		})
+	}
+}
+
+// restrictedRace lets four clients approve a run at once, of whom only ann may.
+func (w *world) restrictedRace(run string) {
+	w.create("asks", run)
+	path := ""
+	w.until(run+" asks", func() bool {
+		if open := w.result(run).Interrupts; len(open) == 1 {
+			path = open[0].Path
+		}
+		return path != ""
+	})
+	var all sync.WaitGroup
+	for _, client := range []string{"ann", "bob", "cid", "dan"} {
+		delay := time.Duration(rand.IntN(2000)) * time.Microsecond
+		all.Go(func() {
+			time.Sleep(delay)
+			r, err := w.do(http.MethodPost, "/v1/runs/"+run+"/answers", fmt.Sprintf(`{"path":%q,"do":"approve"}`, path), bearer(client))
+			switch {
+			case err != nil:
+				w.t.Error(err)
+			case client == "ann" && r.status != http.StatusOK:
+				w.t.Errorf("%s may approve: %d %s", client, r.status, r.body)
+			case client != "ann" && !(r.status == http.StatusForbidden && strings.Contains(string(r.body), `"not_an_approver"`)) &&
+				r.status != http.StatusConflict && r.status != http.StatusNotFound: // ann was faster
+				w.t.Errorf("%s may not approve: %d %s", client, r.status, r.body)
+			}
+		})
+	}
+	all.Wait()
+	w.until(run+" has ended", func() bool { return w.result(run).Status == "completed" })
+	if d := w.result(run).Decisions; len(d) != 1 || d[0].By.User != "ann" {
+		w.t.Errorf("run %s: decisions %+v", run, d)
+	}
+}
