@@ -187,23 +187,30 @@ func TestThroughputOfDurableRuns(t *testing.T) {
 	a := agent{name: "five", steps: 5}
 	w := newWorld(t, map[string]string{"server.yaml": serverFile(many), "spec.yaml": a.spec()})
 	w.start()
+	took, cpu := w.finish(a.name, clients, runs)
+	t.Logf("%d durable runs x 5 steps, %d clients: %.0f runs/s, server CPU %.2f ms per run, VmHWM %.0f MB (%s)", runs, clients,
+		float64(runs)/took.Seconds(), cpu.Seconds()*1000/float64(runs), w.memory("VmHWM"), load())
+}
+
+// finish starts runs of an agent, as many at once as there are clients, and waits for their
+// results. It returns the time and the CPU time of the server.
+func (w *world) finish(agent string, clients, runs int) (took, cpu time.Duration) {
+	w.t.Helper()
 	before, began := w.cpu(), time.Now()
 	var next atomic.Int64
 	var working sync.WaitGroup
 	for range clients {
 		working.Go(func() {
-			for n := next.Add(1); n <= int64(runs) && !t.Failed(); n = next.Add(1) {
-				r, err := w.do(http.MethodPost, "/v1/agents/five/runs", `{"question":"q"}`, "prefer: wait=60")
+			for n := next.Add(1); n <= int64(runs) && !w.t.Failed(); n = next.Add(1) {
+				r, err := w.do(http.MethodPost, "/v1/agents/"+agent+"/runs", `{"question":"q"}`, "prefer: wait=60")
 				if err != nil {
-					t.Error(err)
+					w.t.Error(err)
 				} else if r.status != http.StatusOK || !bytes.Contains(r.body, []byte(`"status": "completed"`)) {
-					t.Errorf("status %d: %s", r.status, r.body)
+					w.t.Errorf("status %d: %s", r.status, r.body)
 				}
 			}
 		})
 	}
 	working.Wait()
-	took, cpu := time.Since(began), w.cpu()-before
-	t.Logf("%d durable runs x 5 steps, %d clients: %.0f runs/s, server CPU %.2f ms per run, VmHWM %.0f MB (%s)", runs, clients,
-		float64(runs)/took.Seconds(), cpu.Seconds()*1000/float64(runs), w.memory("VmHWM"), load())
+	return time.Since(began), w.cpu() - before
 }

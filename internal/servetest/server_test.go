@@ -59,6 +59,7 @@ type world struct {
 	http   *http.Client
 	as     string   // authorization header of requests, or ""
 	mayLog []string // errors that the log of the server may have
+	env    []string // variables of the server in addition to those that every server has
 }
 
 // newWorld returns a world whose server serves the given files: specs, or a server.yaml.
@@ -115,6 +116,7 @@ func (w *world) command(args ...string) *exec.Cmd {
 	c := exec.Command(pexctl, append(args, "--home", w.home)...)
 	c.Dir = w.dir
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "TMPDIR=" + os.TempDir(), "GORACE=atexit_sleep_ms=0"}
+	c.Env = append(c.Env, w.env...)
 	return c
 }
 
