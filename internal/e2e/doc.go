@@ -4,6 +4,8 @@
 //	Ollama(t, gguf)          --> base URL of an inference server with the model "tiny"
 //	Aimock(t, fixtures, ...) --> base URL of a mock of the vendors' APIs
 //
+//	WebhookReceiver(t, secret) --> URL of a receiver with the library of Standard Webhooks
+//
 //	Requests() --> requests that use everything, to check what providers make of them
 //
 // Servers listen on loopback and stop with their test. The tests have the build tag e2e

@@ -5,7 +5,8 @@
 #   mcp/node_modules      tool servers of the Model Context Protocol's own project, and its conformance
 #                         suite with the Node.js 22 that it needs, from npm
 #   editors/node_modules  yaml-language-server, and the protocol library of VS Code, from npm
-# Each part is skipped when it is there already. Usage: setup.sh [ollama] [aimock] [mcp] [editors]   (default: all)
+#   webhooks/node_modules the library of Standard Webhooks, from npm
+# Each part is skipped when it is there already. Usage: setup.sh [ollama] [aimock] [mcp] [editors] [webhooks]   (default: all)
 set -euo pipefail
 
 ollama_version=v0.17.4
@@ -16,6 +17,7 @@ conformance_version=0.2.0-alpha.12
 node_version=22.23.3
 yamlls_version=2.0.0
 lspclient_version=3.18.5
+webhooks_version=1.1.1
 
 cache=${PEX_E2E_CACHE:-$HOME/.cache/pex-e2e}
 mkdir -p "$cache"
@@ -73,11 +75,19 @@ editors() {
   echo "$want" >"$cache/editors/version"
 }
 
-[ $# -gt 0 ] || set -- ollama aimock mcp editors
+webhooks() {
+  if [ "$(cat "$cache/webhooks/version" 2>/dev/null)" = "$webhooks_version" ]; then return; fi
+  need npm "https://nodejs.org"
+  mkdir -p "$cache/webhooks"
+  npm install --prefix "$cache/webhooks" --no-audit --no-fund --no-save "standardwebhooks@$webhooks_version"
+  echo "$webhooks_version" >"$cache/webhooks/version"
+}
+
+[ $# -gt 0 ] || set -- ollama aimock mcp editors webhooks
 for part in "$@"; do
   case $part in
-    ollama | aimock | mcp | editors) "$part" ;;
-    *) echo "setup.sh: unknown part $part; there are ollama, aimock, mcp and editors" >&2; exit 2 ;;
+    ollama | aimock | mcp | editors | webhooks) "$part" ;;
+    *) echo "setup.sh: unknown part $part; there are ollama, aimock, mcp, editors and webhooks" >&2; exit 2 ;;
   esac
 done
 echo "$cache"
