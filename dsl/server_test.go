@@ -28,7 +28,7 @@ func TestServerHasItsDefaults(t *testing.T) {
 	}
 	want := &serverspec.Config{
 		Listen: "127.0.0.1:8484", Tenants: serverspec.Tenants{Default: "shared", Known: []string{"shared"}},
-		Limits:    serverspec.Limits{ConcurrentRuns: 64, QueuedRuns: 1000, Body: 1 << 20, Header: 32 << 10, Watchers: 2000, Connections: 4096},
+		Limits:    serverspec.Limits{ConcurrentRuns: 64, QueuedRuns: 1000, Body: 1 << 20, Upload: 32 << 20, Header: 32 << 10, Watchers: 2000, Connections: 4096},
 		ParkAfter: 30 * time.Second, Grace: 10 * time.Second,
 	}
 	places := cmpopts.IgnoreFields(serverspec.Config{}, "File", "Dir", "Root", "Files", "ListenAt", "Position")
@@ -70,15 +70,15 @@ grace: 1m
 		Files: []string{in("deploy/server.yaml"), in("deploy/tokens.yaml"), in("tls/cert.pem"), in("tls/key.pem")},
 		Name:  "desk", Description: "All agents.", Listen: "0.0.0.0:443",
 		Agents: []serverspec.Agent{
-			{Name: "refund", Spec: in("specs/refund/spec.yaml"), Set: []string{"limits.max_steps=3"}, Roles: map[string][]string{"run": {"support"}, "approve": {"finance", "admin"}}, OnBusy: "cancel"},
-			{Name: "again", Spec: in("specs/refund/spec.yaml"), Set: []string{}, Roles: map[string][]string{}, OnBusy: "queue"},
+			{Name: "refund", Spec: in("specs/refund/spec.yaml"), Set: []string{"limits.max_steps=3"}, Roles: map[string][]string{"run": {"support"}, "approve": {"finance", "admin"}}, OnBusy: "cancel", AllowSet: []string{"limits.*", "llms.*.model"}},
+			{Name: "again", Spec: in("specs/refund/spec.yaml"), Set: []string{}, Roles: map[string][]string{}, OnBusy: "queue", AllowSet: []string{"limits.*", "llms.*.model"}},
 		},
 		Auth: &serverspec.Auth{File: in("deploy/tokens.yaml"), Tokens: []serverspec.Token{
 			{Name: "ci", SHA256: someHash, Tenant: "main", Roles: []string{"run", "view"}},
 			{Name: "boss", SHA256: strings.Replace(someHash, "9", "8", 1), Tenant: "acme", Roles: []string{"finance", "support"}},
 		}},
 		Tenants:   serverspec.Tenants{Default: "main", Known: []string{"main", "acme"}, Header: "X-Tenant-Id"},
-		Limits:    serverspec.Limits{ConcurrentRuns: 4, Body: 64 << 10, Header: 1 << 10, Watchers: 3, Connections: 7, PerTenant: serverspec.PerTenant{ConcurrentRuns: 2, RunsPerMinute: 60, Watchers: 2, CostPerDay: 2.5, KeepRuns: 720 * time.Hour}},
+		Limits:    serverspec.Limits{ConcurrentRuns: 4, Body: 64 << 10, Upload: 32 << 20, Header: 1 << 10, Watchers: 3, Connections: 7, PerTenant: serverspec.PerTenant{ConcurrentRuns: 2, RunsPerMinute: 60, Watchers: 2, CostPerDay: 2.5, KeepRuns: 720 * time.Hour}},
 		Origins:   []string{"https://chat.example.com", "http://localhost:3000"},
 		TLS:       &serverspec.TLS{Cert: in("tls/cert.pem"), Key: in("tls/key.pem")},
 		ParkAfter: 0, Grace: time.Minute,

@@ -12,6 +12,7 @@ func (s *writer) server() *syntax.Node {
 	k, entry := language.DefaultServer(), language.DefaultServedAgent()
 	body, agent := s.structOf(&k), s.structOf(&entry)
 	put(agent.Get("properties"), "set", overrides())
+	agent.Get("properties").Get("allow_set").Get("items").Set("pattern", syntax.Position{}, syntax.NewText(language.AllowSetPattern))
 	for _, action := range language.Actions {
 		identityName(agent.Get("properties").Get("roles").Get("properties").Get(action).Get("items"))
 	}
@@ -95,6 +96,7 @@ agents:
   refund:
     spec: specs/refund-desk
     set: [limits.max_steps=10]
+    allow_set: [llms.*.model]
     roles: {run: [support], approve: [finance]}
     on_busy: reject
   triage: {spec: specs/log-triage}

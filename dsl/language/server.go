@@ -45,14 +45,20 @@ type ServerMeta struct {
 
 // ServedAgentKeys is an entry of agents in a Server.
 type ServedAgentKeys struct {
-	Spec   string         `yaml:"spec" required:"true" doc:"The spec of the agent: a file, or a directory with a spec.yaml."`
-	Set    *syntax.Node   `yaml:"set" takes:"mapping, or list of strings" doc:"Overrides of the spec: a mapping of PATH: VALUE, or a list of PATH=VALUE."`
-	Roles  AgentRolesKeys `yaml:"roles" doc:"Which roles may do what with this agent. Requires auth."`
-	OnBusy string         `yaml:"on_busy" enum:"queue|reject|cancel" doc:"What to do with a new run of a conversation (memory_id) that has a run: queue it behind an active run, reject it, or cancel the runs of the same agent. reject and cancel also apply to a run that waits for an answer."`
+	Spec     string         `yaml:"spec" required:"true" doc:"The spec of the agent: a file, or a directory with a spec.yaml."`
+	Set      *syntax.Node   `yaml:"set" takes:"mapping, or list of strings" doc:"Overrides of the spec: a mapping of PATH: VALUE, or a list of PATH=VALUE."`
+	AllowSet []string       `yaml:"allow_set" doc:"Which keys of the spec clients may override for a run (set): limits.NAME, limits.*, llms.NAME.model or llms.*.model. An empty list allows none."`
+	Roles    AgentRolesKeys `yaml:"roles" doc:"Which roles may do what with this agent. Requires auth."`
+	OnBusy   string         `yaml:"on_busy" enum:"queue|reject|cancel" doc:"What to do with a new run of a conversation (memory_id) that has a run: queue it behind an active run, reject it, or cancel the runs of the same agent. reject and cancel also apply to a run that waits for an answer."`
 }
 
 // DefaultServedAgent returns an agent with the defaults.
-func DefaultServedAgent() ServedAgentKeys { return ServedAgentKeys{OnBusy: "queue"} }
+func DefaultServedAgent() ServedAgentKeys {
+	return ServedAgentKeys{OnBusy: "queue", AllowSet: []string{"limits.*", "llms.*.model"}}
+}
+
+// AllowSetPattern matches keys that clients may override.
+const AllowSetPattern = `^(limits\.(\*|[a-z_]+)|llms\.(\*|[A-Za-z0-9_-]+)\.model)$`
 
 // AgentRolesKeys is the section roles of an agent in a Server.
 type AgentRolesKeys struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/dsl/testspec"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // maxAgents is the maximum number of agents of a server: each has its own
@@ -138,7 +139,7 @@ func (b *compiler) agent(e *syntax.Entry) {
 	k := language.DefaultServedAgent()
 	b.Decode(e.Value, path, &k)
 	set := b.Overrides(k.Set, path+".set")
-	a := Agent{Name: e.Key, Set: testspec.TextsOf(set), OnBusy: k.OnBusy, Roles: b.agentRoles(e.Value.Get("roles"), &k.Roles), Position: testspec.PositionOf(e.Position)}
+	a := Agent{Name: e.Key, Set: testspec.TextsOf(set), AllowSet: b.allowSet(e.Value.Get("allow_set"), k.AllowSet), OnBusy: k.OnBusy, Roles: b.agentRoles(e.Value.Get("roles"), &k.Roles), Position: testspec.PositionOf(e.Position)}
 	if v := e.Value.Get("spec"); v != nil && k.Spec != "" {
 		if a.Spec = b.SpecFile(v, k.Spec); a.Spec != "" {
 			subject := b.env.LoadSubject(b.Unit, v.Position, a.Spec, set)
@@ -146,6 +147,22 @@ func (b *compiler) agent(e *syntax.Entry) {
 		}
 	}
 	b.config.Agents = append(b.config.Agents, a)
+}
+
+var allowSetForm = text.Regexp(language.AllowSetPattern)
+
+// allowSet checks the keys that clients may override.
+func (b *compiler) allowSet(list *syntax.Node, keys []string) []string {
+	if list == nil {
+		return keys
+	}
+	for i, v := range list.Items {
+		if i < len(keys) && !allowSetForm().MatchString(keys[i]) {
+			b.Report.Error(diag.NotAllowed, v.Position, "clients cannot override %s", syntax.Quote(keys[i])).
+				Hint = "write limits.NAME, limits.*, llms.NAME.model or llms.*.model"
+		}
+	}
+	return keys
 }
 
 // agentRoles returns the roles of an agent by action.

@@ -25,11 +25,14 @@ import (
 
 // Definition says which spec an agent runs, and for whom.
 type Definition struct {
-	Name   string // "" = that of the spec
-	Spec   string // file or folder
-	Set    []string
-	Roles  map[string][]string // roles that may perform an action, by action
-	OnBusy string              // see manager.OnBusy
+	Name string // "" = that of the spec
+	Spec string // file or folder
+	Set  []string
+	// AllowSet are the keys that clients may override: limits.NAME or llms.NAME.model, with
+	// * for all names; nil = DefaultAllowSet.
+	AllowSet []string
+	Roles    map[string][]string // roles that may perform an action, by action
+	OnBusy   string              // see manager.OnBusy
 }
 
 // Agent is a compiled agent.
@@ -112,6 +115,9 @@ func (o Options) compile(d Definition) (*Agent, error) {
 		}
 	}
 	d.Name = cmp.Or(d.Name, p.Name)
+	if d.AllowSet == nil {
+		d.AllowSet = DefaultAllowSet()
+	}
 	return &Agent{Definition: d, Program: p, Spec: spec, options: o}, nil
 }
 

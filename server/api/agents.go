@@ -23,6 +23,7 @@ type Agent struct {
 	Description string           `json:"description"`
 	Actions     []string         `json:"actions" doc:"What the client may do: view, run, approve, admin."`
 	Parameters  jsonObject       `json:"parameters" doc:"JSON Schema of the parameters, including the question."`
+	AllowSet    []string         `json:"allow_set" doc:"Keys of the spec that a request may override (set)."`
 	Tools       []AgentTool      `json:"tools"`
 	Models      []AgentModel     `json:"models"`
 	WorstCase   costbound.Totals `json:"worst_case" doc:"Upper bounds of one run, within limits.max_tokens and limits.max_cost."`
@@ -128,7 +129,7 @@ func (s *server) agentSchema(ctx context.Context, in *AgentPath) (reply, error) 
 func (c *caller) describe(a *agents.Agent) Agent {
 	p := a.Program
 	out := Agent{
-		Name: a.Name, Spec: p.Name, Version: p.Version, Digest: p.Digest, Description: p.Description, Actions: []string{},
+		Name: a.Name, Spec: p.Name, Version: p.Version, Digest: p.Digest, Description: p.Description, Actions: []string{}, AllowSet: a.AllowSet,
 		Parameters: parametersSchema(p), Tools: []AgentTool{}, Models: []AgentModel{}, WorstCase: costbound.Bound(p, costbound.Options{}).Limited,
 	}
 	for _, do := range []string{auth.View, auth.Run, auth.Approve, auth.Admin} {

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/base32"
 	"encoding/hex"
 	"errors"
 	"net/http"
@@ -17,7 +16,6 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/stop"
-	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/feed"
@@ -82,7 +80,7 @@ func (s *server) createRun(ctx context.Context, in *createRequest) (reply, error
 	if err != nil {
 		return nil, err
 	}
-	request, err := c.request(in)
+	request, err := c.request(a, in)
 	if err != nil {
 		return nil, err
 	}
@@ -173,9 +171,9 @@ func (c *caller) replyStarted(ctx context.Context, id string, existed bool) (rep
 }
 
 // request returns the request for a run of an agent.
-func (c *caller) request(in *createRequest) (agents.Request, error) {
+func (c *caller) request(a *agents.Agent, in *createRequest) (agents.Request, error) {
 	b := in.Body
-	if bad := forbiddenSet(b.Set); bad != nil {
+	if bad := forbiddenSet(b.Set, a.AllowSet); bad != nil {
 		return agents.Request{}, bad
 	}
 	if bad := invalidFile(b.Files); bad != nil {
@@ -188,43 +186,14 @@ func (c *caller) request(in *createRequest) (agents.Request, error) {
 	if err != nil {
 		return agents.Request{}, err
 	}
-	id := b.RunID
-	if bad := forbiddenID(id); bad != nil {
-		return agents.Request{}, bad
-	}
-	switch {
-	case id != "" && in.Key != "":
-		return agents.Request{}, problem.New(problem.InvalidRequest, "use either run_id or the header Idempotency-Key").At("/run_id")
-	case in.Key != "":
-		id = keyedID(c.Name, in.Agent, in.Key)
-	case id == "":
-		id = runs.NewID(time.Now())
+	id, err := c.newID(b.RunID, in.Key, in.Agent)
+	if err != nil {
+		return agents.Request{}, err
 	}
 	return agents.Request{
 		RunID: id, Question: question, Parameters: b.Parameters, MemoryID: b.MemoryID, ExecutorMemoryID: b.ExecutorMemoryID,
 		Earlier: earlier, Set: b.Set, Labels: b.Labels, By: c.actor(), Digest: requestDigest(in.Agent, jsonvalue.Encode(b)), Tenant: c.Owner, Home: c.Home,
 	}, nil
-}
-
-// keyedID returns the id of the run that the requests with an idempotency key start.
-func keyedID(tenant, agent, key string) string {
-	sum := sha256.Sum256([]byte(tenant + "\x00" + agent + "\x00" + key))
-	return "k-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:26]
-}
-
-// keyedIDs matches the ids that keyedID returns, also in capitals: folders may ignore case.
-var keyedIDs = text.Regexp(`^(?i)k-[a-z2-7]{26}$`)
-
-// forbiddenID returns the problem of an id that a client may not give a run. Ids of
-// idempotency keys are forbidden, since they would occupy the key of another client.
-func forbiddenID(id string) *problem.Problem {
-	switch {
-	case id == runs.Latest:
-		return problem.New(problem.InvalidRequest, "run_id: %q means the latest run; use another id", id).At("/run_id")
-	case keyedIDs().MatchString(id):
-		return problem.New(problem.InvalidRequest, "run_id: %q is reserved for requests with an Idempotency-Key; use an id other than k- and 26 characters", id).At("/run_id")
-	}
-	return nil
 }
 
 // requestDigest identifies the content of a request, whatever the order of its keys.
@@ -262,21 +231,6 @@ func opening(b NewRun) (question string, earlier []memory.Interaction, err error
 		return "", nil, problem.New(problem.InvalidRequest, "two questions: the last message of earlier is the user's, and question is set; remove one").At("/earlier")
 	}
 	return last, earlier, nil
-}
-
-// allowedSet matches the overrides that a client may set. Values are plain: no
-// references, which would read the environment of the server, and no collections.
-var allowedSet = text.Regexp(`^(limits\.[a-z_]+|llms\.[A-Za-z0-9_-]+\.model)=[A-Za-z0-9][A-Za-z0-9_.:/@ -]*$`)
-
-// forbiddenSet returns the problem of the first override that a client may not set.
-func forbiddenSet(set []string) *problem.Problem {
-	for i, s := range set {
-		if !allowedSet().MatchString(s) {
-			return problem.New(problem.SetNotAllowed, "%q must not be set; use limits.NAME=VALUE or llms.NAME.model=VALUE with a plain value", s).
-				At("/set/"+strconv.Itoa(i)).With("allowed", []string{"limits.*", "llms.*.model"})
-		}
-	}
-	return nil
 }
 
 // startError returns the error of a run that was not started; nil = it was.

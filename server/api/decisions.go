@@ -230,7 +230,11 @@ func (s *server) resume(ctx context.Context, in *resumeRequest) (reply, error) {
 	if in.Body != nil {
 		set, keepSpec = in.Body.Set, in.Body.KeepSpec
 	}
-	if bad := forbiddenSet(set); bad != nil {
+	allowed, err := c.allowedSet(in.Run)
+	if err != nil {
+		return nil, err
+	}
+	if bad := forbiddenSet(set, allowed); bad != nil {
 		return nil, bad
 	}
 	if err := c.Manager.Resume(ctx, in.Run, set, keepSpec, c.actor()); err != nil {

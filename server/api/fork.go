@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 	"net/http"
-	"time"
 
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/server/auth"
@@ -30,6 +30,7 @@ type Fork struct {
 
 type forkRequest struct {
 	RunPath
+	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"Requests with the same key start one run."`
 	Body *Fork
 }
 
@@ -45,29 +46,39 @@ func (s *server) forkRun(ctx context.Context, in *forkRequest) (reply, error) {
 	if in.Body != nil {
 		f = *in.Body
 	}
-	if bad := forbiddenSet(f.Set); bad != nil {
-		return nil, bad
-	}
-	request := requestDigest("fork of "+in.Run, jsonvalue.Encode(f))
-	if bad := forbiddenID(f.RunID); bad != nil {
-		return nil, bad
-	}
-	if f.RunID == "" {
-		f.RunID = runs.NewID(time.Now())
-	}
-	fork := s.Agents.Fork(f.RunID, f.At, f.Set)
-	if f.OnDrift == runs.DriftLive {
-		fork.OnDrift = runs.DriftLive
-	}
-	n, err := c.Runs.PrepareFork(ctx, in.Run, fork)
+	allowed, err := c.allowedSet(in.Run)
 	if err != nil {
 		return nil, err
 	}
-	by := c.actor().Identity()
-	n.Input.By, n.Input.Request = &by, request
-	existed, err := c.Manager.Start(ctx, n, "")
+	if bad := forbiddenSet(f.Set, allowed); bad != nil {
+		return nil, bad
+	}
+	request := requestDigest("fork of "+in.Run, jsonvalue.Encode(f))
+	if f.RunID, err = c.newID(f.RunID, in.Key, "fork of "+in.Run); err != nil {
+		return nil, err
+	}
+	existed, err := c.fork(ctx, in.Run, f, request)
 	if err != nil {
-		return nil, startError(err, "")
+		return nil, startError(err, in.Key)
 	}
 	return c.replyStarted(ctx, f.RunID, existed)
+}
+
+// fork starts a fork, unless an earlier request with the same content did. Nothing
+// is then prepared again.
+func (c *caller) fork(ctx context.Context, parent string, f Fork, request string) (existed bool, err error) {
+	if existed, err = c.Manager.Existing(engine.Input{RunID: f.RunID, Request: request}); existed || err != nil {
+		return existed, err
+	}
+	fork := c.server.Agents.Fork(f.RunID, f.At, f.Set)
+	if f.OnDrift == runs.DriftLive {
+		fork.OnDrift = runs.DriftLive
+	}
+	n, err := c.Runs.PrepareFork(ctx, parent, fork)
+	if err != nil {
+		return false, err
+	}
+	by := c.actor().Identity()
+	n.Input.By, n.Input.Request = &by, request
+	return c.Manager.Start(ctx, n, "")
 }

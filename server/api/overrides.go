@@ -1,0 +1,53 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/server/agents"
+	"github.com/pexctl/pex/server/problem"
+)
+
+// forbiddenSet returns the problem of the first override that a client may not set.
+func forbiddenSet(set, allowed []string) *problem.Problem {
+	for i, s := range set {
+		if agents.MayOverride(allowed, s) {
+			continue
+		}
+		key, _, _ := strings.Cut(s, "=")
+		detail := fmt.Sprintf("%q must not be set; the agent allows %s", s, strings.Join(allowed, ", "))
+		switch {
+		case len(allowed) == 0:
+			detail = fmt.Sprintf("%q must not be set; the agent allows no overrides", s)
+		case agents.MayOverride(allowed, key+"=1"):
+			detail = fmt.Sprintf("%q must not be set; use a plain value, without references and collections", s)
+		}
+		return problem.New(problem.SetNotAllowed, "%s", detail).At("/set/"+strconv.Itoa(i)).With("allowed", append([]string{}, allowed...))
+	}
+	return nil
+}
+
+// allowedSet returns the overrides that a client may set for a run that exists: those of its
+// agent, or of all agents with its spec.
+func (c *caller) allowedSet(run string) ([]string, error) {
+	start, err := c.Runs.StartOf(run)
+	if err != nil {
+		return nil, err
+	}
+	allowed, isKnown := []string(nil), false
+	for _, a := range c.server.Agents.All() {
+		switch of := start.Input.Agent; {
+		case of != a.Name && (of != "" || a.Program.Name != start.Name):
+		case !isKnown:
+			allowed, isKnown = a.AllowSet, true
+		default:
+			allowed = slices.DeleteFunc(slices.Clone(allowed), func(key string) bool { return !slices.Contains(a.AllowSet, key) })
+		}
+	}
+	if !isKnown { // the client is an admin
+		allowed = agents.DefaultAllowSet()
+	}
+	return allowed, nil
+}
