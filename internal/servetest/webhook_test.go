@@ -13,9 +13,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -48,6 +51,7 @@ type receiver struct {
 
 	mu       sync.Mutex
 	rng      *rand.Rand // nil = it accepts everything
+	fails    bool       // it rejects everything
 	accepted int
 	rejected int
 	ids      map[string]message
@@ -103,7 +107,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if r.rng != nil {
 		luck = r.rng.Float64()
 	}
-	if luck < 0.1 {
+	if luck < 0.1 || r.fails {
 		r.rejected++
 		r.mu.Unlock()
 		w.WriteHeader(http.StatusInternalServerError)
@@ -130,6 +134,13 @@ func (r *receiver) behave() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.rng = nil
+}
+
+// fail makes the receiver reject everything, or no longer.
+func (r *receiver) fail(fails bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fails = fails
 }
 
 // compare checks that the messages about a run are exactly its events of the types of the
@@ -224,6 +235,51 @@ func TestAKilledServerDeliversEveryWebhook(t *testing.T) {
 	noCanary(t, "log", logs)
 	t.Logf("%d kills, %d runs: %d messages, each at least once; %d requests accepted, %d repeated ones of these, %d rejected (%s)",
 		kills, kills, messages, receiver.accepted, receiver.accepted-messages, receiver.rejected, load())
+}
+
+// A reload adds and removes webhooks, and a server that is terminated leaves messages for its
+// next start.
+func TestReloadedWebhooks(t *testing.T) {
+	t.Parallel()
+	receiver := newReceiver(t, nil)
+	a := agent{name: "one", steps: 1}
+	w := newWorld(t, map[string]string{"server.yaml": serverFile(many), "spec.yaml": a.spec()})
+	w.env = hookEnv(receiver.url)
+	w.start()
+	reload := func(file string) {
+		t.Helper()
+		before := strings.Count(w.server.stderr.String(), "msg=reloaded")
+		if err := os.WriteFile(filepath.Join(w.dir, "server.yaml"), []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_ = w.server.Process.Signal(syscall.SIGHUP)
+		w.until("the server has reloaded", func() bool { return strings.Count(w.server.stderr.String(), "msg=reloaded") > before })
+	}
+	finish := func(run string) []event {
+		t.Helper()
+		w.create(a.name, run)
+		w.until("the run is done", func() bool { return w.result(run).Status == "completed" })
+		return w.events(run)
+	}
+	finish("before")
+	reload(hookServer(many))
+	events := finish("with")
+	w.until("the messages are delivered", func() bool { return w.webhook().Pending == 0 })
+	reload(serverFile(many))
+	finish("without")
+	reload(hookServer(many))
+	receiver.fail(true)
+	late := finish("late")
+	if code, _ := w.terminate(); code != 143 {
+		t.Errorf("exit code %d", code)
+	}
+	receiver.fail(false)
+	w.start()
+	w.until("the messages are delivered", func() bool { return w.webhook().Pending == 0 })
+	receiver.compare("with", events)
+	receiver.compare("late", late)
+	receiver.compare("before", nil)
+	receiver.compare("without", nil)
 }
 
 // What webhooks cost: runs without one, with one whose receiver works, is down, or hangs.

@@ -3,6 +3,8 @@ package webhook
 import (
 	"net/http"
 	"time"
+
+	"github.com/pexctl/pex/internal/app/homedir"
 )
 
 const (
@@ -10,7 +12,7 @@ const (
 	FirstWait   = firstWait
 	MaxHeld     = maxHeld
 	MaxLoad     = maxLoad
-	LedgerName  = ledgerName
+	LedgerFile  = homedir.WebhooksFolder + "/" + ledgerName
 )
 
 // WithTransport replaces the connections to receivers.

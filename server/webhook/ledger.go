@@ -17,10 +17,10 @@ import (
 	"github.com/pexctl/pex/server/feed"
 )
 
-// The files of a home.
+// The files of a ledger.
 const (
-	ledgerName = "webhooks.jsonl"
-	lockName   = "webhooks.lock"
+	ledgerName = "ledger.jsonl"
+	lockName   = "lock"
 )
 
 // minCompaction is the number of lines below which a ledger is not compacted.
@@ -56,8 +56,12 @@ type line struct {
 	End    bool              `json:"end,omitempty"`    // the hook, or every hook, needs nothing more of the run
 }
 
-// openLedger opens the ledger of a home. It fails if another process has it open.
+// openLedger opens the ledger in a folder, which it creates. It fails if another process has
+// the ledger open.
 func openLedger(dir string, log *slog.Logger) (*ledger, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
 	lock, err := acquire(filepath.Join(dir, lockName))
 	if err != nil {
 		return nil, err

@@ -4,17 +4,19 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/internal/app/homedir"
 	"github.com/pexctl/pex/server/feed"
 )
 
 // Tenant is whose runs an Outbox is about.
 type Tenant struct {
 	Name string
-	Home string // folder of the ledger
+	Home string // folder; the ledger is below it
 	// Replay sends the events of a run in its journal to a sink, from the first one. The
 	// error is a *runs.NotFoundError if there is no such run.
 	Replay func(ctx context.Context, run string, to engine.Sink) error
@@ -50,7 +52,7 @@ func (r *run) add(s *sender, at feed.Cursor) *stream {
 // open opens the ledger, unless it is open. The caller holds mu.
 func (b *Outbox) open() (err error) {
 	if b.ledger == nil {
-		b.ledger, err = openLedger(b.Home, b.d.o.Log)
+		b.ledger, err = openLedger(filepath.Join(b.Home, homedir.WebhooksFolder), b.d.o.Log)
 	}
 	return err
 }

@@ -63,8 +63,12 @@ func TestAKilledServerDeliversEveryEvent(t *testing.T) {
 	copies := []string{}
 	w.respond = func(int, delivery) *http.Response { // the state as a kill leaves it, before and after a delivery
 		dir := t.TempDir()
-		b, _ := os.ReadFile(filepath.Join(w.home, webhook.LedgerName))
-		if err := os.WriteFile(filepath.Join(dir, webhook.LedgerName), b[:len(b)-len(b)%7], 0o600); err != nil {
+		b, _ := os.ReadFile(filepath.Join(w.home, webhook.LedgerFile))
+		copied := filepath.Join(dir, webhook.LedgerFile)
+		if err := os.MkdirAll(filepath.Dir(copied), 0o700); err != nil {
+			t.Error(err)
+		}
+		if err := os.WriteFile(copied, b[:len(b)-len(b)%7], 0o600); err != nil {
 			t.Error(err)
 		}
 		copies = append(copies, dir)
@@ -98,7 +102,7 @@ func TestAKilledServerDeliversEveryEvent(t *testing.T) {
 			got[d.id]++
 		}
 		entered := map[string]bool{}
-		for line := range strings.Lines(readFile(t, filepath.Join(dir, webhook.LedgerName))) {
+		for line := range strings.Lines(readFile(t, filepath.Join(dir, webhook.LedgerFile))) {
 			var x struct{ Run string }
 			_ = json.Unmarshal([]byte(line), &x)
 			entered[x.Run] = true
@@ -160,4 +164,61 @@ func TestANewRunWithAnOldID(t *testing.T) {
 	if want := "r-1 0.1 run.started\nr-1 0.1 run.started\nr-1 0.2 run.completed"; names(got) != want || got[1].id == first.id {
 		t.Errorf("%s\nwant\n%s", names(got), want)
 	}
+}
+
+// A damaged ledger loses what follows the damage, and the server says so.
+func TestADamagedLedger(t *testing.T) {
+	w := newWorld(t)
+	w.respond = func(int, delivery) *http.Response { return status(http.StatusBadGateway) }
+	w.start(w.hook("a", engine.RunCompleted))
+	for i := range 4 {
+		w.run(fmt.Sprint("r-", i))
+	}
+	w.until("a", 4)
+	w.stop()
+	file := filepath.Join(w.home, webhook.LedgerFile)
+	lines := strings.SplitAfter(readFile(t, file), "\n")
+	lines[2] = strings.Replace(lines[2], "desk", "dusk", 1)
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.mu.Lock()
+	w.respond, w.deliveries = nil, nil
+	w.mu.Unlock()
+	w.start(w.hook("a", engine.RunCompleted))
+	w.idle()
+	w.run("r-4")
+	w.idle()
+	w.stop()
+	got := map[string]bool{}
+	for _, d := range w.received("a") {
+		got[d.run] = true
+	}
+	if !got["r-0"] || !got["r-1"] || got["r-2"] || !got["r-4"] {
+		t.Error(got)
+	}
+	if !strings.Contains(w.log.String(), `level=ERROR msg="the list of webhook deliveries is damaged; some events may not be delivered"`) {
+		t.Error(&w.log)
+	}
+}
+
+// FuzzLedger: a server starts with any ledger, and can then store runs.
+func FuzzLedger(f *testing.F) {
+	f.Add("")
+	f.Add("{\"run\":\"r-1\",\"agent\":\"desk\",\"hooks\":{\"a\":\"0.1\",\"b\":\"x\"},\"chain\":\"1c656e0b9879568a\"}\n{")
+	f.Add("null\n[]\n{\"run\":1}\n")
+	f.Fuzz(func(t *testing.T, content string) {
+		w := newWorld(t)
+		file := filepath.Join(w.home, webhook.LedgerFile)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.start(w.hook("a", engine.RunCompleted))
+		w.run("r-1")
+		w.until("a", 1)
+		w.stop()
+	})
 }

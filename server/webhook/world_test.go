@@ -243,7 +243,7 @@ func (w *world) run(run string, types ...engine.EventType) {
 
 // ledger returns the lines of the ledger.
 func (w *world) ledger() string {
-	b, err := os.ReadFile(filepath.Join(w.home, webhook.LedgerName))
+	b, err := os.ReadFile(filepath.Join(w.home, webhook.LedgerFile))
 	if err != nil && !os.IsNotExist(err) {
 		w.t.Fatal(err)
 	}

@@ -22,10 +22,13 @@ func Create(dir string) {
 
 // Parts are the parts of a home that tools must not access. Specs fetched into it are not among them, since their
 // tools work there.
-var Parts = []string{"runs", "evals", "memory", "cache", "tokens", artifact.Folder, TenantsFolder, TrustFile}
+var Parts = []string{"runs", "evals", "memory", "cache", "tokens", artifact.Folder, TenantsFolder, WebhooksFolder, TrustFile}
 
 // TenantsFolder is the folder of a home with the homes of the other tenants of a server.
 const TenantsFolder = "tenants"
+
+// WebhooksFolder is the folder of a home with the state of the webhooks of a server.
+const WebhooksFolder = "webhooks"
 
 // OfTenant returns the home of a tenant below that of a server.
 func OfTenant(home, tenant string) string { return filepath.Join(home, TenantsFolder, tenant) }
