@@ -18,6 +18,7 @@ import (
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/stop"
 )
 
@@ -131,6 +132,38 @@ func (k *talk) check(label string, recs []journal.Record, res *engine.Result, l 
 	}
 }
 
+// replay uses the records as a recording: for a replay, which must be the same run, and for
+// forks at each request, which have the messages before it.
+func (k *talk) replay(recs []journal.Record, want *engine.Result) {
+	k.t.Helper()
+	before := 0
+	for i := range recs {
+		rec := &recs[i]
+		if rec.Kind == journal.Said {
+			before++
+		}
+		if rec.Kind != journal.Intent && rec.Kind != journal.End {
+			continue
+		}
+		o := replay.Options{Until: rec.Seq}
+		if rec.Kind == journal.End {
+			o.Until = 0
+		}
+		l := &requestLog{perModel{k.steps}, map[string]string{}}
+		host, j := perHost(k.steps), &journal.Memory{RoundTrip: true}
+		host.Models["main"] = l
+		recorded := replay.New(recs, o)
+		res := runtime.Run(k.t.Context(), k.program, perInput, host, runtime.Options{Journal: j, Virtual: true, Recorded: recorded})
+		k.check(fmt.Sprint("fork at ", rec.Path), j.Records, res, l)
+		if len(res.Messages) != before {
+			k.t.Fatalf("the fork at %s has %d messages, %d were before it", rec.Path, len(res.Messages), before)
+		}
+		if o.Until == 0 && (len(l.requests) > 0 || res.Response != want.Response || len(recorded.Unused()) > 0) {
+			k.t.Fatalf("the replay has %d requests", len(l.requests))
+		}
+	}
+}
+
 // Runs with messages at random moments are killed after every record; a client sends again
 // what was not acknowledged, to the next session or to the journal. Each request has each
 // message that arrived before it once, and a replay has the same requests.
@@ -143,6 +176,7 @@ func TestMessagesReachEveryConversationOnce(t *testing.T) {
 				whole := &poster{Memory: journal.Memory{RoundTrip: true}, inbox: &runtime.Inbox{}, plan: k.plan}
 				res, l := k.session(whole, whole.inbox)
 				k.check(fmt.Sprint("seed ", seed), whole.Records, res, l)
+				k.replay(whole.Records, res)
 				for cut := 1; cut < len(whole.Records); cut++ {
 					for _, offline := range []bool{false, true} {
 						label := fmt.Sprintf("seed %d, cut %d of %d, offline %v", seed, cut, len(whole.Records), offline)
@@ -157,6 +191,9 @@ func TestMessagesReachEveryConversationOnce(t *testing.T) {
 						}
 						res, l := k.session(j, inbox)
 						k.check(label, j.Records, res, l)
+						if cut%5 == 0 {
+							k.replay(j.Records, res)
+						}
 						if len(res.Messages) != len(k.all) {
 							t.Fatalf("%s: the result has %d of %d messages", label, len(res.Messages), len(k.all))
 						}

@@ -77,8 +77,8 @@ func AppendMessage(j journal.Journal, m Message, at time.Time) error {
 	}
 	stored, err := known.check(m)
 	switch {
-	case stored:
-		return nil
+	case stored, errors.Is(err, ErrMessageConflict):
+		return err
 	case len(live) == 0 || live[len(live)-1].Kind == journal.End:
 		return ErrInboxClosed
 	case err != nil:
