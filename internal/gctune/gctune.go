@@ -12,6 +12,7 @@ import (
 const (
 	shortTarget = 24 << 20 // for commands that usually end before the first collection
 	longTarget  = 13 << 20 // for commands that run longer
+	serveTarget = 96 << 20 // for servers
 )
 
 // heapTarget is the one in use.
@@ -20,8 +21,14 @@ var heapTarget atomic.Uint64
 // maxPercent bounds GOGC: Go's minimum heap of 4 MB grows with it.
 func maxPercent(target uint64) int { return int(target * 100 / (4 << 20)) }
 
-// minLimit is the smallest memory limit in bytes.
-const minLimit = 36 << 20
+// The smallest memory limits in bytes.
+const (
+	minLimit      = 36 << 20
+	minServeLimit = 128 << 20
+)
+
+// smallest is the one in use.
+var smallest atomic.Int64
 
 // Enabled reports whether this package configured the collector, and not the environment.
 var Enabled = enable()
@@ -31,6 +38,7 @@ func enable() bool {
 		return false
 	}
 	heapTarget.Store(shortTarget)
+	smallest.Store(minLimit)
 	debug.SetGCPercent(maxPercent(shortTarget))
 	debug.SetMemoryLimit(minLimit)
 	watch(maxPercent(shortTarget))
@@ -42,6 +50,15 @@ func enable() bool {
 func LongRunning() {
 	if Enabled && heapTarget.CompareAndSwap(shortTarget, longTarget) {
 		debug.SetGCPercent(maxPercent(longTarget)) // until the next collection
+	}
+}
+
+// Serving saves time: a heap of a server may grow larger before it is collected.
+func Serving() {
+	if Enabled && heapTarget.CompareAndSwap(shortTarget, serveTarget) {
+		smallest.Store(minServeLimit)
+		debug.SetMemoryLimit(minServeLimit)
+		debug.SetGCPercent(maxPercent(serveTarget)) // until the next collection
 	}
 }
 
@@ -107,5 +124,5 @@ func (m memory) limit() int64 {
 	growth := m.live + m.roots
 	room := m.mapped - m.heap + m.live + growth
 	room += room/32 + 1<<20 // the runtime stays 3 percent, or 1 MB, below the limit
-	return int64(max(minLimit, m.mapped, room))
+	return max(smallest.Load(), int64(max(m.mapped, room)))
 }

@@ -89,8 +89,9 @@ func (s *server) createRun(ctx context.Context, in *createRequest) (reply, error
 			return nil, err
 		}
 	}
+	o := manager.StartOptions{Busy: manager.OnBusy(a.OnBusy), NewID: in.Body.RunID == "" && in.Key == "", Unwatched: wait > 0 && !wantsFeed(in.Accept)}
 	start := func() (existed bool, err error) {
-		existed, err = c.start(ctx, a, request, in.Body.Files)
+		existed, err = c.start(ctx, a, request, in.Body.Files, o)
 		return existed, startError(err, in.Key)
 	}
 	if wantsFeed(in.Accept) {
@@ -130,9 +131,11 @@ func (c *caller) startAndWait(ctx context.Context, id string, start func() (exis
 
 // start starts a run, unless an earlier request with the same content did. It then exists
 // even if the agent has changed and would reject the request.
-func (c *caller) start(ctx context.Context, a *agents.Agent, r agents.Request, files []RunFile) (existed bool, err error) {
-	if existed, err = c.Manager.Existing(engine.Input{RunID: r.RunID, Request: r.Digest}); existed || err != nil {
-		return existed, err
+func (c *caller) start(ctx context.Context, a *agents.Agent, r agents.Request, files []RunFile, o manager.StartOptions) (existed bool, err error) {
+	if !o.NewID {
+		if existed, err = c.Manager.Existing(engine.Input{RunID: r.RunID, Request: r.Digest}); existed || err != nil {
+			return existed, err
+		}
 	}
 	if r.Files, err = c.files(files); err != nil {
 		return false, err
@@ -141,7 +144,7 @@ func (c *caller) start(ctx context.Context, a *agents.Agent, r agents.Request, f
 	if err != nil {
 		return false, err
 	}
-	return c.Manager.Start(ctx, prepared, manager.OnBusy(a.OnBusy))
+	return c.Manager.StartWith(ctx, prepared, o)
 }
 
 // startFeed starts a run and responds with its events. If no further feed may be open, it

@@ -3,8 +3,6 @@ package feed
 import (
 	"context"
 	"time"
-
-	"github.com/pexctl/pex/engine"
 )
 
 const (
@@ -70,7 +68,7 @@ func (f *Feed) lookUp(c Cursor) knowledge {
 		k.accepted = c.Seq != 0 && c.Rewinds == f.rewindsAt(c.Seq)
 		k.rejected = !k.accepted
 	case f.end != nil:
-		k.rejected = len(f.held) > 0 && f.held[len(f.held)-1].Type == string(engine.RunCompleted)
+		k.rejected = f.done
 		k.accepted = !k.rejected
 	}
 	return k

@@ -39,6 +39,10 @@ type Feed struct {
 	// calls Earlier for a watcher that needs older ones. Nil = the Feed holds all events.
 	// It must be set before the Feed is used.
 	Earlier func(ctx context.Context, sink engine.Sink)
+	// Unwatched says that no watcher is expected: the Feed holds no events until the first one
+	// comes, which reads those before with Earlier. It needs Earlier, and must be set before the
+	// Feed is used.
+	Unwatched bool
 
 	mu     sync.Mutex
 	held   []Item   // numbered events in order; append-only, since batches of watchers share it
@@ -46,6 +50,7 @@ type Feed struct {
 	limit  int      // maxHeld
 	starts []Cursor // the first event of each count of rewinds, also if it is no longer held
 	last   Cursor   // of the last numbered event
+	done   bool     // that event was run.completed
 	live   bool     // Send was called
 	end    *Item    // set once by End
 
@@ -110,10 +115,13 @@ func (f *Feed) add(ev engine.Event, live bool) {
 	if n := len(f.starts); n == 0 || f.starts[n-1].Rewinds != at.Rewinds {
 		f.starts = append(f.starts, at)
 	}
-	item := encode(ev)
-	f.held, f.last, f.bytes = append(f.held, item), at, f.bytes+len(item.Data)
-	f.addRecent(item)
-	f.spill()
+	f.last, f.done = at, ev.Type == engine.RunCompleted
+	if !f.Unwatched {
+		item := encode(ev)
+		f.held, f.bytes = append(f.held, item), f.bytes+len(item.Data)
+		f.addRecent(item)
+		f.spill()
+	}
 	f.changed.broadcast()
 	f.numbered.broadcast()
 }

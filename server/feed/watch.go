@@ -17,6 +17,7 @@ import (
 // An unknown cursor beyond the last event waits for that event; see Check.
 func (f *Feed) Watch(ctx context.Context, after Cursor, deltas bool) iter.Seq[Item] {
 	return func(yield func(Item) bool) {
+		f.expectWatchers()
 		if deltas {
 			f.watchTransients(1)
 			defer f.watchTransients(-1)
@@ -76,8 +77,8 @@ func (w *watcher) next() (b batch) {
 			b.rewound, w.at = &item, Cursor{Rewinds: start.Rewinds, Seq: start.Seq - 1}
 		}
 		n := f.index(w.at.Seq + 1)
-		if n == 0 && len(f.held) > 0 && f.isSpilled(w.at) {
-			b.missing, b.before = true, f.held[0].Cursor.Seq
+		if first := f.firstHeld(); n == 0 && f.Earlier != nil && w.at.Seq+1 < first && w.at.Seq < f.last.Seq {
+			b.missing, b.before = true, first
 			return b
 		}
 		b.items = f.held[n:]
@@ -124,9 +125,19 @@ func (f *Feed) rewoundTo(c Cursor) (Cursor, bool) {
 	return Cursor{}, false
 }
 
-// isSpilled reports whether the event after c is no longer held.
-func (f *Feed) isSpilled(c Cursor) bool {
-	return f.Earlier != nil && c.Seq+1 < f.held[0].Cursor.Seq
+// firstHeld returns the number of the first event that is held, or of the next event.
+func (f *Feed) firstHeld() int {
+	if len(f.held) > 0 {
+		return f.held[0].Cursor.Seq
+	}
+	return f.last.Seq + 1
+}
+
+// expectWatchers makes an Unwatched feed hold the events from now on.
+func (f *Feed) expectWatchers() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Unwatched = false
 }
 
 // readEarlier sends the events between the last one sent and number before, which are no

@@ -198,7 +198,7 @@ func (m *Manager) resume(ctx context.Context, run string, o runs.ResumeOptions, 
 		return nil, nil, err
 	}
 	slot := m.o.Slots.New(m.o.Tenant, start.Input.MemoryID)
-	a, err := m.register(start.Input, slot)
+	a, err := m.register(start.Input, slot, false)
 	if err != nil {
 		slot.Leave()
 		return nil, nil, err

@@ -73,9 +73,9 @@ const (
 	Suspended stop.RunStatus = "suspended" // the server is shutting down, and continues it at its next start
 )
 
-// register adds a run to the active ones. The error is a *RunningError if it is one, or
+// register adds a run to the active ones. unwatched is for its feed. The error is a *RunningError if it is one, or
 // ErrClosing.
-func (m *Manager) register(in engine.Input, slot *Slot) (*activeRun, error) {
+func (m *Manager) register(in engine.Input, slot *Slot, unwatched bool) (*activeRun, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
@@ -89,6 +89,7 @@ func (m *Manager) register(in engine.Input, slot *Slot) (*activeRun, error) {
 		cancelled: make(chan struct{}), begun: make(chan struct{}), done: make(chan struct{}),
 	}
 	a.feed.Earlier = func(ctx context.Context, to engine.Sink) { m.replay(ctx, in.RunID, to) }
+	a.feed.Unwatched = unwatched
 	m.active[in.RunID] = a
 	m.working.Add(1)
 	return a, nil

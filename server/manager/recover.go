@@ -63,7 +63,7 @@ func (m *Manager) recoverRun(ctx context.Context, run string) (continues bool, e
 		return false, nil
 	}
 	slot := m.o.Slots.Wait(m.o.Tenant, start.Input.MemoryID)
-	a, err := m.register(start.Input, slot)
+	a, err := m.register(start.Input, slot, false)
 	if err != nil {
 		slot.Leave()
 		return false, err

@@ -28,7 +28,19 @@ const (
 // *MismatchError. Further errors are a *BusyError, ErrQueueFull, a *RateError, a *QuotaError,
 // a *CostLimitError and ErrClosing; nothing is stored then.
 func (m *Manager) Start(ctx context.Context, n runs.NewRun, busy OnBusy) (existed bool, err error) {
-	existed, a, err := m.admit(ctx, n, busy)
+	return m.StartWith(ctx, n, StartOptions{Busy: busy})
+}
+
+// StartOptions are the options of StartWith.
+type StartOptions struct {
+	Busy      OnBusy
+	NewID     bool // the id was made for this run, so that no other has it
+	Unwatched bool // the client does not watch the run
+}
+
+// StartWith is Start with options.
+func (m *Manager) StartWith(ctx context.Context, n runs.NewRun, o StartOptions) (existed bool, err error) {
+	existed, a, err := m.admit(ctx, n, o)
 	if a == nil {
 		return existed, errors.Join(err, n.Host.Close())
 	}
@@ -56,23 +68,25 @@ func (m *Manager) Start(ctx context.Context, n runs.NewRun, busy OnBusy) (existe
 }
 
 // admit registers a new run with a slot. It returns nil if the run is not to be started.
-func (m *Manager) admit(ctx context.Context, n runs.NewRun, busy OnBusy) (existed bool, a *activeRun, err error) {
+func (m *Manager) admit(ctx context.Context, n runs.NewRun, o StartOptions) (existed bool, a *activeRun, err error) {
 	in := n.Input
 	for {
-		if found, err := m.Existing(in); found || err != nil {
-			return found, nil, err
+		if !o.NewID {
+			if found, err := m.Existing(in); found || err != nil {
+				return found, nil, err
+			}
 		}
 		if err := m.costs.check(ctx, n.Program); err != nil {
 			return false, nil, err
 		}
-		if err := m.clear(ctx, in, busy); err != nil {
+		if err := m.clear(ctx, in, o.Busy); err != nil {
 			return false, nil, err
 		}
 		slot, err := m.o.Slots.Reserve(m.o.Tenant, in.MemoryID)
 		if err != nil {
 			return false, nil, err
 		}
-		a, err := m.register(in, slot)
+		a, err := m.register(in, slot, o.Unwatched)
 		if err == nil {
 			return false, a, nil
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/pexctl/pex/dsl/schema"
 	"github.com/pexctl/pex/engine/artifact"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -33,6 +34,7 @@ type daemon struct {
 	log     *slog.Logger
 	memory  *agents.SharedMemory
 	schemas *schema.Cache
+	hidden  *secret.Cache
 	agents  *agents.Set
 	tenants map[string]*tenant
 	guard   *auth.Guard
@@ -54,7 +56,7 @@ type tenant struct {
 }
 
 func newDaemon(c *ui.Call, s *setup) (*daemon, error) {
-	d := &daemon{setup: s, tenants: map[string]*tenant{}, memory: agents.NewSharedMemory(c.Catalog.Memory), schemas: &schema.Cache{}}
+	d := &daemon{setup: s, tenants: map[string]*tenant{}, memory: agents.NewSharedMemory(c.Catalog.Memory), schemas: &schema.Cache{}, hidden: &secret.Cache{}}
 	var err error
 	if d.log, err = newLog(c); err != nil {
 		return nil, err
@@ -100,7 +102,7 @@ func newDaemon(c *ui.Call, s *setup) (*daemon, error) {
 // components returns the catalog, with what all runs share.
 func (d *daemon) components(c *ui.Call) catalog.Catalog {
 	all := *c.Catalog
-	all.Memory, all.Schemas = d.memory.Open, d.schemas
+	all.Memory, all.Schemas, all.Hidden = d.memory.Open, d.schemas, d.hidden
 	return all
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/internal/app/version"
+	"github.com/pexctl/pex/internal/gctune"
 	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/cassette"
 	"github.com/pexctl/pex/server"
@@ -29,6 +30,7 @@ import (
 
 // run serves requests until a signal stops the command, and then suspends the runs.
 func (d *daemon) run(c *ui.Call, listener net.Listener) error {
+	gctune.Serving()
 	ready := &readiness{home: d.setup.home, log: d.log}
 	s, err := d.newServer(c, ready)
 	if err != nil {

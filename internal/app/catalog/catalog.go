@@ -7,6 +7,7 @@ import (
 	"github.com/pexctl/pex/dsl/schema"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -20,6 +21,8 @@ type Catalog struct {
 	Repair func(engine.MalformedArguments) (args json.RawMessage, repairs []string, err error)
 	// Schemas keeps the compiled input schemas of tools; nil = each host compiles its own.
 	Schemas *schema.Cache
+	// Hidden keeps the secrets of programs; nil = each host finds those of its program.
+	Hidden *secret.Cache
 }
 
 // Options returns the compiler options that apply to all specs: the available components.

@@ -29,9 +29,11 @@ func Secrets(c *catalog.Catalog, p *engine.Program, env func(string) string) *se
 // Hidden returns the values that runs must not show or store: those of the program's variables, except for obvious
 // non-secrets, because an agent may need to mention its region or folder.
 func Hidden(c *catalog.Catalog, p *engine.Program, env func(string) string) *secret.Values {
-	return secret.New(variablesOf(c, p, env, func(name, value string, sure bool) bool {
-		return sure || !secret.Plain(name, value)
-	}))
+	return c.Hidden.Get(string(p.Source), env, func(env func(string) string) *secret.Values {
+		return secret.New(variablesOf(c, p, env, func(name, value string, sure bool) bool {
+			return sure || !secret.Plain(name, value)
+		}))
+	})
 }
 
 // variablesOf returns the variables that a program uses, and those that providers read implicitly, filtered by take.

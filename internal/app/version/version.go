@@ -1,12 +1,17 @@
 package version
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+	"sync"
+)
 
 // stamped is set by the Makefile.
 var stamped = ""
 
 // String returns the stamped version, else what Go knows of the build.
-func String() string {
+func String() string { return find() }
+
+var find = sync.OnceValue(func() string {
 	if stamped != "" {
 		return stamped
 	}
@@ -14,7 +19,7 @@ func String() string {
 		return info.Main.Version
 	}
 	return "dev"
-}
+})
 
 // UserAgent returns how pexctl names itself to servers.
 func UserAgent() string { return "pexctl/" + String() }
