@@ -23,6 +23,7 @@ type Call struct {
 	Params   json.RawMessage            `json:"params,omitempty"` // model, temperature, ...
 	Fields   map[string]json.RawMessage `json:"fields,omitempty"` // everything else of the request
 	Usage    *model.Tokens              `json:"usage,omitempty"`
+	Parent   *CallParent                `json:"parent,omitempty"` // the call that it continues; nil = none
 
 	Request json.RawMessage  `json:"request,omitempty"` // of a tool call or question
 	Reply   json.RawMessage  `json:"reply,omitempty"`   // reply of the model, result of the tool, or decision
@@ -38,6 +39,21 @@ const (
 	CallOK     CallStatus = "ok"
 	CallFailed CallStatus = "failed"
 )
+
+// CallParent is the earlier model call of the run whose messages a call begins with, and
+// what else of the request changed since.
+type CallParent struct {
+	Path           string       `json:"path"`
+	SharedMessages int          `json:"shared_messages"` // the first messages, which are the same
+	Changes        []CallChange `json:"changes"`
+}
+
+// CallChange is a difference between the requests of two calls.
+type CallChange struct {
+	What   string `json:"what"`   // such as parameters, or tool search
+	Before string `json:"before"` // "" = new
+	After  string `json:"after"`  // "" = removed
+}
 
 // CallMessage is a message of a request.
 type CallMessage struct {
@@ -87,10 +103,11 @@ func (c *Call) request(records []journal.Record) error {
 		return fmt.Errorf("call %s: %w", c.Path, err)
 	}
 	c.Kind, c.Messages, c.Fields = ModelItem, []CallMessage{}, map[string]json.RawMessage{}
-	for _, r := range slices.Backward(all) {
+	for i, r := range slices.Backward(all) {
 		if r.Path != c.Path {
 			continue
 		}
+		c.Parent = parentOf(all[:i], r.Request)
 		for _, m := range r.Request.Messages {
 			out := CallMessage{Text: strings.Join(m.Text, "")}
 			if err := json.Unmarshal(m.Head, &out.Message); err != nil {
@@ -112,6 +129,22 @@ func (c *Call) request(records []journal.Record) error {
 		break
 	}
 	return nil
+}
+
+// parentOf returns the parent of a model call, or nil.
+func parentOf(earlier []drift.RecordedRequest, now journal.Request) *CallParent {
+	path, shared := drift.SharedPrefix(earlier, now)
+	if shared == 0 {
+		return nil
+	}
+	p := &CallParent{Path: path, SharedMessages: shared, Changes: []CallChange{}}
+	i := slices.IndexFunc(earlier, func(r drift.RecordedRequest) bool { return r.Path == path })
+	for _, d := range drift.Compare(earlier[i].Request, now) {
+		if d.What != "messages" {
+			p.Changes = append(p.Changes, CallChange{d.What, d.Before, d.After})
+		}
+	}
+	return p
 }
 
 // outcome adds the outcome of the call.

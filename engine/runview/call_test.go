@@ -3,6 +3,8 @@ package runview_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runview"
 )
@@ -44,5 +46,39 @@ func TestCallsOfARun(t *testing.T) {
 	}
 	if c := call("none"); c != nil {
 		t.Errorf("%+v", c)
+	}
+}
+
+// A call names the call whose messages it begins with, and what else of the request changed.
+func TestCallsNameTheirParents(t *testing.T) {
+	var s journal.Segments
+	recs := []journal.Record{{Seq: 1, Kind: journal.Start, Path: "r"}}
+	add := func(path, params string, texts ...string) {
+		t.Helper()
+		q := journal.Request{Fields: []journal.Field{{Name: "params", JSON: []byte(params)}}}
+		for _, text := range texts {
+			q.Messages = append(q.Messages, journal.Message{Head: []byte(`{"role":"user"}`), Text: []string{text}})
+		}
+		body, err := s.Encode(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recs = append(recs, journal.Record{Seq: uint64(len(recs) + 1), Kind: journal.Intent, Class: journal.Read, Path: path, Body: body})
+	}
+	add("turn.1/model", `{"model":"m"}`, "system", "go")
+	add("turn.2/model", `{"model":"n"}`, "system", "go", "more")
+	add("turn.3/model", `{"model":"n"}`, "other")
+	for path, want := range map[string]*runview.CallParent{
+		"turn.1/model": nil,
+		"turn.2/model": {Path: "turn.1/model", SharedMessages: 2, Changes: []runview.CallChange{{What: "parameters", Before: "model: \"m\"\n", After: "model: \"n\"\n"}}},
+		"turn.3/model": nil,
+	} {
+		c, err := runview.NewCall(recs, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, c.Parent); d != "" {
+			t.Errorf("%s: %s", path, d)
+		}
 	}
 }

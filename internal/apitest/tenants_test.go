@@ -120,7 +120,7 @@ func TestRolesAreRequired(t *testing.T) {
 	for _, o := range operations(t) {
 		res := w.do("none", o.method, o.target(ids), nil, o.body())
 		isEmpty := slices.Contains(lists, o.path) && strings.Contains(res.Body.String(), "[]")
-		if res.Code != http.StatusNotFound && res.Code != http.StatusForbidden && !isEmpty {
+		if res.Code != http.StatusNotFound && res.Code != http.StatusForbidden && !isEmpty && o.path != "/openapi.json" {
 			t.Errorf("none: %s %s: %d %s", o.method, o.path, res.Code, res.Body)
 		}
 		if o.method == http.MethodGet {

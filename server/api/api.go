@@ -93,6 +93,7 @@ func (s *server) register(mux *http.ServeMux) []byte {
 	a.addUsage()
 	a.addArtifacts()
 	a.addEvals()
+	a.addServer()
 	a.addWebhooks()
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.document) })
 	return document(a.API.OpenAPI())

@@ -124,7 +124,8 @@ func (c *caller) startAndWait(ctx context.Context, id string, start func() (exis
 		return nil, err
 	}
 	if res != nil {
-		return replyAt(http.StatusOK, id, res)
+		respond, err := c.replyResult(res)
+		return at(id, respond), err
 	}
 	return c.replyStarted(ctx, id, existed)
 }

@@ -34,6 +34,7 @@ func newConfig(version string) huma.Config {
 				{Name: "artifacts", Description: "Files that clients upload for runs."},
 				{Name: "evals", Description: "Stored evaluations (pexctl eval)."},
 				{Name: "memories", Description: "Conversations that runs continue."},
+				{Name: "server", Description: "The server itself."},
 			},
 		},
 		Formats:       map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},

@@ -107,13 +107,18 @@ func replyJSON(status int, v any) (reply, error) {
 	return func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, status, append(b, '\n')) }, nil
 }
 
-// replyCreated is replyJSON with the place of a run.
+// replyAt is replyJSON with the place of a run.
 func replyAt(status int, run string, v any) (reply, error) {
 	respond, err := replyJSON(status, v)
+	return at(run, respond), err
+}
+
+// at adds the place of a run to a response.
+func at(run string, respond reply) reply {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Location", locationOf(run))
 		respond(w, r)
-	}, err
+	}
 }
 
 func replyBytes(contentType string, b []byte) reply {

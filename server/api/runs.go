@@ -29,8 +29,8 @@ func (a *operations) addRuns() {
 	}, s.listRuns)
 	add(a, describe{
 		id: "getRun", method: http.MethodGet, path: "/v1/runs/{run}", tag: "runs", summary: "Get the result of a run",
-		text:      "The same JSON as pexctl runs show RUN -o json. A run that executes has status running, and one that waits for its turn queued.",
-		responses: map[int]any{200: engine.Result{}}, problems: []int{404},
+		text:      "The same JSON as pexctl runs show RUN -o json, with links. A run that executes has status running, and one that waits for its turn queued.",
+		responses: map[int]any{200: RunResult{}}, problems: []int{404},
 	}, s.getRun)
 	add(a, describe{
 		id: "deleteRun", method: http.MethodDelete, path: "/v1/runs/{run}", tag: "runs", summary: "Delete a run",
@@ -57,7 +57,7 @@ func (s *server) getRun(ctx context.Context, in *getRunRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return replyJSON(http.StatusOK, res)
+	return c.replyResult(res)
 }
 
 // result returns the result of a run for display.

@@ -210,6 +210,16 @@ func TestResult(t *testing.T) {
 	}
 }
 
+// Links are the server's: the result is the same as that of a local run.
+func TestResultWithoutLinks(t *testing.T) {
+	c := newClient(t, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"run_id": "r-1", "usage": {"links": 1}, "links": {"self": "/v1/runs/r-1"}}`)
+	})
+	if _, raw, err := c.Result(t.Context(), "r-1", false); err != nil || string(raw) != `{"run_id":"r-1","usage":{"links": 1}}` {
+		t.Errorf("%v %s", err, raw)
+	}
+}
+
 // The feed of a run that waits ends before its cancellation.
 func TestAwaitEnd(t *testing.T) {
 	calls := 0

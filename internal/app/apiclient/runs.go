@@ -8,9 +8,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/orderedjson"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/stop"
 )
@@ -102,7 +104,7 @@ func (c *Client) Start(ctx context.Context, agent string, n NewRun) error {
 // IsLive reports whether a run with a status executes, or waits for its turn.
 func IsLive(status stop.RunStatus) bool { return status == runs.Running || status == "queued" }
 
-// Result returns the result of a run, and its JSON as the server sent it.
+// Result returns the result of a run, and its JSON as the server sent it, without links.
 func (c *Client) Result(ctx context.Context, run string, conversation bool) (*engine.Result, json.RawMessage, error) {
 	path := runPath(run, "")
 	if conversation {
@@ -111,6 +113,9 @@ func (c *Client) Result(ctx context.Context, run string, conversation bool) (*en
 	var raw json.RawMessage
 	if err := c.retry(ctx, func() error { return c.get(ctx, path, &raw) }); err != nil {
 		return nil, nil, err
+	}
+	if all, ok := orderedjson.Parse(raw); ok && all.Get("links") != nil { // which a local run does not have
+		raw = slices.DeleteFunc(all, func(m orderedjson.Member) bool { return m.Name == "links" }).JSON()
 	}
 	var res engine.Result
 	var compact bytes.Buffer // parts that stay JSON are shown on one line
