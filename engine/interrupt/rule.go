@@ -56,7 +56,7 @@ func (r Rule) Check(path string, by Actor, authors Authors, env map[string]any) 
 		return nil
 	}
 	if !by.Known() {
-		return no("the answer has no known author; answer as an OS user with pexctl resume, or through a server with auth")
+		return no("the author of the answer is unknown; answer with pexctl resume, or as a client of a server with auth")
 	}
 	if r.FourEyes {
 		switch {

@@ -142,7 +142,11 @@ func (t *try) runProblem() report.Problem {
 		p.Message += ": " + r.Message
 	}
 	if t.result.Status == stop.RunInterrupted && len(t.result.Interrupts) > 0 {
-		p.Message = unanswered(t.result.Interrupts[0])
+		q := t.result.Interrupts[0]
+		p.Message = unanswered(q)
+		if err := q.Permit(t.answersBy(), "approve"); err != nil && len(t.c.Run.Answers) > 0 {
+			p.Message = fmt.Sprintf("the answer is not permitted: %v; set who answers: run: {answers_by: {subject: NAME, roles: [ROLE]}}", err)
+		}
 	}
 	return p
 }
