@@ -69,8 +69,10 @@ func toolsCall(c *call) error {
 	}
 	ctx, stop := ui.OnSignal(c.Context, func() {})
 	defer stop()
+	user := project.User()
+	t.input.By = &user
 	rec, res, err := runtime.CallTool(ctx, t.program, t.input, t.host,
-		runtime.Options{Grace: project.Grace, Version: version.String()}, engine.Invocation{Tool: c.Arg(1), Args: args})
+		runtime.Options{Grace: project.Grace, Version: version.String(), By: user}, engine.Invocation{Tool: c.Arg(1), Args: args})
 	err = errors.Join(err, t.host.Close())
 	if memory, ok := t.host.Memory.(io.Closer); ok {
 		err = errors.Join(err, memory.Close())
@@ -193,6 +195,9 @@ func (t *toolCall) printResult(ctx context.Context, rec runtime.OneCall, res *en
 // cannot be stored until there is one.
 func (t *toolCall) noAnswerError(q interrupt.Question) error {
 	name := t.c.Arg(1)
+	if no, ok := errors.AsType[*interrupt.NotApproverError](q.Permit(project.User(), "approve")); ok {
+		return failure.Usagef("%s was not called: %s", name, no.Reason)
+	}
 	if q.Kind == interrupt.Approval {
 		return failure.Usagef("%s was not called: it needs approval and there is no terminal; add --yes to approve it", name)
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// thisUser returns the user of this process, whom the journal records with each
+// User returns the user of this process, whom the journal records with each
 // decision.
-func thisUser() engine.Actor {
+func User() engine.Actor {
 	who := engine.Actor{User: strconv.Itoa(os.Getuid())}
 	if u, err := user.Current(); err == nil {
 		who.User = u.Username

@@ -41,7 +41,7 @@ func RunsEnv(c *ui.Call, home string) runs.Env {
 			fmt.Fprintf(c.Stderr, "pexctl: %s no longer exists; the run continues with its original spec\n", file)
 		},
 	})
-	env.Recording, env.By, env.Grace = ReadCassette, thisUser, Grace
+	env.Recording, env.By, env.Grace = ReadCassette, User, Grace
 	return env
 }
 
