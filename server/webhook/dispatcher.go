@@ -6,6 +6,8 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -58,9 +60,13 @@ func (d *Dispatcher) SetHooks(hooks []*Hook) error {
 			}
 		}
 	}
+	before := d.senders
 	d.senders = map[string]*sender{}
 	for _, h := range hooks {
 		d.senders[h.Name] = d.newSender(h)
+	}
+	for _, s := range before {
+		s.client.CloseIdleConnections()
 	}
 	for _, b := range d.boxes {
 		if err := b.adopt(); err != nil {
@@ -115,9 +121,11 @@ func (d *Dispatcher) begin() bool {
 // newSender returns the sender of a hook. It connects only to public addresses, to the one
 // that the URL contains, and to those that the hook allows.
 func (d *Dispatcher) newSender(h *Hook) *sender {
-	client := httpclient.NewGuarded(httpclient.GuardSettings{
-		AllowHosts: []string{h.URL.Host}, AllowNets: h.Allow, TLS: d.o.TLS, Stream: true,
-	})
+	settings := httpclient.GuardSettings{AllowNets: h.Allow, TLS: d.o.TLS, Stream: true}
+	if _, err := netip.ParseAddr(h.URL.Hostname()); err == nil || strings.EqualFold(h.URL.Hostname(), "localhost") {
+		settings.AllowHosts = []string{h.URL.Host}
+	}
+	client := httpclient.NewGuarded(settings)
 	if d.o.transport != nil {
 		client.Transport = d.o.transport
 	}

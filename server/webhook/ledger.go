@@ -36,7 +36,8 @@ type ledger struct {
 
 	mu     sync.Mutex
 	file   *journal.Log
-	broken bool              // file is closed
+	broken bool              // file is closed after an error
+	closed bool              // nothing more is stored
 	live   map[string]*entry // by run
 }
 
@@ -214,6 +215,9 @@ func (l *ledger) append(x line) error {
 // reopen makes the file ready for a line: it writes it anew if it is mostly out of date, or
 // cannot be appended to after an error. The caller holds mu.
 func (l *ledger) reopen() error {
+	if l.closed {
+		return os.ErrClosed
+	}
 	if n := l.file.Lines(); !l.broken && l.file.Err() == nil && (n < minCompaction || n < 4*len(l.live)) {
 		return nil
 	}
@@ -264,6 +268,7 @@ func (l *ledger) rewrite() error {
 func (l *ledger) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.closed = true
 	var err error
 	if !l.broken {
 		err = l.file.Close()

@@ -163,8 +163,8 @@ func (x *stream) delay(d time.Duration) {
 		return
 	}
 	x.state = delayed
+	mu := &x.sender.d.mu
 	x.timer = time.AfterFunc(d, func() {
-		mu := &x.sender.d.mu
 		mu.Lock()
 		defer mu.Unlock()
 		x.resume()
@@ -204,25 +204,26 @@ func (x *stream) remove() {
 // load reads the next messages from the journal. The caller holds mu, which load releases
 // meanwhile.
 func (x *stream) load() {
-	box, waiting := x.of.box, x.waiting
-	ctx, stop := context.WithCancel(x.sender.d.ctx)
+	box, d, waiting := x.of.box, x.sender.d, x.waiting
+	ctx, stop := context.WithCancel(d.ctx)
 	defer stop()
 	l := &loader{stream: x, hook: x.sender.hook, after: x.done, until: x.seen, stop: stop}
-	x.sender.d.mu.Unlock()
+	d.mu.Unlock()
 	err := box.Replay(ctx, x.of.id, l)
-	x.sender.d.mu.Lock()
+	d.mu.Lock()
 	switch {
 	case x.state != busy:
 	case errors.As(err, new(*runs.NotFoundError)):
+		d.o.Log.Warn("webhook messages about a deleted run are dropped", "webhook", l.hook.Name, "run", x.of.id, "tenant", box.Name, "messages", x.waiting)
 		x.remove()
-	case err != nil && !l.stopped && x.sender.d.ctx.Err() == nil:
-		x.sender.d.o.Log.Warn("read a run for a webhook", "run", x.of.id, "tenant", box.Name, "error", err)
+	case err != nil && !l.stopped && d.ctx.Err() == nil:
+		d.o.Log.Warn("read a run for a webhook", "run", x.of.id, "tenant", box.Name, "error", err)
 		x.delay(loadRetry)
 	default:
 		for _, m := range l.messages {
 			x.hold(m)
 		}
-		if !l.full && x.sender.d.ctx.Err() == nil { // what is not there was voided, or is not wanted any more
+		if !l.full && d.ctx.Err() == nil { // what is not there was voided, or is not wanted any more
 			x.waiting += len(l.messages) - waiting
 		}
 	}
