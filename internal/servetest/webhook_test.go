@@ -143,6 +143,13 @@ func (r *receiver) fail(fails bool) {
 	r.fails = fails
 }
 
+// has reports whether the receiver has n messages, repeated ones counted once.
+func (r *receiver) has(n int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.ids) >= n
+}
+
 // compare checks that the messages about a run are exactly its events of the types of the
 // webhook, in their order.
 func (r *receiver) compare(run string, events []event) (n int) {
@@ -220,7 +227,7 @@ func TestAKilledServerDeliversEveryWebhook(t *testing.T) {
 				return false
 			}
 		}
-		return w.webhook().Pending == 0
+		return receiver.has(kills*(2+2*steps)) && w.webhook().Pending == 0
 	})
 	noCanary(t, "list", string(w.must(http.StatusOK, http.MethodGet, "/v1/webhooks", "")))
 	messages := 0
@@ -264,7 +271,7 @@ func TestReloadedWebhooks(t *testing.T) {
 	finish("before")
 	reload(hookServer(many))
 	events := finish("with")
-	w.until("the messages are delivered", func() bool { return w.webhook().Pending == 0 })
+	w.until("the messages are delivered", func() bool { return receiver.has(4) && w.webhook().Pending == 0 })
 	reload(serverFile(many))
 	finish("without")
 	reload(hookServer(many))
@@ -275,7 +282,7 @@ func TestReloadedWebhooks(t *testing.T) {
 	}
 	receiver.fail(false)
 	w.start()
-	w.until("the messages are delivered", func() bool { return w.webhook().Pending == 0 })
+	w.until("the messages are delivered", func() bool { return receiver.has(8) && w.webhook().Pending == 0 })
 	receiver.compare("with", events)
 	receiver.compare("late", late)
 	receiver.compare("before", nil)

@@ -212,8 +212,8 @@ func (l *ledger) append(x line) error {
 	return err
 }
 
-// reopen makes the file ready for a line: it writes it anew if it is mostly out of date, or
-// cannot be appended to after an error. The caller holds mu.
+// reopen makes the file ready for a line: it replaces the file if most of it is out of date, or
+// if nothing can be appended to it after an error. The caller holds mu.
 func (l *ledger) reopen() error {
 	if l.closed {
 		return os.ErrClosed
