@@ -119,3 +119,70 @@ func (w *world) raceMessages(r *rand.Rand, run string) (stored, rejected int, st
 	}
 	return stored, rejected, res.Status
 }
+
+// A client sends messages to a run whose server is killed again and again, and repeats those
+// that were not acknowledged. The run has each once, and watchers that reconnect receive
+// every event once.
+func TestMessagesToARunOfAKilledServer(t *testing.T) {
+	alone(t)
+	for name, parallel := range map[string]bool{"steps in turn": false, "steps at once": true} {
+		t.Run(name, func(t *testing.T) {
+			kills, messages := size(4, 30), size(6, 40)
+			a := agent{name: "adds", steps: size(6, 40), latency: 80 * time.Millisecond, parallel: parallel}
+			if parallel {
+				a.planning = time.Second
+			}
+			w := newWorld(t, map[string]string{"server.yaml": serverFile("park_after: 10ms"), "spec.yaml": a.spec()})
+			w.start()
+			w.create(a.name, "disturbed")
+			watch, watched := &watcher{w: w, run: "disturbed"}, make(chan error, 1)
+			go func() { watched <- watch.watch(t.Context()) }()
+			var sender sync.WaitGroup
+			stored, repeated := 0, 0
+			sender.Go(func() {
+				for n := 0; n < messages; {
+					r, err := w.do(http.MethodPost, "/v1/runs/disturbed/messages", fmt.Sprintf(`{"id":"m-%d","text":"Message %d."}`, n, n))
+					switch {
+					case err != nil || r.status == http.StatusServiceUnavailable:
+						repeated++
+					case r.status == http.StatusAccepted:
+						n, stored = n+1, stored+1
+					case r.status == http.StatusConflict && strings.Contains(string(r.body), `"code":"ended"`):
+						return
+					default:
+						t.Errorf("message %d: %d %s", n, r.status, r.body)
+						return
+					}
+					time.Sleep(time.Duration(rand.IntN(40)) * time.Millisecond)
+				}
+			})
+			for range kills {
+				time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
+				w.kill()
+				w.launch()
+			}
+			w.awaitReady()
+			w.until("the run is done", func() bool { return w.result("disturbed").Status == "completed" })
+			sender.Wait()
+			if err := <-watched; err != nil {
+				t.Fatal(err)
+			}
+			compareEvents(t, "the watcher", watch.joined, w.events("disturbed"))
+			res, received := w.result("disturbed"), 0
+			for n, m := range res.Messages {
+				if m.ID != fmt.Sprint("m-", n) || !m.Seen {
+					t.Errorf("message %d: %+v", n, m)
+				}
+			}
+			for _, ev := range watch.joined {
+				if ev.kind == "message.received" {
+					received++
+				}
+			}
+			if len(res.Messages) != stored || received != stored {
+				t.Errorf("%d messages are acknowledged, %d are stored, %d have events", stored, len(res.Messages), received)
+			}
+			t.Logf("%d messages, %d requests repeated, %d events, %d connections", stored, repeated, len(watch.joined), watch.connections)
+		})
+	}
+}
