@@ -126,3 +126,25 @@ func TestNoDecisionLeavesTheRunWaiting(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestAnAnswerThatIsNotPermittedIsAskedForAgain(t *testing.T) {
+	var out bytes.Buffer
+	p := &ui.Person{In: bufio.NewReader(strings.NewReader("y\nn: someone else decides\n")), Out: &out, Pause: func(f func()) { f() }}
+	q := interrupt.Question{Kind: interrupt.Approval, Question: "May it?"}.Restrict(interrupt.Rule{FourEyes: true})
+	q.Permits = func(by interrupt.Actor, do string) error {
+		if do == "deny" && by.IsZero() {
+			return nil
+		}
+		return &interrupt.NotApproverError{Path: "a", Reason: "four_eyes: ann started the run"}
+	}
+	answer, err := p.Ask(t.Context(), q)
+	var d interrupt.Decision
+	if err != nil || json.Unmarshal(answer, &d) != nil || d.Do != "deny" {
+		t.Errorf("answer %s, %v", answer, err)
+	}
+	for _, want := range []string{"\n  four_eyes: true\n", "  four_eyes: ann started the run\n[y]es"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q does not show %q", out.String(), want)
+		}
+	}
+}

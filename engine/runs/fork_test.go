@@ -107,3 +107,37 @@ func TestReplayCallsNoModel(t *testing.T) {
 		t.Errorf("%s %q after %d calls", res.Status, res.Response, w.model.calls)
 	}
 }
+
+// A fork of a run that restricts who approves has the authors of the run, and the one who forks
+// it as its starter.
+func TestAForkHasTheAuthorsOfItsRun(t *testing.T) {
+	w := newWorld(t, approved)
+	w.restricts = true
+	s := w.open()
+	ann := engine.Actor{User: "ann", Issuer: "tokens", Roles: []string{"run"}}
+	w.finish(w.start(s.As(ann), "r-1"))
+	bea := engine.Actor{User: "bea", Issuer: "tokens"}
+	if res := w.resume(s.As(bea), "r-1", runs.ResumeOptions{Answers: []runs.Answer{{Value: `edit:{"n": 1}`}}}); len(res.Decisions) != 1 {
+		t.Fatalf("%s %s", res.Status, res.Error)
+	}
+	fork := runs.Fork{
+		RunID: "r-2", At: "two",
+		Compile: func(parent engine.Start, _ []string) (*engine.Program, *engine.Origin, error) {
+			p, err := w.program(string(parent.Program))
+			return p, parent.Input.Origin, err
+		},
+		Inputs: func(_ *engine.Program, given map[string]any) (map[string]any, error) { return given, nil },
+	}
+	cid := engine.Actor{User: "cid", Issuer: "tokens"}
+	session, err := s.As(cid).Fork(t.Context(), "r-1", fork)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := session.Input
+	if err := session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if in.By == nil || !in.By.Same(cid) || len(in.Authors) != 2 || !in.Authors[0].Same(ann) || len(in.Authors[0].Roles) > 0 || !in.Authors[1].Same(bea) {
+		t.Errorf("started by %v, authors %v", in.By, in.Authors)
+	}
+}

@@ -62,6 +62,8 @@ type world struct {
 	model *fakeModel
 	spec  string // current content of the spec file; "" = unchanged
 
+	restricts bool // an agent of the program restricts who approves
+
 	connecting func() // called whenever a run is read; may be nil
 }
 
@@ -81,6 +83,9 @@ func (w *world) program(source string, set ...string) (*engine.Program, error) {
 	}
 	if err := json.Unmarshal([]byte(source), &p.Limits.MaxSteps); err != nil {
 		return nil, err
+	}
+	if w.restricts {
+		p.Agents = []*engine.Program{{Source: json.RawMessage(`{"tools":{"pay":{"four_eyes":true}}}`)}}
 	}
 	for _, s := range set {
 		if _, err := fmt.Sscanf(s, "limits.max_steps=%d", &p.Limits.MaxSteps); err != nil {
