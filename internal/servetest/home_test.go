@@ -4,9 +4,11 @@ package servetest_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,7 +21,10 @@ func TestAHomeWithManyRunsIsReadySoon(t *testing.T) {
 	alone(t)
 	ended, unfinished := size(200, 10_000), size(10, 100)
 	a := agent{name: "two", steps: 2, latency: time.Millisecond}
-	w := newWorld(t, map[string]string{"server.yaml": serverFile(), "spec.yaml": a.spec()})
+	priced := strings.NewReplacer("provider: scripted", "provider: scripted\n    cost: {input: 1, output: 1}", "max_steps: 100", "max_steps: 100, max_cost: 1").Replace(a.spec())
+	w := newWorld(t, map[string]string{
+		"server.yaml": serverFile("limits: {per_tenant: {cost_per_day: 1000000, keep_runs: 720h}}"), "spec.yaml": priced,
+	})
 	w.start()
 	const original = "r-20260101-000000-00000000"
 	w.create(a.name, original)
@@ -45,6 +50,7 @@ func TestAHomeWithManyRunsIsReadySoon(t *testing.T) {
 	listens := time.Since(began)
 	w.awaitReady()
 	ready := time.Since(began)
+	_, usage := w.timed("/v1/usage")
 	_, first := w.timed("/v1/runs")
 	for _, id := range ids {
 		w.until(id+" is done", func() bool { return w.result(id).Status == "completed" })
@@ -56,11 +62,18 @@ func TestAHomeWithManyRunsIsReadySoon(t *testing.T) {
 		pages = append(pages, took)
 	}
 	slices.Sort(pages)
+	var u struct {
+		Spent    float64 `json:"cost_usd"`
+		Reserved float64 `json:"reserved_usd"`
+	}
+	if err := json.Unmarshal(w.must(http.StatusOK, http.MethodGet, "/v1/usage", ""), &u); err != nil || u.Spent <= 0 || u.Reserved != 0 {
+		t.Errorf("usage: %+v %v", u, err)
+	}
 	if n := len(w.list()); n != ended+unfinished+1 {
 		t.Errorf("%d runs are listed, want %d", n, ended+unfinished+1)
 	}
-	t.Logf("%d ended and %d unfinished runs: listens after %v, ready after %v, all have ended after %v; GET /v1/runs: first %v, then median %v, max %v of %d; VmHWM %.0f MB; writing them took %v (%s)",
-		ended, unfinished, round(listens), round(ready), round(finished), round(first), round(pages[len(pages)/2]), round(pages[len(pages)-1]), len(pages), w.memory("VmHWM"), round(wrote), load())
+	t.Logf("%d ended and %d unfinished runs: listens after %v, ready after %v, all have ended after %v; GET /v1/usage: first %v; GET /v1/runs: first %v, then median %v, max %v of %d; VmHWM %.0f MB; writing them took %v (%s)",
+		ended, unfinished, round(listens), round(ready), round(finished), round(usage), round(first), round(pages[len(pages)/2]), round(pages[len(pages)-1]), len(pages), w.memory("VmHWM"), round(wrote), load())
 }
 
 func round(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
