@@ -98,7 +98,7 @@ func (s *server) createRun(ctx context.Context, in *createRequest) (reply, error
 		return c.startFeed(ctx, request.RunID, start)
 	}
 	if wait > 0 {
-		return c.startAndWait(ctx, request.RunID, start, wait)
+		return c.startAndWait(ctx, a.Name, request.RunID, start, wait)
 	}
 	existed, err := start()
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *server) createRun(ctx context.Context, in *createRequest) (reply, error
 
 // startAndWait starts a run and responds with its result, if there is one in time. If no
 // further request may wait, it starts nothing.
-func (c *caller) startAndWait(ctx context.Context, id string, start func() (existed bool, err error), most time.Duration) (reply, error) {
+func (c *caller) startAndWait(ctx context.Context, agent, id string, start func() (existed bool, err error), most time.Duration) (reply, error) {
 	s, err := c.openStream(ctx)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (c *caller) startAndWait(ctx context.Context, id string, start func() (exis
 		return nil, err
 	}
 	if res != nil {
-		respond, err := c.replyResult(res)
+		respond, err := replyResult(res, agent)
 		return at(id, respond), err
 	}
 	return c.replyStarted(ctx, id, existed)
@@ -307,5 +307,9 @@ func (c *caller) await(ctx context.Context, id string, most time.Duration) (*eng
 	if !ok || res != nil {
 		return res, nil
 	}
-	return c.result(ctx, id, false)
+	r, err := c.Runs.Read(id)
+	if err != nil {
+		return nil, err
+	}
+	return c.result(ctx, r, false), nil
 }

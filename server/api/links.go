@@ -21,14 +21,13 @@ type RunLinks struct {
 	Artifacts string `json:"artifacts"`
 }
 
-// replyResult responds with the result of a run.
-func (c *caller) replyResult(res *engine.Result) (reply, error) {
+// replyResult responds with the result of a run. agent is the name of its agent; "" = the
+// server has none.
+func replyResult(res *engine.Result, agent string) (reply, error) {
 	self := locationOf(res.RunID)
 	links := RunLinks{Self: self, Events: self + "/events", Journal: self + "/journal", Artifacts: self + "/artifacts"}
-	if start, err := c.Runs.StartOf(res.RunID); err == nil {
-		if agent := c.server.agentOf(owner{start.Input.Agent, start.Name}); agent != "" {
-			links.Agent = "/v1/agents/" + agent
-		}
+	if agent != "" {
+		links.Agent = "/v1/agents/" + agent
 	}
 	return replyJSON(http.StatusOK, RunResult{*res, links})
 }

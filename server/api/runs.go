@@ -50,30 +50,23 @@ func (s *server) getRun(ctx context.Context, in *getRunRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.run(auth.View, in.Run); err != nil {
-		return nil, err
-	}
-	res, err := c.result(ctx, in.Run, in.Include == "conversation")
+	r, err := c.read(in.Run)
 	if err != nil {
 		return nil, err
 	}
-	return c.replyResult(res)
+	return replyResult(c.result(ctx, r, in.Include == "conversation"), s.agentOf(owner{r.Start.Input.Agent, r.Start.Name}))
 }
 
 // result returns the result of a run for display.
-func (c *caller) result(ctx context.Context, id string, conversation bool) (*engine.Result, error) {
-	r, err := c.Runs.Read(id)
-	if err != nil {
-		return nil, err
-	}
+func (c *caller) result(ctx context.Context, r *runs.Run, conversation bool) *engine.Result {
 	res := r.Show(ctx)
 	if !conversation {
 		res.Conversation = nil
 	}
-	if _, queued := c.Manager.Running(id); queued {
+	if _, queued := c.Manager.Running(res.RunID); queued {
 		res.Status, res.StopReason = manager.Queued, stop.Reason{}
 	}
-	return res, nil
+	return res
 }
 
 // statusOf returns the status of a run that exists.
