@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
@@ -123,6 +124,9 @@ func printRuns(c *ui.Call, all []runs.Summary, more int, f runs.Filter) {
 	}
 }
 
+// labelsWidth is the maximum width of the labels of a run in a list.
+const labelsWidth = 40
+
 // tableOf returns the rows of a list. It has a column with labels if a run has some.
 func tableOf(c *ui.Call, all []runs.Summary) [][]string {
 	head := []string{"RUN", "STATUS", "SPEC", "STARTED", "STEPS", "COST", "QUESTION"}
@@ -138,7 +142,7 @@ func tableOf(c *ui.Call, all []runs.Summary) [][]string {
 		rows = append(rows, withLabels([]string{
 			s.Run, statusText(s), cmp.Or(s.Spec.Name, "-"), ui.FormatStart(c, s.StartedAt),
 			strconv.Itoa(s.Steps), ui.Cost(s.CostUSD), cmp.Or(s.Problem, s.Question),
-		}, cmp.Or(engine.FormatLabels(s.Labels), "-")))
+		}, cmp.Or(tty.OneLine(engine.FormatLabels(s.Labels), labelsWidth), "-")))
 	}
 	return rows
 }
