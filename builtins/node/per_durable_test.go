@@ -191,6 +191,14 @@ func BenchmarkConcurrentDurablePER5(b *testing.B) {
 			}
 		})
 	}
+	b.Run("shared", func(b *testing.B) {
+		home := perHome(b, b.TempDir(), journal.Sync)
+		home.ShareSyncs(0)
+		concurrently(b, func(id string) error { return durablePER(p, host, home, id) })
+		if err := home.Close(); err != nil {
+			b.Fatal(err)
+		}
+	})
 	b.Run("pool", func(b *testing.B) {
 		pool, err := journal.OpenPool(filepath.Join(b.TempDir(), "pool"), journal.PoolOptions{Durability: journal.Sync})
 		if err != nil {

@@ -58,6 +58,31 @@ func Partly(r *rand.Rand) Choice {
 	}
 }
 
+// Pages returns a Choice that keeps, of each file, any of the pages that were written after
+// the last sync, and any of the lengths that it had or has. A page that was never on disk
+// reads as zeros.
+func Pages(r *rand.Rand, size int) Choice {
+	return func(f File) []byte {
+		if !f.Exists || !f.Named && r.IntN(2) == 0 {
+			return Durable(f)
+		}
+		b := make([]byte, len(f.Synced)+r.IntN(abs(len(f.Written)-len(f.Synced))+1))
+		if len(f.Written) < len(f.Synced) {
+			b = b[:len(f.Synced)-r.IntN(len(f.Synced)-len(f.Written)+1)]
+		}
+		copy(b, f.Synced)
+		for at := 0; at < len(b); at += size {
+			if end := min(at+size, len(b), len(f.Written)); r.IntN(2) == 0 && at < end {
+				copy(b[at:end], f.Written[at:end])
+			}
+		}
+		return b
+	}
+}
+
+// abs returns the absolute value of n.
+func abs(n int) int { return max(n, -n) }
+
 func commonPrefix(a, b []byte) int {
 	n := min(len(a), len(b))
 	for i := range n {

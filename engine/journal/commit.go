@@ -16,13 +16,16 @@ func (f *File) Append(recs []Record) (*Ticket, error) {
 		return nil, f.err
 	}
 	durable := f.home.durability == Sync && slices.ContainsFunc(recs, func(r Record) bool { return r.syncs() })
-	if !durable && f.idle() {
+	if !durable && f.log == nil && f.idle() {
 		l := newLines()
 		defer l.release()
 		if err := f.encode(l, recs); err != nil {
 			return nil, err
 		}
 		return nil, f.write(l.b)
+	}
+	if f.log != nil {
+		return f.appendLogged(recs, durable)
 	}
 	g := f.pendingGroup()
 	if err := f.encode(g.lines, recs); err != nil {

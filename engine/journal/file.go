@@ -39,9 +39,11 @@ type File struct {
 	wrote        bool   // this session appended something
 	extent       extent // extent on open, from the head
 	dropped      int
+	ended        bool   // the newline of the last line was missing and is written
 	summary      []byte // for the head
 
 	appender // to the same file
+	logged   // instead of commits of its own
 }
 
 var _ Journal = (*File)(nil)
@@ -99,6 +101,9 @@ func (f *File) openLocked(create bool) error {
 	f.file, f.unlock, f.disk = file, unlock, synced{file}
 	if f.home.wrap != nil {
 		f.disk = f.home.wrap(file)
+	}
+	if err := f.joinLog(); err != nil {
+		return err
 	}
 	if isNew {
 		return nil
@@ -168,6 +173,7 @@ func (h *Home) lockExisting(run string) (unlock func(), locked bool, err error) 
 // abandon closes a journal that could not be opened.
 func (f *File) abandon() {
 	if f.disk != nil {
+		f.home.shared.leave(f)
 		_ = f.disk.Close()
 		f.unlock()
 	}
@@ -197,6 +203,7 @@ func (f *File) read(taken func(recs int) error) error {
 	if err == nil && c.Good > 0 && b[c.Good-1] != '\n' { // truncated right before the newline: the record is complete
 		_, err = f.disk.Write([]byte{'\n'})
 		f.good++
+		f.ended = true
 	}
 	if err != nil {
 		return appendError(f.run, err)
@@ -208,8 +215,9 @@ func (f *File) read(taken func(recs int) error) error {
 // this session reports may depend on it. Without a head, the directory entry may not be
 // durable either.
 func (f *File) syncInherited() error {
-	f.isNew = f.extent.seq == 0
-	if f.home.durability != Sync || f.seq <= f.extent.seq {
+	f.isNew = f.extent.seq == 0 || f.home.hasLogs() // which may have the only durable entry
+	changed := f.log != nil && (f.dropped > 0 || f.ended)
+	if f.home.durability != Sync || f.seq <= f.extent.seq && !changed {
 		return nil
 	}
 	if err := f.home.limitSync(func() error { return f.sync(f.isNew) }); err != nil {
@@ -275,6 +283,7 @@ func (f *File) Close() error {
 	f.settle()
 	failpoint.At(failpoint.CloseBefore)
 	err := errors.Join(f.syncOnExit(), f.stopSyncing())
+	f.home.shared.leave(f)
 	if err == nil {
 		err = f.saveHead()
 	}

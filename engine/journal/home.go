@@ -45,6 +45,7 @@ type Home struct {
 	syncSlots  chan struct{}
 	names      nameSyncer
 	background background
+	shared     *sharedLog      // nil = each session syncs its file
 	wrap       func(disk) disk // for tests with failing disks
 }
 
@@ -64,6 +65,9 @@ func OpenHome(dir string, d Durability) (*Home, error) {
 	h.names.dir = h.runs
 	h.index.path = filepath.Join(h.runs, indexName)
 	h.background.home = h
+	if err := h.recoverLogs(); err != nil {
+		return nil, fmt.Errorf("open home: %w", err)
+	}
 	return h, nil
 }
 
@@ -92,9 +96,10 @@ func makeRuns(home, runs string) error {
 	return nil
 }
 
-// Close waits for the background syncs. It does not close open runs.
+// Close waits for the background syncs, and closes the commit log. It does not close open
+// runs.
 func (h *Home) Close() error {
-	err := h.background.wait()
+	err := errors.Join(h.background.wait(), h.shared.close())
 	h.index.close()
 	return err
 }

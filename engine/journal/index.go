@@ -67,12 +67,8 @@ type knownHead struct {
 func (x *index) append(line []byte, sync bool) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.out == nil {
-		out, err := openShared(x.path)
-		if err != nil {
-			return Full(err)
-		}
-		x.out = out
+	if err := x.openForAppend(); err != nil {
+		return err
 	}
 	line = append([]byte{'\n'}, bytes.TrimSuffix(line, []byte{'\n'})...)
 	_, err := x.out.Write(line)
@@ -80,6 +76,40 @@ func (x *index) append(line []byte, sync bool) error {
 		err = regular.Sync(x.out)
 	}
 	return Full(err)
+}
+
+// hold opens the index for appending, which keeps other processes from compacting it.
+func (x *index) hold() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.openForAppend()
+}
+
+// openForAppend opens the index for appending. The caller holds mu.
+func (x *index) openForAppend() error {
+	if x.out != nil {
+		return nil
+	}
+	out, err := openShared(x.path)
+	if err != nil {
+		return Full(err)
+	}
+	x.out = out
+	return nil
+}
+
+// length returns the length of the index that is held open.
+func (x *index) length() (uint64, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err := x.openForAppend(); err != nil {
+		return 0, err
+	}
+	info, err := x.out.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return uint64(info.Size()), nil
 }
 
 // close closes the file for appending; the next append opens it again.
@@ -319,3 +349,23 @@ func replaceFile(path string, b []byte, sync bool) error {
 
 // newSuffix is the suffix of the temporary file.
 const newSuffix = ".new"
+
+// resets returns the place of the last line of each run that says that it was removed, or
+// replaced.
+func (x *index) resets() (map[string]uint64, error) {
+	b, err := regular.ReadFile(x.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	out := map[string]uint64{}
+	at := 0
+	for line := range bytes.Lines(b) {
+		if run, removed := lineRun(line); removed {
+			if _, err := parseHead(x.path, string(run), line); err == nil {
+				out[string(run)] = uint64(at)
+			}
+		}
+		at += len(line)
+	}
+	return out, err
+}

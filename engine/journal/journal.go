@@ -1,5 +1,7 @@
 package journal
 
+import "github.com/pexctl/pex/engine/journal/commitlog"
+
 // Journal stores the records of one run. One session uses it at a time.
 type Journal interface {
 	// Load returns the records of earlier sessions; the caller must not modify them.
@@ -22,11 +24,18 @@ type Ticket struct {
 	done     chan struct{}
 	err      error
 	appender *appender // performs the commit; nil = it is performed anyway
+
+	group *commitlog.Group // of the commit log; nil = the fields above count
+	file  *File            // with frames in the group
 }
 
 // Start makes sure that the ticket will be fulfilled without a Wait.
 func (t *Ticket) Start() {
-	if t != nil && t.appender != nil && t.appender.claim(t) {
+	switch {
+	case t == nil:
+	case t.group != nil:
+		t.group.Start()
+	case t.appender != nil && t.appender.claim(t):
 		go t.appender.commitLoop()
 	}
 }
@@ -34,6 +43,9 @@ func (t *Ticket) Start() {
 // Done returns a channel that is closed when the ticket is fulfilled or has failed.
 func (t *Ticket) Done() <-chan struct{} {
 	t.Start()
+	if t.group != nil {
+		return t.group.Done()
+	}
 	return t.done
 }
 
@@ -41,6 +53,9 @@ func (t *Ticket) Done() <-chan struct{} {
 func (t *Ticket) Wait() error {
 	if t == nil {
 		return nil
+	}
+	if t.group != nil {
+		return t.file.waitLog(t.group)
 	}
 	if t.appender != nil && t.appender.claim(t) && t.appender.commitOnce() {
 		go t.appender.commitLoop()
@@ -54,8 +69,12 @@ func (t *Ticket) Ready() bool {
 	if t == nil {
 		return true
 	}
+	var done <-chan struct{} = t.done
+	if t.group != nil {
+		done = t.group.Done()
+	}
 	select {
-	case <-t.done:
+	case <-done:
 		return true
 	default:
 		return false

@@ -28,12 +28,23 @@ func TestAPowerLossAtEveryPoint(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("PEX_TEST_POWER_LOSSES")); err == nil {
 		runs = n
 	}
-	for d, runs := range map[journal.Durability]int{journal.Sync: runs, journal.Exit: runs / 4, journal.Async: runs / 4} {
-		t.Run(string(d), func(t *testing.T) {
-			base, points := t.TempDir(), 0
+	for name, mode := range map[string]struct {
+		journal.Durability
+		shared bool // the syncs, by a commit log
+		runs   int
+	}{
+		"sync":   {journal.Sync, false, runs},
+		"shared": {journal.Sync, true, runs},
+		"exit":   {journal.Exit, false, runs / 4},
+		"async":  {journal.Async, false, runs / 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			base, points, runs := t.TempDir(), 0, mode.runs
 			kinds := map[journal.Kind]int{}
 			for seed := range runs {
-				synctest.Test(t, func(t *testing.T) { points += loseEverywhere(t, base, d, uint64(seed), kinds) })
+				synctest.Test(t, func(t *testing.T) {
+					points += loseEverywhere(t, base, mode.Durability, mode.shared, uint64(seed), kinds)
+				})
 			}
 			t.Logf("%d runs, %d points", runs, points)
 			if want := int(journal.Answer); len(kinds) != want && runs >= 50 {
@@ -45,7 +56,7 @@ func TestAPowerLossAtEveryPoint(t *testing.T) {
 
 // loseEverywhere executes a run and loses power at every point of it. Then it kills the
 // run, or loses power, at one of the points, and does the same with the rest of the run.
-func loseEverywhere(t *testing.T, base string, d journal.Durability, seed uint64, kinds map[journal.Kind]int) (points int) {
+func loseEverywhere(t *testing.T, base string, d journal.Durability, shared bool, seed uint64, kinds map[journal.Kind]int) (points int) {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	dir, err := os.MkdirTemp(base, "run-")
 	if err != nil {
@@ -53,7 +64,7 @@ func loseEverywhere(t *testing.T, base string, d journal.Durability, seed uint64
 	}
 	defer os.RemoveAll(dir)
 	l := &life{
-		t: t, dir: filepath.Join(dir, "home"), durability: d, rng: rng, scratch: filepath.Join(dir, "after"),
+		t: t, dir: filepath.Join(dir, "home"), durability: d, shared: shared, rng: rng, scratch: filepath.Join(dir, "after"),
 		agent: lossy{newOutside(t, seed, seed%3 == 2), 1 + rng.IntN(11)}, start: fmt.Sprintf(`"seed %d"`, seed),
 	}
 	for _, made := range []string{l.dir, l.scratch} {
@@ -70,7 +81,7 @@ func loseEverywhere(t *testing.T, base string, d journal.Durability, seed uint64
 			if i == 0 || !l.points[i].sameAfterLoss(&l.points[i-1]) {
 				l.lose(&l.points[i], "synced", onlySynced)
 			}
-			l.lose(&l.points[i], "partly", partlySynced(rng))
+			l.lose(&l.points[i], "partly", l.partlySynced())
 			if t.Failed() {
 				return 0
 			}
@@ -97,9 +108,13 @@ func onlySynced(f disktest.File) []byte {
 	return disktest.Durable(f)
 }
 
-// partlySynced keeps a part of what was written later, too, and a part of the index.
-func partlySynced(r *rand.Rand) disktest.Choice {
-	partly := disktest.Partly(r)
+// partlySynced keeps a part of what was written later, too, and a part of the index. With
+// a commit log, that is any pages.
+func (l *life) partlySynced() disktest.Choice {
+	r, partly := l.rng, disktest.Partly(l.rng)
+	if l.shared {
+		partly = disktest.Pages(r, 512)
+	}
 	return func(f disktest.File) []byte {
 		if filepath.Base(f.Path) == "_index" && r.IntN(2) == 0 {
 			return disktest.Written(f)
@@ -120,9 +135,10 @@ func (l *life) lose(p *point, label string, keep disktest.Choice) {
 	if err := p.image.Write(dir, keep); err != nil {
 		t.Fatal(err)
 	}
-	h, err := journal.OpenHome(dir, l.durability)
+	h, err := openHome(dir, l.durability, l.shared)
 	if err != nil {
-		t.Fatal(err)
+		t.Errorf("%s, %s: %v", l.label, label, err)
+		return
 	}
 	recs, err := h.Read("r")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -133,7 +149,7 @@ func (l *life) lose(p *point, label string, keep disktest.Choice) {
 		t.Errorf("%s, %s: %s: %d of %d records, of which %d were acknowledged", l.label, label, problem, len(recs), len(p.recs), p.durable)
 		return
 	}
-	rest := &life{t: t, dir: dir, durability: l.durability, rng: l.rng, start: l.start, agent: lossy{p.world.clone(), l.agent.steps}}
+	rest := &life{t: t, dir: dir, durability: l.durability, shared: l.shared, rng: l.rng, start: l.start, agent: lossy{p.world.clone(), l.agent.steps}}
 	if l.durability != journal.Sync { // the intents of writes may be lost
 		rest.agent.w.performed = map[string]string{}
 	}

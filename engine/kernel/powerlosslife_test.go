@@ -23,6 +23,7 @@ type life struct {
 	dir        string
 	scratch    string // for homes after a power loss
 	durability journal.Durability
+	shared     bool // the syncs, by a commit log
 	rng        *rand.Rand
 	agent      lossy
 	start      string
@@ -84,9 +85,18 @@ func (l *life) execute() {
 // it runs under a lock, so the fake clock cannot advance.
 func (l *life) syncing(path string) {
 	l.point()
-	if filepath.Ext(path) == ".jsonl" {
+	if ext := filepath.Ext(path); ext == ".jsonl" || ext == ".a" {
 		l.agent.w.pause()
 	}
+}
+
+// openHome opens a home whose commit log has small segments.
+func openHome(dir string, d journal.Durability, shared bool) (*journal.Home, error) {
+	h, err := journal.OpenHome(dir, d)
+	if err == nil && shared {
+		h.ShareSyncs(8 << 10)
+	}
+	return h, err
 }
 
 // finish executes sessions until the run ends.
@@ -101,7 +111,7 @@ func (l *life) finish() {
 
 // session executes one session and reports whether the run has ended.
 func (l *life) session() (ended bool) {
-	h, err := journal.OpenHome(l.dir, l.durability)
+	h, err := openHome(l.dir, l.durability, l.shared)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -300,12 +310,12 @@ func (l *life) after(p *point) *life {
 		l.t.Fatal(err)
 	}
 	n := &life{
-		t: l.t, dir: dir, scratch: l.scratch, durability: l.durability, rng: l.rng, start: l.start, want: l.want,
+		t: l.t, dir: dir, scratch: l.scratch, durability: l.durability, shared: l.shared, rng: l.rng, start: l.start, want: l.want,
 		agent: lossy{p.world.clone(), l.agent.steps}, recs: p.recs, durable: p.durable,
 	}
 	keep := disktest.Choice(disktest.Written)
 	if l.rng.IntN(2) == 0 && l.durability == journal.Sync {
-		keep = partlySynced(l.rng)
+		keep = l.partlySynced()
 	} else {
 		n.killed = p.image
 	}

@@ -3,6 +3,7 @@ package regular
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync/atomic"
 )
@@ -53,4 +54,31 @@ func SyncPath(path string) error {
 		return err
 	}
 	return errors.Join(Sync(f), f.Close())
+}
+
+// SyncData syncs the content of a file, and of its metadata what is needed to read it.
+func SyncData(f *os.File) error {
+	if intercept := interceptor.Load(); intercept != nil {
+		return (*intercept)(f.Name(), func() error { return syncData(f) })
+	}
+	return syncData(f)
+}
+
+// manyFiles is from how many files on one sync of the file system is cheaper.
+const manyFiles = 16
+
+// SyncAll syncs files in a directory, and the directory. Files that do not exist are
+// ignored. Many files are synced by one sync of the file system, where that is possible.
+func SyncAll(dir string, paths []string) error {
+	if len(paths) >= manyFiles && interceptor.Load() == nil {
+		if synced, err := syncFileSystem(dir); synced {
+			return err
+		}
+	}
+	for _, path := range paths {
+		if err := SyncPath(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return SyncDir(dir)
 }

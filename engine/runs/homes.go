@@ -12,7 +12,8 @@ import (
 // what a home knows about its runs, and its syncs of directories. Each session of a home
 // with durability Async has its own, whose Close waits only for this session.
 type homes struct {
-	dir string
+	dir    string
+	shared bool // sessions with durability Sync share a commit log
 
 	mu   sync.Mutex
 	open map[journal.Durability]*sharedHome
@@ -45,6 +46,9 @@ func (h *homes) get(d journal.Durability) (_ *journal.Home, release func() error
 		if d == journal.Async {
 			return home, home.Close, nil
 		}
+		if h.shared {
+			home.ShareSyncs(0)
+		}
 		shared = &sharedHome{Home: home}
 		h.open[d] = shared
 	}
@@ -53,11 +57,24 @@ func (h *homes) get(d journal.Durability) (_ *journal.Home, release func() error
 }
 
 // release closes the files of a home once no session uses it. The home can be used again.
+// One with a commit log is kept open, since the log is for many sessions.
 func (h *homes) release(shared *sharedHome) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if shared.users--; shared.users > 0 {
+	if shared.users--; shared.users > 0 || h.shared {
 		return nil
 	}
 	return shared.Close()
+}
+
+// close closes all homes. No session may use them.
+func (h *homes) close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var err error
+	for d, home := range h.open {
+		err = errors.Join(err, home.Close())
+		delete(h.open, d)
+	}
+	return err
 }

@@ -36,6 +36,9 @@ type Env struct {
 	Secrets func(p *engine.Program, h engine.Host) *secret.Values
 	// By returns who makes the decisions of this process, for the journal. Nil = unknown.
 	By func() engine.Actor
+	// ShareSyncs has sessions with durability Sync commit to one log: for a process that
+	// executes many runs at once. It must call Service.Close.
+	ShareSyncs bool
 	// Version is the version of pexctl.
 	Version string
 	// Grace is how long calls in flight may continue after a session is suspended.
@@ -65,8 +68,12 @@ func Open(dir string, env Env) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{env: env, dir: dir, home: home, homes: &homes{dir: dir, open: map[journal.Durability]*sharedHome{}}, ends: &endCache{was: map[string]cachedEnd{}}}, nil
+	return &Service{env: env, dir: dir, home: home, homes: &homes{dir: dir, shared: env.ShareSyncs, open: map[journal.Durability]*sharedHome{}}, ends: &endCache{was: map[string]cachedEnd{}}}, nil
 }
+
+// Close closes what sessions share. It must be called after the last session, and only of
+// a service with ShareSyncs.
+func (s *Service) Close() error { return s.homes.close() }
 
 // As returns the same service for decisions that by makes.
 func (s *Service) As(by engine.Actor) *Service {
