@@ -124,7 +124,7 @@ func (d *daemon) addTenant(c *ui.Call, name string, slots *manager.Slots) error 
 			d.log.Warn("a spec no longer exists; its runs continue with the original", "spec", file)
 		},
 	})
-	env.Recording, env.Grace = project.ReadCassette, d.setup.config.Grace
+	env.Recording, env.Grace, env.ShareSyncs = project.ReadCassette, d.setup.config.Grace, true
 	var err error
 	if t.runs, err = runs.Open(t.home, env); err != nil {
 		return failure.Infra(err)
@@ -188,6 +188,10 @@ func (d *daemon) suspend(ctx context.Context) {
 		all.Go(func() {
 			if err := t.manager.Close(ctx); err != nil {
 				d.log.Warn("some runs did not stop in time; they continue at the next start", "tenant", t.name)
+				return // their home is left as after a kill
+			}
+			if err := t.runs.Close(); err != nil {
+				d.log.Error("close the home", "tenant", t.name, "error", err)
 			}
 		})
 	}
