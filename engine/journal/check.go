@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pexctl/pex/engine/journal/commitlog"
 )
 
 // Remedy is what can be done about a finding.
@@ -23,6 +25,7 @@ const (
 	ByUpgrade   Remedy = "upgrade" // a later version of pexctl can read it
 	ByOperator  Remedy = "look"    // check the file system and its permissions
 	ByInspector Remedy = "unknown" // an unknown file
+	ByDeletion  Remedy = "delete"  // delete it after comparing the runs with a backup
 )
 
 // Finding is a problem in a home.
@@ -94,10 +97,27 @@ func (h *Home) inspectEntry(e fs.DirEntry) []Finding {
 		return h.inspect(run)
 	case strings.HasPrefix(name, removedPrefix):
 		return []Finding{{File: filepath.Join(h.runs, name), What: "a removal was cut short", Remedy: BySweep}}
+	case name == logName:
+		return h.damagedLogs()
 	case name == indexName, strings.HasSuffix(name, suffix+newSuffix), strings.HasSuffix(name, suffix+lockSuffix), name == indexName+newSuffix:
 		return nil
 	}
 	return []Finding{{File: filepath.Join(h.runs, name), What: "this is no run", Remedy: ByInspector}}
+}
+
+// damagedLogs reports the commit logs that could not be applied completely.
+func (h *Home) damagedLogs() []Finding {
+	dir := filepath.Join(h.runs, logName)
+	damaged, err := commitlog.Damaged(dir)
+	if err != nil {
+		return []Finding{finding("", dir, err)}
+	}
+	var out []Finding
+	for _, d := range damaged {
+		what := "the commit log of a process that ended without closing it is incomplete: " + d.What + "; the last records of these runs may be lost: " + strings.Join(d.Names, ", ")
+		out = append(out, Finding{File: d.Folder, What: what, Remedy: ByDeletion, Damage: true})
+	}
+	return out
 }
 
 func (h *Home) inspect(run string) []Finding {

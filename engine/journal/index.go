@@ -272,25 +272,24 @@ func lineRun(line []byte) (run []byte, removed bool) {
 // it.
 const maxDead = 1 << 20
 
-// compactSome compacts the index if it has much to free, or no run is left.
-func (x *index) compactSome() error {
+// needless returns the bytes of outdated lines, and whether there are others.
+func (x *index) needless() (dead int64, live bool) {
 	x.mu.Lock()
-	live := int64(0)
+	defer x.mu.Unlock()
+	dead = x.size
 	for _, s := range x.lines {
-		live += int64(s.size) + 1
+		dead -= int64(s.size) + 1
 	}
-	needless := live > 0 && x.size-live < maxDead
-	x.mu.Unlock()
-	if needless {
-		return nil
-	}
-	_, err := x.compact(false)
-	return err
+	return dead, len(x.lines) > 0
 }
 
 // compact rewrites the file with only the last line of each run, if no other process
 // uses it, and returns how many bytes that freed. It removes an index without a run.
+// Commit logs refer to places in the index, so it is not compacted while there are any.
 func (x *index) compact(dryRun bool) (freed int64, err error) {
+	if x.hasLogs() {
+		return 0, nil
+	}
 	x.close()
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -299,6 +298,9 @@ func (x *index) compact(dryRun bool) (freed int64, err error) {
 		return 0, err
 	}
 	defer lock.Close()
+	if x.hasLogs() { // a process that opens one locks the index before
+		return 0, nil
+	}
 	file, err := x.refresh()
 	if err != nil {
 		return 0, err
@@ -361,7 +363,8 @@ func (x *index) resets() (map[string]uint64, error) {
 	at := 0
 	for line := range bytes.Lines(b) {
 		if run, removed := lineRun(line); removed {
-			if _, err := parseHead(x.path, string(run), line); err == nil {
+			whole := append(bytes.TrimSuffix(line, []byte{'\n'}), '\n') // the last one has none
+			if _, err := parseHead(x.path, string(run), whole); err == nil {
 				out[string(run)] = uint64(at)
 			}
 		}

@@ -86,6 +86,22 @@ func (s *sharedLog) close() error {
 	return log.Close()
 }
 
+// rest closes the log until the next session if no session uses it.
+func (s *sharedLog) rest() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	log := s.log
+	if len(s.open) > 0 || log == nil {
+		s.mu.Unlock()
+		return
+	}
+	s.log = nil
+	s.mu.Unlock()
+	_ = log.Close() // if it fails, the next OpenHome applies it
+}
+
 // checkpoint makes the journals of these runs durable. Then the index gets the extents of
 // those that are open.
 func (s *sharedLog) checkpoint(runs []string) error {

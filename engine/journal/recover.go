@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,14 +16,22 @@ import (
 )
 
 // hasLogs reports whether a process has, or had, a commit log of the home.
-func (h *Home) hasLogs() bool { return commitlog.Live(filepath.Join(h.runs, logName)) }
+func (h *Home) hasLogs() bool { return h.index.hasLogs() }
+
+func (x *index) hasLogs() bool {
+	return commitlog.Live(filepath.Join(filepath.Dir(x.path), logName))
+}
+
+// voidLogs has commit logs ignore what they have of a run, which was removed or is about to
+// be replaced.
+func (h *Home) voidLogs(run string) error { return h.writeHead(&Head{Run: run}, true) }
 
 // recoverLogs applies the commit logs of processes that did not close them.
 func (h *Home) recoverLogs() error {
 	return commitlog.Recover(filepath.Join(h.runs, logName), h.applyLog)
 }
 
-// applyLog writes what a log has of the journals to their files, and makes it durable.
+// applyLog writes what logs have of the journals to their files, and makes it durable.
 func (h *Home) applyLog(frames []commitlog.Frame) error {
 	byRun := map[string][]commitlog.Frame{}
 	for _, f := range frames {
@@ -41,6 +50,7 @@ func (h *Home) applyLog(frames []commitlog.Frame) error {
 		if len(valid) == 0 {
 			continue // removed since
 		}
+		slices.SortStableFunc(valid, func(a, b commitlog.Frame) int { return cmp.Compare(a.At, b.At) }) // of several logs
 		if ends[run], err = h.applyFrames(run, valid); err != nil {
 			return fmt.Errorf("run %s: %w", run, Full(err))
 		}

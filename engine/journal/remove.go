@@ -45,8 +45,7 @@ func (h *Home) moveAway(run string, locked bool) error {
 	if err != nil {
 		return err
 	}
-	forget := Head{Run: run}
-	_ = h.writeHead(&forget, true) // on a full disk, again below
+	verr := h.voidLogs(run) // on a full disk, again below
 	paths := []string{h.Folder(run)}
 	if locked {
 		paths = append(paths, h.path(run))
@@ -57,11 +56,22 @@ func (h *Home) moveAway(run string, locked bool) error {
 		}
 	}
 	err = errors.Join(regular.SyncDir(h.runs), os.RemoveAll(trash))
-	if _, _, herr := h.index.head(run); herr == nil {
-		err = errors.Join(err, h.writeHead(&forget, true))
+	if _, _, herr := h.index.head(run); herr == nil || verr != nil {
+		err = errors.Join(err, h.voidLogs(run))
 	}
-	_ = h.index.compactSome() // only saves space
+	h.compactSome() // only saves space
 	return err
+}
+
+// compactSome compacts the index if it has much to free, or no run is left.
+func (h *Home) compactSome() {
+	dead, live := h.index.needless()
+	if dead >= maxDead {
+		h.shared.rest()
+	}
+	if dead >= maxDead || !live {
+		_, _ = h.index.compact(false)
+	}
 }
 
 // Sweep deletes the leftovers of interrupted removals and outdated lines of the index, and

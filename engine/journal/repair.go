@@ -83,6 +83,11 @@ func (h *Home) writeRepaired(seal *Head, e *evidence, r *Repaired) error {
 			return err
 		}
 	}
+	if h.hasLogs() {
+		if err := h.voidLogs(r.Run); err != nil {
+			return err
+		}
+	}
 	return errors.Join(h.writeHead(seal, true), regular.SyncDir(h.runs))
 }
 

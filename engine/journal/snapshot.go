@@ -77,7 +77,13 @@ func (h *Home) Adopt(s Snapshot) error {
 	if exists(path) || h.isOld(s.Run) {
 		return &ExistsError{s.Run}
 	}
-	err := replaceFile(path, s.Journal, true)
+	var err error
+	if h.hasLogs() {
+		err = h.voidLogs(s.Run)
+	}
+	if err == nil {
+		err = replaceFile(path, s.Journal, true)
+	}
 	if err == nil {
 		err = os.Chtimes(path, s.Changed, s.Changed)
 	}

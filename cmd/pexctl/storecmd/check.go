@@ -106,6 +106,8 @@ func fixOf(c *call, f journal.Finding) string {
 		return "use a newer pexctl"
 	case journal.ByInspector:
 		return "harmless; move it away if you do not need it"
+	case journal.ByDeletion:
+		return "what could be read was applied; compare these runs with a backup, then delete the directory"
 	case journal.ByOperator, journal.NoRemedy:
 	}
 	return "check the file system and the permissions of the file"

@@ -345,8 +345,17 @@ func TestAFullDiskFailsAGroup(t *testing.T) {
 	if err := w.add("c", "x").Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if got := recovered(t, w.copied()); got["c"] != "x" || got["b"] != "" {
-		t.Errorf("%d bytes, %q", len(got["b"]), got["c"])
+	err := commitlog.Recover(w.copied(), func(frames []commitlog.Frame) error {
+		if last := frames[len(frames)-1]; last.Name != "c" || string(last.Bytes) != "x" {
+			t.Errorf("the last frame is %.20q of %s", last.Bytes, last.Name)
+		}
+		if slices.ContainsFunc(frames, func(f commitlog.Frame) bool { return f.Name == "b" }) {
+			t.Error("the failed frame is in the log")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 	if err := w.log.Close(); err != nil {
 		t.Error(err)

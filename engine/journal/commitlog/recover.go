@@ -16,12 +16,13 @@ import (
 
 // ErrReadOnly is wrapped by the error of Recover about a log that must be applied, but
 // cannot be written.
-var ErrReadOnly = errors.New("the commit log is read-only")
+var ErrReadOnly = errors.New("the process that wrote this log did not end cleanly, so it must be applied, but it is read-only")
 
-// Recover calls apply with the frames of each log in dir whose owner has ended, in the
-// order in which they were added. Apply must make the files durable; then the log is
-// removed. Another process that calls Recover meanwhile waits. Of a damaged log, apply gets
-// the frames that can be read; the log is kept for Damaged.
+// Recover calls apply with the frames of all logs in dir whose owner has ended, those of a
+// log in the order in which they were added. Apply must make the files durable; then the
+// logs are removed. It is not called if there is no such log. Another process that calls
+// Recover meanwhile waits. Of a damaged log, apply gets the frames that can be read; the log
+// is kept for Damaged.
 func Recover(dir string, apply func(frames []Frame) error) error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -35,12 +36,34 @@ func Recover(dir string, apply func(frames []Frame) error) error {
 	if err != nil {
 		return fmt.Errorf("recover commit logs: %w", err)
 	}
+	var dead []*deadLog
+	defer func() {
+		for _, l := range dead {
+			l.lock.Close()
+		}
+	}()
+	var frames []Frame
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), firstSuffix) {
 			continue
 		}
-		if err := recoverLog(filepath.Join(dir, e.Name()), apply); err != nil {
-			return fmt.Errorf("recover commit log %s: %w", e.Name(), err)
+		l, err := openDead(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return fmt.Errorf("recover commit log %s: %w", filepath.Join(dir, e.Name()), err)
+		}
+		if l != nil {
+			dead, frames = append(dead, l), append(frames, l.frames...)
+		}
+	}
+	if len(dead) == 0 {
+		return nil
+	}
+	if err := apply(frames); err != nil {
+		return fmt.Errorf("recover commit logs of %s: %w", dir, err)
+	}
+	for _, l := range dead {
+		if err := l.remove(); err != nil {
+			return fmt.Errorf("recover commit logs: %w", err)
 		}
 	}
 	return nil
@@ -52,40 +75,48 @@ func Live(dir string) bool {
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.HasSuffix(e.Name(), firstSuffix) })
 }
 
-func recoverLog(path string, apply func(frames []Frame) error) error {
+// deadLog is a log whose owner has ended, locked.
+type deadLog struct {
+	path string // of the first segment
+	lock *os.File
+	contents
+}
+
+// openDead locks and reads a log. It returns nil if the owner is alive, or has closed the
+// log, or if there is nothing in the log and it cannot be removed.
+func openDead(path string) (*deadLog, error) {
 	file, err := regular.OpenFile(path, os.O_RDWR, 0)
 	readOnly := errors.Is(err, fs.ErrPermission) || isReadOnly(err)
 	if readOnly {
 		file, err = regular.Open(path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // its owner has closed it
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer file.Close()
-	if locked, err := lockFile(file); err != nil || !locked {
-		return err
+	l := &deadLog{path: path, lock: file}
+	locked, err := lockFile(file)
+	if err == nil && locked {
+		l.contents, err = read(path)
 	}
-	c, err := read(path)
-	switch {
-	case err != nil:
-		return err
-	case readOnly && len(c.frames) == 0:
-		return nil
-	case readOnly:
-		return ErrReadOnly
+	if err == nil && readOnly && len(l.frames) > 0 {
+		err = ErrReadOnly
 	}
-	if err := apply(c.frames); err != nil {
-		return err
+	if err != nil || !locked || readOnly {
+		file.Close()
+		return nil, err
 	}
-	if c.damage != "" {
-		if err := setAside(path); err != nil {
-			return err
-		}
+	return l, nil
+}
+
+// remove removes a log that was applied, unless it is damaged: then it sets it aside.
+func (l *deadLog) remove() error {
+	if l.damage != "" {
+		return setAside(l.path)
 	}
-	return remove(path)
+	return remove(l.path)
 }
 
 // contents is what a log has.
