@@ -32,8 +32,9 @@ type index struct {
 
 	mu  sync.Mutex // guards the fields below
 	out *os.File   // for appending, opened for the first line
+	in  *os.File   // for reading, opened for the first head
 
-	read  fs.FileInfo     // the file as far as it was read
+	read  fs.FileInfo     // identifies in
 	size  int64           // how far
 	last  tail            // the end of what was read
 	lines map[string]span // place of the last line of each run
@@ -112,7 +113,7 @@ func (x *index) length() (uint64, error) {
 	return uint64(info.Size()), nil
 }
 
-// close closes the file for appending; the next append opens it again.
+// close closes the files; they are opened again when they are needed.
 func (x *index) close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -120,6 +121,7 @@ func (x *index) close() {
 		_ = x.out.Close() // was written with a single call per line
 		x.out = nil
 	}
+	x.closeIn()
 }
 
 // head returns the last head of a run and its line. The error wraps fs.ErrNotExist if
@@ -134,7 +136,6 @@ func (x *index) head(run string) (*Head, []byte, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", indexName, err)
 	}
-	defer file.Close()
 	s, found := x.lines[run]
 	if !found {
 		return nil, nil, fs.ErrNotExist
@@ -159,7 +160,6 @@ func (x *index) heads(runs []string) map[string]*Head {
 	if err != nil {
 		return nil
 	}
-	defer file.Close()
 	if x.known == nil {
 		x.known = map[string]knownHead{}
 	}
@@ -193,11 +193,10 @@ func (x *index) heads(runs []string) map[string]*Head {
 func (x *index) marks() map[string]int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	file, err := x.refresh()
+	_, err := x.refresh()
 	if err != nil {
 		return nil
 	}
-	defer file.Close()
 	out := make(map[string]int64, len(x.lines))
 	for run, s := range x.lines {
 		out[run] = s.at
@@ -205,22 +204,26 @@ func (x *index) marks() map[string]int64 {
 	return out
 }
 
-// refresh opens the file and reads what was appended since the last time. The caller
-// holds mu and must close the file.
+// refresh reads what was appended since the last time. The caller holds mu and must not
+// close the file.
 func (x *index) refresh() (*os.File, error) {
-	file, err := regular.Open(x.path)
+	info, err := os.Stat(x.path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := file.Stat()
-	if err == nil && (x.read == nil || !os.SameFile(x.read, info) || info.Size() < x.size || !x.last.isIn(file)) { // new, or compacted
+	if x.in == nil || !os.SameFile(x.read, info) {
+		if info, err = x.reopen(); err != nil {
+			return nil, err
+		}
+	}
+	if info.Size() < x.size || !x.last.isIn(x.in) { // compacted, or another file
 		x.size, x.last, x.lines, x.known = 0, tail{}, map[string]span{}, nil
 	}
-	if err == nil && info.Size() > x.size {
+	if info.Size() > x.size {
 		b := make([]byte, info.Size()-x.size)
-		var n int
-		if n, err = file.ReadAt(b, x.size); errors.Is(err, io.EOF) {
-			err = nil
+		n, err := x.in.ReadAt(b, x.size)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
 		}
 		if n > 0 {
 			end := b[max(0, n-maxTail):n]
@@ -228,12 +231,33 @@ func (x *index) refresh() (*os.File, error) {
 		}
 		x.scan(b[:n])
 	}
+	return x.in, nil
+}
+
+// reopen opens the file for reading.
+func (x *index) reopen() (fs.FileInfo, error) {
+	x.closeIn()
+	file, err := regular.Open(x.path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
 	if err != nil {
 		file.Close()
 		return nil, err
 	}
-	x.read = info
-	return file, nil
+	if x.read == nil || !os.SameFile(x.read, info) {
+		x.size, x.last, x.lines, x.known = 0, tail{}, map[string]span{}, nil
+	}
+	x.in, x.read = file, info
+	return info, nil
+}
+
+func (x *index) closeIn() {
+	if x.in != nil {
+		x.in.Close()
+		x.in = nil
+	}
 }
 
 // scan notes the lines of b, the file's content from size on. The last line may still be
@@ -305,7 +329,6 @@ func (x *index) compact(dryRun bool) (freed int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer file.Close()
 	var kept []byte
 	for _, s := range slices.SortedFunc(maps.Values(x.lines), func(a, b span) int { return cmp.Compare(a.at, b.at) }) {
 		line := make([]byte, 1+s.size)
