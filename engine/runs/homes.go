@@ -3,8 +3,10 @@ package runs
 import (
 	"errors"
 	"os"
+	"strconv"
 	"sync"
 
+	"github.com/pexctl/pex/engine/failpoint"
 	"github.com/pexctl/pex/engine/journal"
 )
 
@@ -13,10 +15,23 @@ import (
 // with durability Async has its own, whose Close waits only for this session.
 type homes struct {
 	dir    string
-	shared bool // sessions with durability Sync share a commit log
+	shared bool  // sessions with durability Sync share a commit log
+	limit  int64 // of its segments; 0 = the default
 
 	mu   sync.Mutex
 	open map[journal.Durability]*sharedHome
+}
+
+// newHomes returns the homes of a service. In tests that kill pexctl, a command can have a
+// log, too, which it leaves behind.
+func newHomes(dir string, shared bool) *homes {
+	h := &homes{dir: dir, shared: shared, open: map[journal.Durability]*sharedHome{}}
+	if failpoint.On {
+		if limit, err := strconv.ParseInt(os.Getenv("PEX_COMMIT_LOG"), 10, 64); err == nil {
+			h.shared, h.limit = true, limit
+		}
+	}
+	return h
 }
 
 // sharedHome is a home with the number of sessions that use it.
@@ -47,7 +62,7 @@ func (h *homes) get(d journal.Durability) (_ *journal.Home, release func() error
 			return home, home.Close, nil
 		}
 		if h.shared {
-			home.ShareSyncs(0)
+			home.ShareSyncs(h.limit)
 		}
 		shared = &sharedHome{Home: home}
 		h.open[d] = shared

@@ -68,7 +68,7 @@ func Open(dir string, env Env) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{env: env, dir: dir, home: home, homes: &homes{dir: dir, shared: env.ShareSyncs, open: map[journal.Durability]*sharedHome{}}, ends: &endCache{was: map[string]cachedEnd{}}}, nil
+	return &Service{env: env, dir: dir, home: home, homes: newHomes(dir, env.ShareSyncs), ends: &endCache{was: map[string]cachedEnd{}}}, nil
 }
 
 // Close closes what sessions share. It must be called after the last session, and only of

@@ -31,6 +31,7 @@ var modes = map[string][]string{
 	"four at once":             {"--set", "executor.max_parallel_steps=4"},
 	"synced in the background": {"--set", "memory.durability=async"},
 	"synced at the end":        {"--set", "memory.durability=exit", "--set", "executor.max_parallel_steps=4"},
+	"with a commit log":        {"PEX_COMMIT_LOG=8192", "--set", "executor.max_parallel_steps=4"}, // as in a server
 }
 
 // Kill -9 at random times until the run is done: PEX_CRASH_KILLS says how often

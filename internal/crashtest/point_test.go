@@ -30,7 +30,12 @@ var beginnings = map[string]string{
 // Kill -9 at every named point: at its first passing and at later ones, in a
 // fresh run and in one that recovers, again and again.
 func TestKillsAtEveryPointLoseAndRepeatNothing(t *testing.T) {
-	sets := modes["four at once"]
+	for _, mode := range []string{"four at once", "with a commit log"} {
+		t.Run(mode, func(t *testing.T) { killAtEveryPoint(t, modes[mode]) })
+	}
+}
+
+func killAtEveryPoint(t *testing.T, sets []string) {
 	want := undisturbed(newWorld(t, sets...))
 	var mu sync.Mutex
 	var all figures

@@ -28,6 +28,7 @@ type world struct {
 	dir      string // spec, ledger and events
 	home     string
 	sets     []string // flags of run
+	env      []string // environment of all commands, in a build with failpoints
 	exists   bool     // its first session may have written its first record
 	sessions int
 	log      strings.Builder // of all sessions, for messages
@@ -54,9 +55,17 @@ func (f figures) String() string {
 
 const runID = "r"
 
+// newWorld returns a world whose runs have these flags. NAME=VALUE is for the environment.
 func newWorld(t testing.TB, sets ...string) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), sets: sets}
+	w := &world{t: t, dir: t.TempDir()}
+	for _, set := range sets {
+		if strings.HasPrefix(set, "PEX_") {
+			w.env = append(w.env, set)
+		} else {
+			w.sets = append(w.sets, set)
+		}
+	}
 	w.home = filepath.Join(w.dir, "home")
 	w.write("spec.yaml", w.read("testdata/spec.yaml"))
 	return w
@@ -131,13 +140,14 @@ type step struct {
 func (w *world) command(f fate, args ...string) *session {
 	w.sessions++
 	program := plain
-	if f.at != "" {
+	if f.at != "" || len(w.env) > 0 {
 		program = trapped
 	}
 	s := &session{events: filepath.Join(w.dir, fmt.Sprintf("events-%d.jsonl", w.sessions))}
 	s.Cmd = exec.Command(program, append(args, "-o", "json", "-q", "--home", w.home, "--events", s.events)...)
 	s.Dir, s.Stdout, s.Stderr = w.dir, &s.stdout, &s.stderr
 	s.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "TMPDIR=" + os.TempDir()}
+	s.Env = append(s.Env, w.env...)
 	if f.at != "" {
 		s.Env = append(s.Env, "PEX_FAILPOINT="+f.at)
 	}

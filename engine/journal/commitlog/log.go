@@ -23,7 +23,7 @@ type Options struct {
 // Disk is the file of a segment.
 type Disk = disk
 
-// flushDelay is how long a frame that nobody waits for may stay undurable.
+// flushDelay is how long a frame that no caller waits for may stay undurable.
 const flushDelay = 100 * time.Millisecond
 
 // Log is a log of this process. It is safe for concurrent use.
@@ -54,11 +54,11 @@ type Group struct {
 	err   error
 	block buffer
 	names []string // of its frames
-	soon  bool     // somebody waits
+	soon  bool     // a caller waits
 }
 
 // Add adds a frame to the group that is flushed next. It does not retain the bytes. The
-// group is flushed when somebody waits for it, or after 100 ms. The frames of a file must
+// group is flushed when a caller waits for it, or after 100 ms. The frames of a file must
 // be added in order and without gaps; if a group fails, all frames added to the log before
 // its failure was reported belong to it or fail as well.
 func (l *Log) Add(f *Frame) (*Group, error) {
@@ -126,7 +126,7 @@ func (g *Group) Done() <-chan struct{} { return g.done }
 // Err returns why a group failed that is done.
 func (g *Group) Err() error { return g.err }
 
-// claim notes that somebody waits for the group, and reports whether the caller must flush
+// claim notes that a caller waits for the group, and reports whether the caller must flush
 // it.
 func (g *Group) claim() bool {
 	l := g.log
@@ -140,7 +140,7 @@ func (g *Group) claim() bool {
 	return true
 }
 
-// flushLate flushes frames that nobody waits for.
+// flushLate flushes frames that no caller waits for.
 func (l *Log) flushLate() {
 	l.mu.Lock()
 	g := l.next
@@ -155,7 +155,7 @@ func (l *Log) flushAll() {
 	}
 }
 
-// flush makes the next group durable, and reports whether somebody waits for another one.
+// flush makes the next group durable, and reports whether a caller waits for another one.
 func (l *Log) flush() (more bool) {
 	l.mu.Lock()
 	g := l.next

@@ -114,8 +114,8 @@ func paths(first string) [2]string {
 	return [2]string{first, strings.TrimSuffix(first, firstSuffix) + secondSuffix}
 }
 
-// remove removes a log. The locked segment goes last: without it, nobody looks for the
-// other one.
+// remove removes a log. The locked segment is last: without it, Recover ignores the other
+// one.
 func remove(first string) error {
 	both := paths(first)
 	for _, path := range []string{both[1], both[0]} {

@@ -10,7 +10,7 @@ import (
 // hasLocks reports whether a file can be locked until its process ends.
 const hasLocks = false
 
-// lockDir returns an error: without flock, nobody knows whether the owner of a log has ended.
+// lockDir returns an error: without flock, it is unknown whether the owner of a log has ended.
 func lockDir(string) (unlock func(), err error) { return nil, errors.ErrUnsupported }
 
 func lockFile(*os.File) (locked bool, err error) { return false, errors.ErrUnsupported }
