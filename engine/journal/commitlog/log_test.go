@@ -7,10 +7,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/pexctl/pex/engine/journal/commitlog"
@@ -213,78 +211,6 @@ func TestAFrameNobodyWaitsForBecomesDurable(t *testing.T) {
 	}
 }
 
-// A segment with damage at any byte gives the frames before it. The damage is named, unless
-// it is in the last block, which a power loss may have cut short.
-func TestDamageAtEveryByte(t *testing.T) {
-	w := newWorld(t, commitlog.Options{})
-	var ends []int
-	for i := range 4 {
-		if err := w.add("a", fmt.Sprintf("line %d\n", i)).Wait(); err != nil {
-			t.Fatal(err)
-		}
-		ends = append(ends, 512*(i+2))
-	}
-	whole, err := os.ReadFile(filepath.Join(w.dir, "1.a"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for at := range ends[3] {
-		b := slices.Clone(whole[:8<<10])
-		b[at] ^= 0x40
-		frames, damaged := commitlog.Scan(b)
-		harmless := at%512 >= 32+1+1+1+1+1+7 // the padding of a block
-		switch {
-		case at < 512 && at >= 32, at >= 512 && harmless:
-			if len(frames) != 4 || damaged >= 0 {
-				t.Fatalf("byte %d: %d frames, damage at %d", at, len(frames), damaged)
-			}
-		case at < 512:
-			if len(frames) != 4 || damaged != 0 {
-				t.Fatalf("byte %d: %d frames, damage at %d", at, len(frames), damaged)
-			}
-		case at >= ends[2]:
-			if len(frames) != 3 || damaged >= 0 {
-				t.Fatalf("byte %d: %d frames, damage at %d", at, len(frames), damaged)
-			}
-		default:
-			if len(frames) != 3 || damaged != at/512*512 {
-				t.Fatalf("byte %d: %d frames, damage at %d", at, len(frames), damaged)
-			}
-		}
-	}
-}
-
-func TestADamagedLogIsKept(t *testing.T) {
-	w := newWorld(t, commitlog.Options{})
-	for range 3 {
-		if err := w.add("a", "x").Wait(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	dir := w.copied()
-	path := filepath.Join(dir, "1.a")
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b[1024+16] ^= 1
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	err = commitlog.Recover(dir, func(frames []commitlog.Frame) error { n = len(frames); return nil })
-	if err != nil || n != 2 {
-		t.Errorf("%d frames, %v", n, err)
-	}
-	damaged, err := commitlog.Damaged(dir)
-	if err != nil || len(damaged) != 1 || damaged[0].What != "1.a is damaged at byte 1024" || fmt.Sprint(damaged[0].Names) != "[a]" {
-		t.Errorf("%+v, %v", damaged, err)
-	}
-	if err := commitlog.Recover(dir, func([]commitlog.Frame) error { return errors.New("applied twice") }); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestAReadOnlyLogIsAnError(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root may write everything")
@@ -298,114 +224,6 @@ func TestAReadOnlyLogIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := commitlog.Recover(dir, func([]commitlog.Frame) error { return nil }); !errors.Is(err, commitlog.ErrReadOnly) {
-		t.Error(err)
-	}
-}
-
-// failing is a disk that fails.
-type failing struct {
-	commitlog.Disk
-	write, sync *error
-	size        int64 // writes beyond fail with ENOSPC; 0 = no limit
-}
-
-func (d failing) WriteAt(b []byte, at int64) (int, error) {
-	if *d.write != nil {
-		return 0, *d.write
-	}
-	if d.size > 0 && at+int64(len(b)) > d.size {
-		return 0, syscall.ENOSPC
-	}
-	return d.Disk.WriteAt(b, at)
-}
-
-func (d failing) Sync() error {
-	if *d.sync != nil {
-		return *d.sync
-	}
-	return d.Disk.Sync()
-}
-
-// A disk that has no more room than what the log took when it was opened does not end the
-// log: a group that does not fit fails, and the next one may fit.
-func TestAFullDiskFailsAGroup(t *testing.T) {
-	var none error
-	w := newWorld(t, commitlog.Options{Wrap: func(d commitlog.Disk) commitlog.Disk { return failing{d, &none, &none, 256 << 10} }})
-	for range 20 { // more than both segments have room for
-		if err := w.add("a", strings.Repeat("x", 100<<10)).Wait(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if w.checkpoints < 5 {
-		t.Errorf("%d checkpoints", w.checkpoints)
-	}
-	if err := w.add("b", strings.Repeat("x", 300<<10)).Wait(); !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
-	if err := w.add("c", "x").Wait(); err != nil {
-		t.Fatal(err)
-	}
-	err := commitlog.Recover(w.copied(), func(frames []commitlog.Frame) error {
-		if last := frames[len(frames)-1]; last.Name != "c" || string(last.Bytes) != "x" {
-			t.Errorf("the last frame is %.20q of %s", last.Bytes, last.Name)
-		}
-		if slices.ContainsFunc(frames, func(f commitlog.Frame) bool { return f.Name == "b" }) {
-			t.Error("the failed frame is in the log")
-		}
-		return nil
-	})
-	if err != nil {
-		t.Error(err)
-	}
-	if err := w.log.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-// After a failed sync, what was not acknowledged is not in the log, and the log has ended.
-func TestAFailedSyncEndsTheLog(t *testing.T) {
-	var none, broken error
-	w := newWorld(t, commitlog.Options{Wrap: func(d commitlog.Disk) commitlog.Disk { return failing{d, &none, &broken, 0} }})
-	if err := w.add("a", "one").Wait(); err != nil {
-		t.Fatal(err)
-	}
-	broken = syscall.EIO
-	if err := w.add("a", "two").Wait(); !errors.Is(err, syscall.EIO) {
-		t.Fatal(err)
-	}
-	if _, err := w.log.Add(&commitlog.Frame{Name: "b"}); !errors.Is(err, syscall.EIO) {
-		t.Error(err)
-	}
-	dir := w.copied()
-	if err := w.log.Close(); !errors.Is(err, syscall.EIO) {
-		t.Error(err)
-	}
-	if got := recovered(t, dir); got["a"] != "one" {
-		t.Error(got)
-	}
-}
-
-// After a failed checkpoint, the log is the only durable copy of what is in it.
-func TestAFailedCheckpointEndsTheLog(t *testing.T) {
-	w := newWorld(t, commitlog.Options{Limit: 4 << 10})
-	w.failing = syscall.ENOSPC
-	var err error
-	for range 20 {
-		g, aerr := w.log.Add(&commitlog.Frame{Name: "a", Bytes: make([]byte, 1000)})
-		if err = aerr; err == nil {
-			err = g.Wait()
-		}
-		if err != nil {
-			break
-		}
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
-	if err := w.log.Close(); !errors.Is(err, syscall.ENOSPC) {
-		t.Error(err)
-	}
-	if _, err := os.Stat(filepath.Join(w.dir, "1.a")); err != nil {
 		t.Error(err)
 	}
 }
@@ -438,36 +256,4 @@ func TestNothingToRecover(t *testing.T) {
 	if err := commitlog.Recover(filepath.Join(t.TempDir(), "none"), nil); err != nil || errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-}
-
-func FuzzScan(f *testing.F) {
-	dir := filepath.Join(f.TempDir(), "log")
-	log, err := commitlog.Open(dir, commitlog.Options{Checkpoint: func([]string) error { return nil }})
-	if err != nil {
-		f.Fatal(err)
-	}
-	for i := range 3 {
-		g, err := log.Add(&commitlog.Frame{Name: "run", Tag: 1, At: int64(4 * i), Bytes: []byte("text")})
-		if err != nil || g.Wait() != nil {
-			f.Fatal(err)
-		}
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "1.a"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(b[:4<<10])
-	f.Add(b[:1600])
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		frames, damaged := commitlog.Scan(b)
-		if damaged >= len(b) && len(b) > 0 {
-			t.Errorf("damage at byte %d of %d", damaged, len(b))
-		}
-		for _, f := range frames {
-			if f.At < 0 || len(f.Bytes) > len(b) {
-				t.Errorf("frame of %d bytes at %d", len(f.Bytes), f.At)
-			}
-		}
-	})
 }
