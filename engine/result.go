@@ -66,14 +66,14 @@ type DecisionRecord struct {
 	Result json.RawMessage `json:"result,omitempty"` // done: the tool's result
 }
 
-// ChangesRun reports whether the decision gave the run input: an edit, a text, the result of
-// a call, or a higher limit.
+// ChangesRun reports whether the decision gave the run input: an edit, a text, the reason of a
+// denial, the result of a call, or a higher limit.
 func (d *DecisionRecord) ChangesRun() bool {
 	switch d.Do {
-	case "edit", "done", "extend":
+	case "edit", "text", "done", "extend":
 		return true
 	}
-	return d.Do == "text" && !interrupt.Kind(d.Kind).Denies(d.Do)
+	return d.Do == "deny" && d.Reason != ""
 }
 
 // Usage is what a run used.

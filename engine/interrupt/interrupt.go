@@ -60,6 +60,14 @@ func (q Question) Restrict(rule Rule) Question {
 	return q
 }
 
+// CompiledRule returns Rule, or the zero Rule.
+func (q *Question) CompiledRule() Rule {
+	if q.Rule == nil {
+		return Rule{}
+	}
+	return *q.Rule
+}
+
 // RuleText returns the rule as a spec writes it; "" = none.
 func (q *Question) RuleText() string {
 	return Rule{Approvers: component.GuardRef{Source: q.Approvers}, FourEyes: q.FourEyes}.String()

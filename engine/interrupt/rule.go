@@ -42,7 +42,7 @@ func (r Rule) Or(other Rule) Rule {
 // Authors are the actors whose input a run contains.
 type Authors struct {
 	Started Actor   // the zero Actor is unknown
-	Changed []Actor // edited a call or a plan, answered with text, supplied a result, or raised a limit
+	Changed []Actor // see engine.DecisionRecord.ChangesRun; and who sent a message
 }
 
 // Check returns nil if the rule lets by answer the question at path. env has the

@@ -144,9 +144,10 @@ func authorsOf(ctx context.Context, r *Run) []engine.Actor {
 	}
 	authors = append(authors, started)
 	add := func(by *engine.Actor) {
-		if by != nil {
-			authors = append(authors, by.Identity())
+		if by == nil {
+			by = &engine.Actor{} // unknown
 		}
+		authors = append(authors, by.Identity())
 	}
 	res := r.Show(ctx)
 	for i := range res.Decisions {

@@ -141,3 +141,30 @@ func TestAForkHasTheAuthorsOfItsRun(t *testing.T) {
 		t.Errorf("started by %v, authors %v", in.By, in.Authors)
 	}
 }
+
+// The author of a change of the parent may be unknown, as in old journals. The fork must not take
+// it for one without changes: then nobody passes a rule with four_eyes.
+func TestAForkHasUnknownAuthorsOfItsParent(t *testing.T) {
+	w := newWorld(t, approved)
+	s := w.open()
+	w.finish(w.start(s, "r-1"))
+	w.resume(s.As(engine.Actor{}), "r-1", runs.ResumeOptions{Answers: []runs.Answer{{Value: `edit:{"n":1}`}}})
+	session, err := s.Fork(t.Context(), "r-1", runs.Fork{
+		RunID: "r-2",
+		Compile: func(parent engine.Start, _ []string) (*engine.Program, *engine.Origin, error) {
+			p, err := w.program(string(parent.Program))
+			p.Source = []byte(`{"approvers":"true"}`)
+			return p, parent.Input.Origin, err
+		},
+		Inputs: func(_ *engine.Program, given map[string]any) (map[string]any, error) { return given, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := session.Input.Authors; len(got) != 2 || !got[0].IsZero() || !got[1].IsZero() {
+		t.Errorf("%+v, want who started it and who edited it, both unknown", got)
+	}
+	if err := session.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

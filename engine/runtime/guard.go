@@ -105,7 +105,8 @@ func (s *scope) fire(g *engine.Guard, call *interrupt.Question) (v engine.Verdic
 }
 
 // interrupt asks a human whether the run may continue. Before a tool call the question
-// shows the call and a denial denies only that call; elsewhere a denial ends the run.
+// shows the call and a denial denies only that call; elsewhere a denial ends the run. The
+// rule of the guard is added to call.
 func (s *scope) interrupt(g *engine.Guard, call *interrupt.Question, end stop.Reason) (v engine.Verdict, on bool, err error) {
 	plain := interrupt.Question{Kind: interrupt.Guard, Question: end.Message} // the question that version 0.1.0 asked before a tool call
 	q, old := plain, (*interrupt.Question)(nil)
@@ -120,6 +121,9 @@ func (s *scope) interrupt(g *engine.Guard, call *interrupt.Question, end stop.Re
 		}
 	}
 	d, asOld, err := s.askCompatible("guard."+g.Name, q.Restrict(g.Rule), old, about)
+	if call != nil {
+		*call = call.Restrict(call.CompiledRule().Or(g.Rule))
+	}
 	if err != nil || d.Approved() {
 		return engine.Verdict{}, err == nil, err
 	}

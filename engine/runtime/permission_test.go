@@ -228,3 +228,71 @@ func TestRulesHoldForUnknownOutcomes(t *testing.T) {
 		}
 	}
 }
+
+// The rule of a guard that asked about a call holds for the decision about its unknown outcome.
+func TestTheRuleOfAGuardHoldsForUnknownOutcomes(t *testing.T) {
+	paid := 0
+	pay := funcTool{tool.WriteEffect, func(context.Context, *tool.Call) (*tool.Output, error) {
+		paid++
+		return &tool.Output{Text: "paid"}, nil
+	}}
+	var recs []tool.Record
+	p := program(map[string]nodeFunc{"a": callTool("pay", 1, false, &recs)})
+	always := component.GuardRef{Source: "true"}
+	always.Bind(func(map[string]any) (bool, error) { return true, nil })
+	p.Guards = []engine.Guard{
+		{Name: "finance", At: engine.BeforeTool, Do: engine.GuardInterrupt, When: always, Rule: rules["both"]},
+		{Name: "look", At: engine.BeforeTool, Do: engine.GuardInterrupt, When: always},
+	}
+	j := &journal.Memory{}
+	in := question()
+	in.By = &ines
+	session := func(o runtime.Options, people interrupt.Responder) *engine.Result {
+		o.Journal = j
+		return runtime.Run(t.Context(), p, in, engine.Host{Tools: []tool.Binding{named("pay", pay)}, Responder: people}, o)
+	}
+	session(runtime.Options{}, &shared{"approve", finance, map[string]bool{}})
+	for i, r := range j.Records {
+		if r.Kind == journal.Intent && r.Path == "tool.0" {
+			j.Records = j.Records[:i+1] // it crashed during the call
+			break
+		}
+	}
+	for _, how := range []string{"redo", `done:"paid"`, "skip"} {
+		res := session(runtime.Options{By: support, Resolve: map[string]string{"tool.0": how}}, nil)
+		if res.StopReason.Code != stop.NeedsReview || len(res.Interrupts) != 1 || !res.Interrupts[0].FourEyes || paid != 1 {
+			t.Fatalf("%s by someone who may not approve it: %v, %+v, paid %d times", how, res.StopReason, res.Interrupts, paid)
+		}
+	}
+	if res := session(runtime.Options{By: oidc, Resolve: map[string]string{"tool.0": "redo"}}, nil); res.Status != stop.RunCompleted || paid != 2 {
+		t.Errorf("%v, paid %d times", res.StopReason, paid)
+	}
+}
+
+// With four eyes, who denied a call with a reason has told the model what to do instead, and
+// cannot approve what it does then.
+func TestTheReasonOfADenialChangesTheRun(t *testing.T) {
+	for typed, may := range map[string]bool{"deny": true, "deny: pay mallory": false, "pay mallory": false} {
+		var recs []tool.Record
+		pay := funcTool{tool.WriteEffect, func(context.Context, *tool.Call) (*tool.Output, error) {
+			return &tool.Output{Text: "paid"}, nil
+		}}
+		spec := &tool.Spec{Name: "pay", Approval: component.GuardRef{Source: "always"}, Rule: rules["four eyes"]}
+		p := program(map[string]nodeFunc{"a": callTool("pay", 2, false, &recs)})
+		in := question()
+		in.By = &ines
+		h := engine.Host{Tools: []tool.Binding{{Spec: spec, Tool: pay}}}
+		j := &journal.Memory{}
+		give := func(by engine.Actor, path, typed string) *engine.Result {
+			return runtime.Run(t.Context(), p, in, h, runtime.Options{Journal: j, By: by, Answers: map[string]json.RawMessage{path: encodeAnswer(t, typed)}})
+		}
+		give(finance, "", "")
+		give(finance, "tool.0.approval", typed)
+		if res := give(finance, "tool.1.approval", "approve"); (res.Status == stop.RunCompleted) != may {
+			t.Errorf("%s: %v, %+v", typed, res.StopReason, res.Decisions)
+		}
+		if res := give(oidc, "tool.1.approval", "approve"); res.Status != stop.RunCompleted {
+			t.Errorf("%s: someone else: %v", typed, res.StopReason)
+		}
+	}
+}

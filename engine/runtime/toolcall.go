@@ -46,8 +46,9 @@ type toolRun struct {
 	inv        engine.Invocation
 	tool       *BoundTool // nil = no such tool
 	rec        tool.Record
-	reusedKey  string // idempotency key of an identical earlier call that may have taken effect
-	attempts   int    // calls made of the tool
+	reusedKey  string         // idempotency key of an identical earlier call that may have taken effect
+	guarded    interrupt.Rule // of the guards that asked about the call
+	attempts   int            // calls made of the tool
 	hasWritten bool
 	replan     error              // a guard's request for a new plan, before the call
 	running    engine.ToolCalled  // the call while it is in run.inFlight
@@ -136,7 +137,9 @@ func (c *toolRun) passesGuards(name string) (bool, error) {
 	if len(c.s.r.program.Guards) == 0 {
 		return true, nil
 	}
-	v, err := c.guardScope(name).guards(engine.BeforeTool, c.env, &interrupt.Question{Tool: c.rec.Tool, Args: c.rec.Args})
+	q := interrupt.Question{Tool: c.rec.Tool, Args: c.rec.Args}
+	v, err := c.guardScope(name).guards(engine.BeforeTool, c.env, &q)
+	c.guarded = c.guarded.Or(q.CompiledRule())
 	switch {
 	case err != nil:
 		return false, err

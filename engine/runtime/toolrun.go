@@ -110,7 +110,7 @@ func (c *toolRun) recordOutcome(out segmentResult, err error) error {
 // tool asks humans or needs an embedding grant.
 func (c *toolRun) effect(name string, answers []qa, allowed int) kernel.Effect[segmentResult] {
 	s, t := c.s, c.tool
-	if rule := t.rule(); !rule.IsZero() && t.effect() == tool.WriteEffect {
+	if rule := t.rule().Or(c.guarded); !rule.IsZero() && t.effect() == tool.WriteEffect {
 		s.r.restrict(joinPath(s.Path(), name), rule, interrupt.Review, c.asked())
 	}
 	e := kernel.Effect[segmentResult]{

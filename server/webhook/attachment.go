@@ -50,7 +50,7 @@ func (b *Outbox) Attach(ctx context.Context, in engine.Input, isNew bool) (*Atta
 		}
 		b.runs[r.id] = r
 		for name := range missing {
-			if s := b.d.senders[name]; s != nil {
+			if s := b.d.senders[name]; s != nil && s.hook.takes(b.Name, r.agent) {
 				r.add(s, a.at)
 			} else {
 				b.ledger.end(r.id, name)

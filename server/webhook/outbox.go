@@ -66,7 +66,7 @@ func (b *Outbox) adopt() error {
 	var errs []error
 	for _, r := range b.runs {
 		for name, x := range r.streams {
-			if s := b.d.senders[name]; s != nil {
+			if s := b.d.senders[name]; s != nil && s.hook.takes(b.Name, r.agent) {
 				x.move(s)
 			} else {
 				x.remove()
@@ -91,7 +91,7 @@ func (b *Outbox) read() {
 			r = &run{box: b, id: id, agent: e.agent, streams: map[string]*stream{}}
 		}
 		for hook, at := range e.done {
-			if s := b.d.senders[hook]; s != nil {
+			if s := b.d.senders[hook]; s != nil && s.hook.takes(b.Name, e.agent) {
 				r.add(s, at)
 				b.runs[id] = r
 			} else {

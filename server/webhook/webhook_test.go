@@ -285,3 +285,41 @@ func TestTwoServersWithOneHome(t *testing.T) {
 		w.stop()
 	})
 }
+
+// A hook that no longer takes the runs of an agent or a tenant gets nothing more of them, not
+// even what was pending.
+func TestANarrowedHookGetsNothingOfOtherRuns(t *testing.T) {
+	for _, narrow := range []func(*webhook.Hook){
+		func(h *webhook.Hook) { h.Agents = []string{"else"} },
+		func(h *webhook.Hook) { h.Tenants = []string{"else"} },
+	} {
+		for _, restart := range []bool{false, true} {
+			w := newWorld(t)
+			w.respond = func(int, delivery) *http.Response { return status(http.StatusBadGateway) }
+			w.start(w.hook("a"))
+			s := w.session("r-1", "desk", true)
+			s.event(engine.RunStarted, interrupt)
+			before := len(w.until("a", 1))
+			narrowed := w.hook("a")
+			narrow(narrowed)
+			w.mu.Lock()
+			w.respond = nil
+			w.mu.Unlock()
+			if restart {
+				s.Close()
+				w.stop()
+				w.start(narrowed)
+				s = w.session("r-1", "desk", false)
+			} else if err := w.dispatcher.SetHooks([]*webhook.Hook{narrowed}); err != nil {
+				t.Fatal(err)
+			}
+			s.event(interrupt, engine.RunCompleted)
+			s.Close()
+			w.idle()
+			w.stop()
+			if got := w.received("a"); len(got) != before {
+				t.Errorf("restart %v: %s", restart, names(got[before:]))
+			}
+		}
+	}
+}
