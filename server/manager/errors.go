@@ -60,7 +60,7 @@ func (e *CostLimitError) Error() string {
 	if e.Most.Known() {
 		return fmt.Sprintf("the run may cost up to %s, more than the %s per day of this tenant; lower limits.max_cost", usd(e.Most.Most), usd(e.Limit))
 	}
-	return fmt.Sprintf("the cost of %s has no limit (%s), and this server limits the cost per day; set limits.max_cost", e.Agent, e.Most.Unbounded)
+	return fmt.Sprintf("the maximum cost of %s is unknown (%s), and this server limits the cost per day; set limits.max_cost, which needs the price of each LLM", e.Agent, e.Most.Unbounded)
 }
 
 func usd(amount float64) string { return fmt.Sprintf("$%.4f", amount) }

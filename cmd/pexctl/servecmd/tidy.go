@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/engine/costbound"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/server/manager"
 )
 
 // tidyInterval is how often the server deletes runs.
@@ -61,9 +62,9 @@ func (d *daemon) warnOfUnknownCosts() {
 		return
 	}
 	for _, a := range d.agents.All() {
-		most := costbound.Bound(a.Program, costbound.Options{}).Limited.Cost
-		if most.Exceeds(limit) {
-			d.log.Warn("requests need a lower limits.max_cost, because of limits.per_tenant.cost_per_day", "agent", a.Name, "worst_case", most)
+		if most := costbound.Bound(a.Program, costbound.Options{}).Limited.Cost; most.Exceeds(limit) {
+			why := &manager.CostLimitError{Agent: a.Program.Name, Most: most, Limit: limit}
+			d.log.Warn("limits.per_tenant.cost_per_day rejects the runs of an agent", "agent", a.Name, "reason", why)
 		}
 	}
 }
