@@ -56,14 +56,14 @@ func (f *finalizer) Run(s engine.Scope) error {
 	if err != nil {
 		return err
 	}
-	heard := hearing(len(x.v.State.UserMessages))
+	have := delivered(len(x.v.State.UserMessages))
 	for n := 1; ; n++ {
-		messages = heard.extend(s, messages)
+		messages = have.extend(s, messages)
 		r, err := s.Model(attemptPath("model", n), f.call(program, messages))
 		if err != nil {
 			return err
 		}
-		heard.sent(s, false)
+		have.markSeen(s, false)
 		reply := model.Message{Role: model.Assistant, Text: model.Text{r.Text}, Reply: r}
 		s.Record(engine.MessagesAdded{System: messages[0].Text, Messages: []model.Message{messages[len(messages)-1], reply}})
 		if r.Stop == model.Refusal || r.Stop == model.ContentFiltered || r.Stop == model.Guardrail {
@@ -73,7 +73,7 @@ func (f *finalizer) Run(s engine.Scope) error {
 		if wrong == "" && a.Text == "" {
 			wrong = "the answer is empty"
 		}
-		if wrong == "" && x.v.Stop == nil && heard.behind(s) {
+		if wrong == "" && x.v.Stop == nil && have.lacks(s) {
 			messages = append(messages, reply, model.Message{Role: model.User, Text: model.Text{reconsider}})
 			continue
 		}

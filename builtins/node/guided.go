@@ -56,7 +56,7 @@ func (a *attempt) arguments(s engine.Scope, v *engine.View, t string) (args json
 		return json.RawMessage("{}"), nil, nil
 	}
 	defs := toolDefs([]tool.Info{info})
-	a.heard = hearing(len(v.State.UserMessages))
+	a.delivered = delivered(len(v.State.UserMessages))
 	d := newTranscript(a.x.opening(v, a.st), defs)
 	if err := d.compact(s, a); err != nil {
 		return nil, nil, err
@@ -66,7 +66,7 @@ func (a *attempt) arguments(s engine.Scope, v *engine.View, t string) (args json
 	if err != nil || r == nil {
 		return nil, nil, err
 	}
-	a.heard.sent(s, false)
+	a.delivered.markSeen(s, false)
 	d.record(s, messages[len(messages)-1], model.Message{Role: model.Assistant, Text: textOf(r.Text), Calls: r.Calls, Reply: r})
 	for _, c := range r.Calls {
 		if c.Name == t {

@@ -44,13 +44,13 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 	step := s
 	for turn := 1; turn <= limits.ExecutorMaxIterations; turn++ {
 		s := step.Child(turnName(turn))
-		a.hear(s, d)
+		a.addMessages(s, d)
 		r, err := a.turn(s, d, defs)
 		if err != nil || r == nil {
 			d.record(step)
 			return err
 		}
-		a.heard.sent(s, false)
+		a.delivered.markSeen(s, false)
 		got := a.checkFinalReport(step, p.read(r, turn), r, turn)
 		calls := got.calls
 		switch {
@@ -85,17 +85,17 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 	return nil
 }
 
-// hear adds the user's messages that arrived since the last call to the conversation.
-func (a *attempt) hear(s engine.Scope, d *transcript) {
-	if news := a.heard.news(s); len(news) > 0 {
-		d.grow(append(d.sent, newsMessage(news)))
+// addMessages adds the user's messages that arrived since the last call to the conversation.
+func (a *attempt) addMessages(s engine.Scope, d *transcript) {
+	if added := a.delivered.next(s); len(added) > 0 {
+		d.grow(append(d.sent, turnMessage(added)))
 	}
 }
 
 // mustReconsider reports whether a message arrived that no later step or node would see.
 func (a *attempt) mustReconsider(s engine.Scope) bool {
 	v := s.View()
-	return a.heard.behind(s) && a.x.isLast(&v, a.st)
+	return a.delivered.lacks(s) && a.x.isLast(&v, a.st)
 }
 
 // requestAgain adds an invalid reply and the request for another one to the conversation.
@@ -108,7 +108,7 @@ func (a *attempt) requestAgain(s engine.Scope, d *transcript, r *model.Reply, wh
 // open returns the conversation of a step and what its loop needs of the program.
 func (a *attempt) open(s engine.Scope, p protocol) (d *transcript, defs []model.ToolDef, limits *engine.Limits) {
 	v := s.View()
-	a.heard = hearing(len(v.State.UserMessages))
+	a.delivered = delivered(len(v.State.UserMessages))
 	opening, defs := p.open(a.x.opening(&v, a.st), a.x.StepTools(v))
 	return newTranscript(opening, defs), defs, &v.Program.Limits
 }

@@ -25,8 +25,8 @@ type attempt struct {
 	rec        plan.StepRecord
 	hadEffects bool // a write effect ran or may have run
 
-	heard   hearing
-	repairs int // how often its report was requested again because it did not match the output schema
+	delivered delivered
+	repairs   int // how often its report was requested again because it did not match the output schema
 }
 
 // step runs one step: its attempts, the verification and the guards after it. The record

@@ -207,7 +207,7 @@ func (d *transcript) Drop(n int, r engine.Recap) (undo func()) {
 	earlier, turns := d.split()
 	dropped := min(n, len(earlier))
 	task := d.sent[d.task]
-	task.Text = withNews(task.Text, turns[:n-dropped])
+	task.Text = withTurnMessages(task.Text, turns[:n-dropped])
 	earlier, turns = earlier[dropped:], turns[n-dropped:]
 	within := d.recap > d.task
 	var recap []model.Message

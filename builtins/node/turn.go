@@ -21,13 +21,13 @@ type turn struct {
 	nodeID      string // ID of the node that asks
 	format      string
 	planRepairs int // repair requests left for invalid plans
-	heard       hearing
+	delivered   delivered
 	last        bool // an answer is required; steps are not checked, because nothing will run them
 }
 
 func planTurn(x *values) turn {
 	rules := x.plan()
-	return turn{program: x.v.Program, nodeID: x.nodeID, format: rules.Format, planRepairs: rules.MaxRepairs, heard: hearing(len(x.v.State.UserMessages))}
+	return turn{program: x.v.Program, nodeID: x.nodeID, format: rules.Format, planRepairs: rules.MaxRepairs, delivered: delivered(len(x.v.State.UserMessages))}
 }
 
 // outcome is a usable reply: steps or an answer.
@@ -53,15 +53,15 @@ func (t turn) ask(s engine.Scope, role, llm string, messages []model.Message) (o
 		answers = out.MaxAttempts
 	}
 	for n := 1; ; n++ {
-		messages = t.heard.extend(s, messages)
+		messages = t.delivered.extend(s, messages)
 		r, err := s.Model(attemptPath("model", n), planCall(t.program, role, llm, t.format, messages))
 		if err != nil {
 			return outcome{}, err
 		}
-		t.heard.sent(s, true)
+		t.delivered.markSeen(s, true)
 		recordExchange(s, messages, r)
 		out, bad, err := t.read(s, r)
-		if err == nil && bad.text == "" && out.answer != nil && t.heard.behind(s) {
+		if err == nil && bad.text == "" && out.answer != nil && t.delivered.lacks(s) {
 			messages = again(messages, r, reconsider)
 			continue
 		}

@@ -49,59 +49,60 @@ func appendMessages(text model.Text, messages []engine.UserMessage) model.Text {
 	return append(slices.Clip(text), gap, userMessagesIntro, listMessages(messages), "\n")
 }
 
-// hearing is how many of the user's messages a conversation contains.
-type hearing int
+// delivered is how many of the user's messages a conversation contains.
+type delivered int
 
-// news returns the messages that arrived since, and counts them as part of the
+// next returns the messages that arrived since, and counts them as part of the
 // conversation.
-func (h *hearing) news(s engine.Scope) []engine.UserMessage {
+func (n *delivered) next(s engine.Scope) []engine.UserMessage {
 	v := s.View()
-	news := v.State.UserMessages[min(int(*h), len(v.State.UserMessages)):]
-	*h += hearing(len(news))
-	return news
+	added := v.State.UserMessages[min(int(*n), len(v.State.UserMessages)):]
+	*n += delivered(len(added))
+	return added
 }
 
-// behind reports whether a message arrived since.
-func (h hearing) behind(s engine.Scope) bool {
+// lacks reports whether a message arrived since.
+func (n delivered) lacks(s engine.Scope) bool {
 	v := s.View()
-	return len(v.State.UserMessages) > int(h)
+	return len(v.State.UserMessages) > int(n)
 }
 
-// sent records that a model was sent the conversation.
-func (h hearing) sent(s engine.Scope, reviewed bool) {
-	if h > 0 {
-		s.Record(engine.MessagesSeen{Count: int(h), Reviewed: reviewed})
+// markSeen records that a model was sent the conversation. reviewed reports that it was the
+// planner's or reflector's.
+func (n delivered) markSeen(s engine.Scope, reviewed bool) {
+	if n > 0 {
+		s.Record(engine.MessagesSeen{Count: int(n), Reviewed: reviewed})
 	}
 }
 
 // extend adds the messages that arrived since to the last message of a conversation, which
 // is the user's and has not been sent.
-func (h *hearing) extend(s engine.Scope, messages []model.Message) []model.Message {
-	news := h.news(s)
-	if len(news) == 0 {
+func (n *delivered) extend(s engine.Scope, messages []model.Message) []model.Message {
+	added := n.next(s)
+	if len(added) == 0 {
 		return messages
 	}
 	messages = slices.Clone(messages)
 	last := &messages[len(messages)-1]
-	last.Text = appendMessages(last.Text, news)
+	last.Text = appendMessages(last.Text, added)
 	return messages
 }
 
-// newsMessage returns messages as a message of their own, after tool results.
-func newsMessage(news []engine.UserMessage) model.Message {
-	return model.Message{Role: model.User, Text: model.Text{userMessagesIntro, listMessages(news), "\n"}}
+// turnMessage returns messages that arrived during a step as a message after its tool
+// results.
+func turnMessage(added []engine.UserMessage) model.Message {
+	return model.Message{Role: model.User, Text: model.Text{userMessagesIntro, listMessages(added), "\n"}}
 }
 
-// isNewsMessage reports whether a message is a newsMessage.
-func isNewsMessage(m model.Message) bool {
+func isTurnMessage(m model.Message) bool {
 	return m.Role == model.User && len(m.Text) > 0 && m.Text[0] == userMessagesIntro
 }
 
-// withNews appends the newsMessages of turns to the text of a step.
-func withNews(text model.Text, turns [][]model.Message) model.Text {
+// withTurnMessages appends the turnMessages of turns to the text of a step.
+func withTurnMessages(text model.Text, turns [][]model.Message) model.Text {
 	for _, turn := range turns {
 		for _, m := range turn {
-			if isNewsMessage(m) {
+			if isTurnMessage(m) {
 				text = append(append(slices.Clip(text), "\n"), m.Text...)
 			}
 		}
@@ -109,5 +110,5 @@ func withNews(text model.Text, turns [][]model.Message) model.Text {
 	return text
 }
 
-// reconsider is the request for another answer after a message arrived.
+// reconsider requests another answer after a message arrived.
 const reconsider = "The user sent a message before your reply arrived. Take it into account and reply again in the same format."

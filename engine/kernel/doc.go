@@ -5,6 +5,7 @@
 //	Run -> main(Scope) -> Do/Ask/Sleep: add an intent to the tick; the branch waits
 //	all branches wait  -> commit the tick, start its effects
 //	a result arrives   -> add it to the next tick; its branch continues
+//	a message arrives  -> add it to the tick while all branches wait; wake none of them
 //	replay             -> the same, with results from the journal, in its order
 //
 // Branches are coroutines. One runs at a time and one event is delivered at a time, so

@@ -205,7 +205,7 @@ func (r *run) deliverMessages(deferred bool) (*journal.Ticket, error) {
 		if stored, errs[i] = r.messages.check(d.message); !stored && errs[i] == nil {
 			rec := d.message.record(r.stampBy(d.message.By))
 			rec.Deferred = deferred
-			r.say(rec)
+			r.journalMessage(rec)
 		}
 	}
 	t, err := r.flush()
@@ -215,8 +215,8 @@ func (r *run) deliverMessages(deferred bool) (*journal.Ticket, error) {
 	return t, err
 }
 
-// say journals a message and delivers it.
-func (r *run) say(rec journal.Record) {
+// journalMessage journals a message and delivers it.
+func (r *run) journalMessage(rec journal.Record) {
 	r.add(rec)
 	r.receive(&rec)
 }
@@ -257,7 +257,7 @@ func (r *run) carryOverMessages(void []journal.Record) {
 	for i := range void {
 		if rec := void[i]; rec.Kind == journal.Said {
 			rec.Deferred = true
-			r.say(rec)
+			r.journalMessage(rec)
 		}
 	}
 }

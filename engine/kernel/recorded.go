@@ -72,8 +72,8 @@ func (q *rankedEffects) pop() *effect {
 // were requested before them are, and the outcomes that were delivered before them are. If
 // the run differs from the recorded one, they arrive before a later outcome.
 func (r *run) replayMessages() {
-	for len(r.toReceive) > 0 {
-		m := &r.toReceive[0]
+	for len(r.recordedMessages) > 0 {
+		m := &r.recordedMessages[0]
 		if next := r.replayQueue.first(); !r.hasPlace(m) && (next == nil || next.rank < m.Record.Seq) {
 			return
 		}
@@ -83,20 +83,20 @@ func (r *run) replayMessages() {
 
 // replayMessagesWith delivers the next recorded messages that were delivered with a record.
 func (r *run) replayMessagesWith(belongs func(*RecordedMessage) bool) {
-	for len(r.toReceive) > 0 && r.toReceive[0].Record.Deferred && belongs(&r.toReceive[0]) {
+	for len(r.recordedMessages) > 0 && r.recordedMessages[0].Record.Deferred && belongs(&r.recordedMessages[0]) {
 		r.replayMessage(true)
 	}
 }
 
 // replayMessage delivers the next recorded message unless an earlier session did.
 func (r *run) replayMessage(deferred bool) {
-	rec := r.toReceive[0].Record
-	r.toReceive = r.toReceive[1:]
+	rec := r.recordedMessages[0].Record
+	r.recordedMessages = r.recordedMessages[1:]
 	m := MessageOf(rec)
 	if _, stored := r.messages[m.ID]; !stored {
 		said := m.record(stampOf(rec))
 		said.Deferred = deferred
-		r.say(said)
+		r.journalMessage(said)
 	}
 }
 

@@ -33,25 +33,25 @@ type run struct {
 	fatal  error        // ends the session
 	closed bool         // the session has ended and branches are unwinding
 
-	paths         map[string]struct{} // paths of all effects
-	keyBuf        []byte              // of the last effect's key
-	recorded      map[string]*effect  // open effects by path during a replay
-	open          effectList          // in issue order
-	toStart       []*effect           // effects to start once the tick is committed
-	questions     []*effect
-	resolvedBy    map[string]*stamp // permitted decisions about writes in doubt, by path
-	inheritedDone bool              // open effects of earlier sessions were handled
-	carriedOver   []*journal.Record // outcomes from voided records to deliver
-	replayQueue   rankedEffects     // effects with recorded outcomes
-	cancelled     bool              // the run is cancelled: writes in doubt stay undecided
-	cutWrites     bool              // waits for writes were cut since the last failUnstarted
-	working       int               // started effects that a branch waits for
-	timeouts      int               // started timers of Timeout
-	messages      messages          // received so far
-	toReceive     []RecordedMessage // of Recorded, not delivered yet
-	yielding      []*effect         // yields of branches, in the order in which they continue
-	virtual       virtualQueue
-	issued        uint64
+	paths            map[string]struct{} // paths of all effects
+	keyBuf           []byte              // of the last effect's key
+	recorded         map[string]*effect  // open effects by path during a replay
+	open             effectList          // in issue order
+	toStart          []*effect           // effects to start once the tick is committed
+	questions        []*effect
+	resolvedBy       map[string]*stamp // permitted decisions about writes in doubt, by path
+	inheritedDone    bool              // open effects of earlier sessions were handled
+	carriedOver      []*journal.Record // outcomes from voided records to deliver
+	replayQueue      rankedEffects     // effects with recorded outcomes
+	cancelled        bool              // the run is cancelled: writes in doubt stay undecided
+	cutWrites        bool              // waits for writes were cut since the last failUnstarted
+	working          int               // started effects that a branch waits for
+	timeouts         int               // started timers of Timeout
+	messages         messages          // received so far
+	recordedMessages []RecordedMessage // of Recorded, not delivered yet
+	yielding         []*effect         // yields of branches, in the order in which they continue
+	virtual          virtualQueue
+	issued           uint64
 
 	now      time.Duration // active time of the last delivered record
 	inactive time.Duration // time without a session until the last decision
@@ -104,7 +104,7 @@ func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error
 	defer cancel()
 	defer r.end() // also if node code calls runtime.Goexit
 	if rec, ok := o.Recorded.(RecordedMessages); ok {
-		r.toReceive = rec.Messages()
+		r.recordedMessages = rec.Messages()
 	}
 	if o.Inbox != nil {
 		o.Inbox.attach(r.signal)

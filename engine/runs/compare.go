@@ -82,7 +82,7 @@ func fields(a, b *Run, ra, rb *engine.Result) []Field {
 	figures := func(r *Run, res *engine.Result) []string {
 		u := res.Usage
 		return []string{
-			strings.TrimSpace(res.Spec.Name + " " + res.Spec.Version), res.Spec.Digest, Question(r.Start.Input), said(res),
+			strings.TrimSpace(res.Spec.Name + " " + res.Spec.Version), res.Spec.Digest, Question(r.Start.Input), messageTexts(res),
 			string(res.Status), string(res.StopReason.Code), strconv.Itoa(res.Plan.Version), strconv.Itoa(len(res.Steps)),
 			strconv.Itoa(u.ModelCalls), strconv.Itoa(u.ToolCalls), strconv.Itoa(u.Input), strconv.Itoa(u.Output), dollars(u.CostUSD),
 		}
@@ -100,8 +100,8 @@ func fields(a, b *Run, ra, rb *engine.Result) []Field {
 	return out
 }
 
-// said returns the texts of the messages to a run, on one line.
-func said(res *engine.Result) string {
+// messageTexts returns the texts of the messages to a run, on one line.
+func messageTexts(res *engine.Result) string {
 	var texts []string
 	for _, m := range res.Messages {
 		texts = append(texts, strings.Join(strings.Fields(m.Text), " "))
