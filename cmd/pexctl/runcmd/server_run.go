@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,8 +78,11 @@ func (s *serverRuns) upload(paths []string) (out []apiclient.File, err error) {
 		if _, ok := errors.AsType[*fs.PathError](err); ok {
 			return nil, failure.Usagef("--file: %w", err)
 		}
+		if e, ok := errors.AsType[*apiclient.Error](err); ok && e.Status == http.StatusRequestEntityTooLarge {
+			return nil, failure.WithHintf(failure.Usagef("--file %s: %w", path, e), "limits.upload of the server file is the maximum")
+		}
 		if err != nil {
-			return nil, s.fail(fmt.Errorf("--file %s: %w", path, err))
+			return nil, s.fail(err)
 		}
 		out = append(out, apiclient.File{Name: name, Artifact: id})
 	}
