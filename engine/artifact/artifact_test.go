@@ -126,6 +126,37 @@ func TestTheTotalSizeIsLimited(t *testing.T) {
 	}
 }
 
+// Incomplete uploads do not take more space than the store may have, however large they are.
+func TestIncompleteUploadsAreLimited(t *testing.T) {
+	s := artifact.Open(t.TempDir(), 100)
+	first, write := io.Pipe()
+	done := make(chan error)
+	go func() {
+		_, _, err := s.Put(first)
+		done <- err
+	}()
+	for range 60 {
+		if _, err := write.Write([]byte("a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := s.Put(bytes.NewReader(make([]byte, 50))); !errors.As(err, new(*artifact.QuotaError)) {
+		t.Errorf("beside an incomplete upload: %v", err)
+	}
+	write.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	put(t, s, "after it")
+	if _, _, err := s.Put(endless{}); !errors.As(err, new(*artifact.QuotaError)) {
+		t.Errorf("endless: %v", err)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { return len(b), nil }
+
 // A client that disappears leaves nothing.
 func TestBrokenUploadsLeaveNothing(t *testing.T) {
 	home := t.TempDir()

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pexctl/pex/engine/journal"
@@ -43,6 +44,8 @@ type Store struct {
 	dir string
 	max int64
 	mu  sync.Mutex // while the total may grow
+
+	incomplete atomic.Int64 // bytes of uploads that are not complete
 }
 
 // Open returns the store of a home, which need not exist. max is the maximum total size of
@@ -84,8 +87,9 @@ func (s *Store) Put(content io.Reader) (info Info, existed bool, err error) {
 		return Info{}, false, fmt.Errorf("store an artifact: %w", journal.Full(err))
 	}
 	defer os.Remove(f.Name()) //nolint:errcheck // it was renamed, or Sweep removes it
-	hash := sha256.New()
-	info.Size, err = io.Copy(io.MultiWriter(f, hash), content)
+	hash, in := sha256.New(), &upload{Reader: content, store: s}
+	defer func() { s.incomplete.Add(-in.n) }()
+	info.Size, err = io.Copy(io.MultiWriter(f, hash), in)
 	if err == nil {
 		err = regular.Sync(f)
 	}
@@ -97,6 +101,24 @@ func (s *Store) Put(content io.Reader) (info Info, existed bool, err error) {
 		return Info{}, false, fmt.Errorf("store an artifact: %w", journal.Full(err))
 	}
 	return info, existed, nil
+}
+
+// upload is the content of an incomplete upload. All of them together take no more space than
+// the store may have.
+type upload struct {
+	io.Reader
+	store *Store
+	n     int64
+}
+
+// Read implements io.Reader.
+func (u *upload) Read(b []byte) (int, error) {
+	n, err := u.Reader.Read(b)
+	u.n += int64(n)
+	if all := u.store.incomplete.Add(int64(n)); u.store.max > 0 && all > u.store.max {
+		return n, &QuotaError{u.store.max}
+	}
+	return n, err
 }
 
 // create creates the folder of the store.
