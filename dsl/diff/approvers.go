@@ -15,7 +15,10 @@ func approvers(x *Change) {
 			x.Note = "other people can approve"
 		}
 	case "four_eyes":
-		if x.Effect, x.Note = Looser, "the one who started or changed the run can now approve"; x.New == "true" {
+		switch {
+		case x.Old == "true":
+			x.Effect, x.Note = Looser, "those who started or changed the run can now approve"
+		case x.New == "true":
 			x.Effect, x.Note = Safer, "someone who neither started nor changed the run must approve"
 		}
 	}
