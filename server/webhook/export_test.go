@@ -1,10 +1,12 @@
 package webhook
 
 import (
+	"log/slog"
 	"net/http"
 	"time"
 
 	"github.com/pexctl/pex/internal/app/homedir"
+	"github.com/pexctl/pex/server/feed"
 )
 
 const (
@@ -12,7 +14,9 @@ const (
 	FirstWait   = firstWait
 	MaxHeld     = maxHeld
 	MaxLoad     = maxLoad
-	LedgerFile  = homedir.WebhooksFolder + "/" + ledgerName
+
+	MinCompaction = minCompaction
+	LedgerFile    = homedir.WebhooksFolder + "/" + ledgerName
 )
 
 // WithTransport replaces the connections to receivers.
@@ -36,4 +40,19 @@ func (b *Outbox) Runs() int {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
 	return len(b.runs)
+}
+
+// Settle stores n cursors of a run in the ledger of a folder.
+func Settle(dir, run string, n int) error {
+	l, err := openLedger(dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	if err := l.add(run, "desk", map[string]feed.Cursor{"a": {}}); err != nil {
+		return err
+	}
+	for i := range n {
+		l.settle(run, "a", feed.Cursor{Seq: i + 1})
+	}
+	return l.close()
 }

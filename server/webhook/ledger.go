@@ -24,7 +24,7 @@ const (
 )
 
 // minCompaction is the number of lines below which a ledger is not compacted.
-const minCompaction = 1000
+const minCompaction = 10_000
 
 // ledger stores which runs have messages that a hook has not received yet, or may have in the
 // future: an append-only file, compacted when most of it is out of date. It is safe for
