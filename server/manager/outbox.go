@@ -10,7 +10,7 @@ import (
 type Outbox interface {
 	// Attach is called before a session of a run that this process executes. Once it has
 	// returned, no event of the session may be lost, even if the process is killed. isNew
-	// says that the run has no journal yet.
+	// says that the run has no journal yet; Stored is then called when it has one.
 	Attach(ctx context.Context, in engine.Input, isNew bool) (Attachment, error)
 	// CatchUp is called after a run has changed without a session.
 	CatchUp(run string)
@@ -21,6 +21,7 @@ type Outbox interface {
 type Attachment interface {
 	engine.Sink
 	engine.ReplaySink
+	Stored() error // returns once no event may be lost even if the machine fails
 	Close()
 	Discard() // instead of Close, if the run could not be stored
 }
@@ -35,6 +36,14 @@ func (m *Manager) attach(ctx context.Context, a *activeRun, in engine.Input, isN
 		a.hooks = hooks
 	}
 	return err
+}
+
+// stored waits until the outbox has stored a new run.
+func (a *activeRun) stored() error {
+	if a.hooks == nil {
+		return nil
+	}
+	return a.hooks.Stored()
 }
 
 // detach undoes attach for a run that could not be stored.

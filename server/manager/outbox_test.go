@@ -68,6 +68,7 @@ func (a *attachment) Send(ev engine.Event) {
 }
 
 func (a *attachment) Replay(ev engine.Event) { a.Send(ev) }
+func (a *attachment) Stored() error          { return nil }
 func (a *attachment) Close()                 { a.o.note("close %s", a.run) }
 func (a *attachment) Discard()               { a.o.note("discard %s", a.run) }
 

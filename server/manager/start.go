@@ -119,7 +119,7 @@ func (m *Manager) create(ctx context.Context, a *activeRun, n runs.NewRun) (*run
 		m.costs.settle(n.Input.RunID, 0)
 		return nil, errors.Join(err, n.Host.Close())
 	}
-	if err := session.Begin(); err != nil {
+	if err := errors.Join(session.Begin(), a.stored()); err != nil {
 		a.detach()
 		m.costs.settle(n.Input.RunID, 0)
 		return nil, errors.Join(err, session.Discard())

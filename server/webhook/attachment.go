@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/server/feed"
@@ -9,7 +10,8 @@ import (
 
 // Attachment is a session of a run. It is the sink of its events.
 type Attachment struct {
-	run *run
+	run    *run
+	stored chan error // gets the outcome once the run is durable in the ledger; nil = it is
 
 	// Guarded by Dispatcher.mu.
 	at      feed.Cursor // of the last event
@@ -22,8 +24,9 @@ var (
 )
 
 // Attach prepares a session of a run: no event that the session sends is lost, even if the
-// process is killed. isNew says that the run has no journal yet. For another run, hooks that
-// are new to it get the events that follow. The caller must close the Attachment.
+// process is killed. isNew says that the run has no journal yet; its caller must call Stored.
+// For another run, hooks that are new to it get the events that follow. The caller must close
+// the Attachment.
 func (b *Outbox) Attach(ctx context.Context, in engine.Input, isNew bool) (*Attachment, error) {
 	mu := &b.d.mu
 	mu.Lock()
@@ -73,7 +76,20 @@ func (a *Attachment) enter(ctx context.Context, hooks map[string]bool, isNew boo
 	for name := range hooks {
 		at[name] = a.at
 	}
-	return b.ledger.add(a.run.id, a.run.agent, at)
+	if err := b.ledger.add(a.run.id, a.run.agent, at); err != nil || !isNew {
+		return errors.Join(err, b.ledger.sync())
+	}
+	a.stored = make(chan error, 1)
+	go func() { a.stored <- b.ledger.sync() }()
+	return nil
+}
+
+// Stored returns once Attach holds for a power failure, too. It must be called at most once.
+func (a *Attachment) Stored() error {
+	if a.stored == nil {
+		return nil
+	}
+	return <-a.stored
 }
 
 // lastEvent is a sink that remembers the last event.

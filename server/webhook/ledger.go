@@ -128,19 +128,18 @@ func (l *ledger) runs() map[string]entry {
 	return out
 }
 
-// add adds hooks to a run, and returns once this is durable.
+// add adds hooks to a run. sync makes this durable.
 func (l *ledger) add(run, agent string, at map[string]feed.Cursor) error {
 	x := line{Run: run, Agent: agent, Hooks: map[string]string{}}
 	for hook, c := range at {
 		x.Hooks[hook] = c.String()
 	}
 	l.mu.Lock()
-	err := l.reopen()
-	if err == nil {
-		err = l.append(x)
+	defer l.mu.Unlock()
+	if err := l.reopen(); err != nil {
+		return err
 	}
-	if err != nil {
-		l.mu.Unlock()
+	if err := l.append(x); err != nil {
 		return err
 	}
 	e := l.live[run]
@@ -149,17 +148,21 @@ func (l *ledger) add(run, agent string, at map[string]feed.Cursor) error {
 		l.live[run] = e
 	}
 	maps.Copy(e.done, at)
+	return nil
+}
+
+// sync returns once everything added is durable. Concurrent calls share the work.
+func (l *ledger) sync() error {
+	l.mu.Lock()
 	file := l.file
 	l.mu.Unlock()
-	err = file.Sync()
+	err := file.Sync()
 	l.mu.Lock()
-	replaced := l.file != file // the new file has the line, and was synced
-	l.mu.Unlock()
-	if err != nil && !replaced {
-		l.end(run, slices.Collect(maps.Keys(at))...)
-		return err
+	defer l.mu.Unlock()
+	if l.file != file { // it was replaced meanwhile, and the new one was synced
+		return nil
 	}
-	return nil
+	return err
 }
 
 // settle stores that a hook needs no event up to a cursor any more. An error only means that

@@ -112,7 +112,10 @@ func (b *Outbox) join(r *run) error {
 	if len(at) == 0 {
 		return nil
 	}
-	return b.ledger.add(r.id, r.agent, at)
+	if err := b.ledger.add(r.id, r.agent, at); err != nil {
+		return err
+	}
+	return b.ledger.sync()
 }
 
 // missing returns the hooks for a run that have no stream of it. The caller holds mu.

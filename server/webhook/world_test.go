@@ -193,6 +193,9 @@ func (w *world) session(run, agent string, isNew bool) *session {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	if err := a.Stored(); err != nil {
+		w.t.Fatal(err)
+	}
 	s := &session{w, run, a}
 	w.mu.Lock()
 	if isNew {
