@@ -26,7 +26,7 @@ const (
 const maxLoad = 256 << 10
 
 // maxKept is the size up to which the next message of a stream stays in memory, whatever the
-// hook holds.
+// hook holds, so that an attempt need not read the journal.
 const maxKept = 4 << 10
 
 // loadRetry is the time after which a journal that could not be read is read again.
@@ -58,8 +58,11 @@ func (x *stream) offer(ev *engine.Event) {
 	if !x.sender.hook.wants(ev) {
 		return
 	}
-	if len(x.held) == x.waiting && x.sender.held < maxHeld {
-		x.hold(x.message(ev))
+	full := x.sender.held >= maxHeld
+	if len(x.held) == x.waiting && (!full || x.waiting == 0) {
+		if m := x.message(ev); !full || len(m.body) <= maxKept {
+			x.hold(m)
+		}
 	}
 	x.waiting++
 	x.sender.push(x)
