@@ -171,12 +171,12 @@ func TestMessageReachesARunThatWaits(t *testing.T) {
 			if err := inbox.Post(kernel.Message{ID: "a", Text: "two"}).Wait(t.Context()); !errors.Is(err, kernel.ErrMessageConflict) {
 				t.Errorf("another text: %v", err)
 			}
-			if ids := messagesOf(j.Records); !slices.Equal(ids, []string{"a"}) {
-				t.Errorf("the journal has %v", ids)
-			}
 		}()
 		if _, err := runWith(t.Context(), o, p.main); err != nil {
 			t.Fatal(err)
+		}
+		if ids := messagesOf(j.Records); !slices.Equal(ids, []string{"a"}) {
+			t.Errorf("the journal has %v", ids)
 		}
 		if got, want := p.said["b.0"], []string{"", "", "a=one"}; !slices.Equal(got, want) {
 			t.Errorf("requests have %q, want %q", got, want)
