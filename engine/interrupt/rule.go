@@ -39,6 +39,12 @@ func (r Rule) Or(other Rule) Rule {
 	return r
 }
 
+// AsksAboutEdits reports whether an edited call needs an approval of its own: by someone else,
+// or because the condition depends on the call.
+func (r Rule) AsksAboutEdits() bool {
+	return r.FourEyes || strings.Contains(r.Approvers.Source, "tool") || strings.Contains(r.Approvers.Source, "$env")
+}
+
 // Authors are the actors whose input a run contains.
 type Authors struct {
 	Started Actor   // the zero Actor is unknown

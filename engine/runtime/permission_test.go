@@ -296,3 +296,30 @@ func TestTheReasonOfADenialChangesTheRun(t *testing.T) {
 		}
 	}
 }
+
+// A rule that depends on the arguments holds for those that are used, not only for those that
+// were asked about.
+func TestARuleAboutArgumentsHoldsForEditedOnes(t *testing.T) {
+	small := rule(false, "tool.args.n <= 200", func(env map[string]any) (bool, error) {
+		n, err := env["tool"].(exprenv.Tool).Args["n"].(json.Number).Int64()
+		return n <= 200, err
+	})
+	j := &journal.Memory{}
+	give := func(path, typed string) *engine.Result {
+		return restricted(t, small, false, j, runtime.Options{By: finance, Answers: map[string]json.RawMessage{path: encodeAnswer(t, typed)}}, nil)
+	}
+	give("", "")
+	parked := give("tool.0.approval", `edit:{"n":100000}`)
+	if len(parked.Interrupts) != 1 || string(parked.Interrupts[0].Args) != `{"n":100000}` {
+		t.Fatalf("%s %v %+v", parked.Status, parked.StopReason, parked.Interrupts)
+	}
+	if res := give("tool.0.approval.2", "approve"); res.Status != stop.RunInterrupted {
+		t.Errorf("beyond the limit: %v", res.StopReason)
+	}
+	j = &journal.Memory{}
+	give("", "")
+	give("tool.0.approval", `edit:{"n":100}`)
+	if res := give("tool.0.approval.2", "approve"); res.Response != "ok" {
+		t.Errorf("within the limit: %v", res.StopReason)
+	}
+}

@@ -89,3 +89,29 @@ func TestRecordedDecisionRequiresTheSameQuestion(t *testing.T) {
 		})
 	}
 }
+
+// A fork in the middle of a call, which continues after a question of the tool, asks again whether
+// it may be made.
+func TestAForkInTheMiddleOfACallAsksAgain(t *testing.T) {
+	intent := func(seq uint64, path string, class journal.Class) journal.Record {
+		return journal.Record{Seq: seq, Kind: journal.Intent, Class: class, Path: path, Body: []byte(sendCall)}
+	}
+	result := func(seq uint64, path, body string) journal.Record {
+		return journal.Record{Seq: seq, Kind: journal.Result, Path: path, Body: []byte(body)}
+	}
+	recs := []journal.Record{
+		{Seq: 1, Kind: journal.Start},
+		intent(2, "t.approval", journal.Question), result(3, "t.approval", `{"do":"approve"}`),
+		intent(4, "t", journal.Idempotent), result(5, "t", `{"asked":{"question":"which?"}}`),
+		intent(6, "t.ask", journal.Question), result(7, "t.ask", `{"do":"text"}`),
+		intent(8, "t.again.1", journal.Idempotent), result(9, "t.again.1", `{"text":"sent"}`),
+	}
+	for until, asks := range map[uint64]bool{4: true, 6: true, 8: true, 9: true, 10: false} {
+		r := replay.New(recs, replay.Options{Until: until})
+		for _, path := range []string{"t.approval", "t.ask"} {
+			if got := r.AsksAgain(path); got != asks {
+				t.Errorf("fork at record %d: asks %s again: %v", until, path, got)
+			}
+		}
+	}
+}

@@ -188,10 +188,10 @@ func (c *toolRun) requestApproval() (bool, error) {
 			continue
 		}
 		c.rec.Args, c.rec.Edited, c.rec.Repairs, c.inFlight.Record.Args = args, true, nil, args
-		if !c.tool.rule().FourEyes {
+		if !c.tool.rule().AsksAboutEdits() {
 			return c.passesGuards(c.name + ".edited")
 		}
-		q.Args, q.Question, edited = args, may+" A reviewer edited the arguments.", true // someone else approves them
+		q.Args, q.Question, edited = args, may+" A reviewer edited the arguments.", true
 	}
 }
 

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/engine/drift"
@@ -118,11 +119,27 @@ func (r *Recording) AsksAgain(path string) bool {
 	}
 	for _, suffix := range []string{".approval", ".ask"} {
 		if i := strings.LastIndex(path, suffix); i >= 0 {
-			call := r.entries[path[:i]]
-			return call == nil || !r.hasAnswer(call)
+			return !r.hasCall(path[:i])
 		}
 	}
 	return true
+}
+
+// hasCall reports whether the recording answers a call to its end. A call that asked a question,
+// or needed tokens, continues in another effect.
+func (r *Recording) hasCall(path string) bool {
+	name := path
+	for n := 1; ; n++ {
+		e := r.entries[name]
+		if e == nil || !r.hasAnswer(e) {
+			return false
+		}
+		var part struct{ Asked, Wants json.RawMessage }
+		if e.result.Status != journal.OK || json.Unmarshal(e.result.Body, &part) != nil || part.Asked == nil && part.Wants == nil {
+			return true
+		}
+		name = path + ".again." + strconv.Itoa(n)
+	}
 }
 
 // Resume marks what earlier sessions of the run have requested.
