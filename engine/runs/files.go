@@ -33,7 +33,7 @@ func (r *Run) Written() (all []WrittenFile) {
 	open := map[string]WrittenFile{} // calls without an outcome, by path
 	for _, rec := range journal.WithoutVoided(r.Records) {
 		switch {
-		case rec.Kind == journal.Intent && !drift.IsRequest(&rec):
+		case rec.Kind == journal.Intent && rec.Class != journal.Question && !drift.IsRequest(&rec):
 			delete(open, rec.Path)
 			if f, ok := writtenBy(writers, &rec); ok {
 				open[rec.Path] = f

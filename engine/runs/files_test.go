@@ -47,6 +47,9 @@ func TestWrittenFiles(t *testing.T) {
 	call("t.7/agent/t.1", `{"tool":"report","args":{"path":"a.md","content":"of an agent"}}`, journal.OK)
 	call("t.8", `not JSON`, journal.OK)
 	r.Records = append(r.Records, journal.Record{Seq: uint64(len(r.Records) + 1), Kind: journal.Intent, Path: "t.9", Body: []byte(`{"tool":"write","args":{"path":"f.md","content":"not finished"}}`)})
+	r.Records = append(r.Records, // the approval of a call, which is denied
+		journal.Record{Seq: uint64(len(r.Records) + 1), Kind: journal.Intent, Class: journal.Question, Path: "t.10.approval", Body: []byte(`{"tool":"write","args":{"path":"g.md","content":"denied"}}`)},
+		journal.Record{Seq: uint64(len(r.Records) + 2), Kind: journal.Result, Path: "t.10.approval", Body: []byte(`{"do":"deny"}`)})
 	want := []runs.WrittenFile{
 		{Name: "a.md", Tool: "write", Call: "t.2", Content: "second"},
 		{Name: "c.md", Tool: "write", Call: "t.4", Content: "absolute"},
