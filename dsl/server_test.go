@@ -1,6 +1,7 @@
 package dsl_test
 
 import (
+	"net/netip"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,6 +50,9 @@ tenants: {default: main, known: [main, acme], header: X-Tenant-Id}
 limits: {concurrent_runs: 4, queued_runs: 0, body: 64KiB, header: 1KiB, watchers: 3, connections: 7, per_tenant: {concurrent_runs: 2, runs_per_minute: 60, watchers: 2, cost_per_day: 2.5, keep_runs: 720h}}
 cors: {origins: [https://chat.example.com, "http://localhost:3000"]}
 tls: {cert: ../tls/cert.pem, key: ../tls/key.pem}
+notify:
+  ops: {events: [interrupt.raised, run.completed], url: https://hooks.example.com/pex, secret_env: SECRET, agents: [refund], tenants: [acme], allow: [10.0.0.0/8]}
+  audit: {events: [run.started], url_env: AUDIT_URL, secret_env: SECRET, headers_env: {Authorization: AUDIT_AUTH}}
 park_after: 0s
 grace: 1m
 `,
@@ -82,8 +86,12 @@ grace: 1m
 		Origins:   []string{"https://chat.example.com", "http://localhost:3000"},
 		TLS:       &serverspec.TLS{Cert: in("tls/cert.pem"), Key: in("tls/key.pem")},
 		ParkAfter: 0, Grace: time.Minute,
+		Webhooks: []serverspec.Webhook{
+			{Name: "ops", Events: []string{"interrupt.raised", "run.completed"}, URL: "https://hooks.example.com/pex", SecretEnv: "SECRET", Agents: []string{"refund"}, Tenants: []string{"acme"}, Allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
+			{Name: "audit", Events: []string{"run.started"}, URLEnv: "AUDIT_URL", SecretEnv: "SECRET", HeadersEnv: map[string]string{"Authorization": "AUDIT_AUTH"}},
+		},
 	}
-	if d := cmp.Diff(want, got, cmpopts.IgnoreTypes(testspec.Position{})); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreTypes(testspec.Position{}), cmpopts.EquateComparable(netip.Prefix{})); d != "" {
 		t.Error(d)
 	}
 	if got.ListenAt.Line != 4 || got.Agents[1].Position.Line != 7 || got.Auth.Tokens[1].Position.Line != 5 {
