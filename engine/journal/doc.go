@@ -8,6 +8,8 @@
 //	Home.Create/Open -> File (locked) -> Load: records of earlier sessions
 //	                                  -> Append: a tick of records, with a Ticket for its durability
 //	File.Close -> head in the index: how long the journal is, and a summary
+//	Home.ShareSyncs -> the files of all sessions become durable by one commit log
+//	OpenHome: applies the commit logs of processes that did not close them
 //	Open, Read, List: verify the journal against its head
 //	Check, Repair, Remove, Sweep, Snapshot, Adopt: maintenance of a home
 //	OpenPool -> Pool.Run(id): the journals of many runs in one file, with the texts that they share
