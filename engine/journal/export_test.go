@@ -1,12 +1,19 @@
 package journal
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/pexctl/pex/engine/journal/commitlog"
+)
 
 // Disk is the seam through which tests make a disk fail.
 type Disk = disk
 
 // Through has every file that the home opens written through f.
 func (h *Home) Through(f func(Disk) Disk) { h.wrap = f }
+
+// ThroughLog has the commit log of the home written through f.
+func (h *Home) ThroughLog(f func(commitlog.Disk) commitlog.Disk) { h.shared.wrap = f }
 
 // OpenPoolThrough is OpenPool with its file written through f.
 func OpenPoolThrough(path string, o PoolOptions, f func(Disk) Disk) (*Pool, error) {

@@ -18,7 +18,8 @@ const logName = "_log"
 type sharedLog struct {
 	home   *Home
 	limit  int64
-	mu     sync.Mutex // guards the fields below
+	wrap   func(commitlog.Disk) commitlog.Disk // for tests with failing disks
+	mu     sync.Mutex                          // guards the fields below
 	log    *commitlog.Log
 	closed bool
 	open   map[*File]struct{} // the sessions that use it
@@ -41,16 +42,23 @@ func (s *sharedLog) join(f *File) *commitlog.Log {
 		return nil
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.log != nil && s.log.Err() != nil {
-		_ = s.log.Close() // the next OpenHome applies it
+	failed := s.log
+	if failed == nil || failed.Err() == nil {
+		failed = nil
+	} else {
 		s.log = nil
 	}
+	s.mu.Unlock()
+	if failed != nil { // a checkpoint may wait for mu
+		_ = failed.Close() // the next OpenHome applies it
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.log == nil && !s.closed {
 		if s.home.index.hold() != nil {
 			return nil
 		}
-		log, err := commitlog.Open(filepath.Join(s.home.runs, logName), commitlog.Options{Checkpoint: s.checkpoint, Limit: s.limit})
+		log, err := commitlog.Open(filepath.Join(s.home.runs, logName), commitlog.Options{Checkpoint: s.checkpoint, Limit: s.limit, Wrap: s.wrap})
 		if err != nil {
 			return nil
 		}
@@ -154,8 +162,8 @@ func (f *File) joinLog() (err error) {
 
 // appendLogged writes records to the file and adds them to the log. The caller holds mu.
 func (f *File) appendLogged(recs []Record, durable bool) (*Ticket, error) {
-	if err := f.logFailure(); err != nil {
-		return nil, err
+	if f.newer.group == nil {
+		f.durable = f.good
 	}
 	l := newLines()
 	defer l.release()
@@ -165,7 +173,7 @@ func (f *File) appendLogged(recs []Record, durable bool) (*Ticket, error) {
 	if err := f.writeNow(l.b); err != nil {
 		return nil, err
 	}
-	group, err := f.log.Add(&commitlog.Frame{Name: f.run, Tag: f.tag, At: f.good - int64(len(l.b)), Bytes: l.b})
+	group, err := f.log.Add(&commitlog.Frame{Name: f.run, Tag: f.tag, At: f.good - int64(len(l.b)), Bytes: l.b}, f.newer.group)
 	if err != nil {
 		return nil, f.failLogged(err)
 	}
@@ -190,19 +198,6 @@ func (l *logged) extend(end logEnd) {
 	l.newer = end
 }
 
-// logFailure returns the error of a group that has failed. The caller holds mu.
-func (f *File) logFailure() error {
-	for _, end := range []logEnd{f.older, f.newer} {
-		if end.group == nil || !isDone(end.group) {
-			continue
-		}
-		if err := end.group.Err(); err != nil {
-			return f.failLogged(err)
-		}
-	}
-	return f.err
-}
-
 func isDone(g *commitlog.Group) bool {
 	select {
 	case <-g.Done():
@@ -212,22 +207,26 @@ func isDone(g *commitlog.Group) bool {
 	}
 }
 
-// failLogged ends the journal and truncates it to its durable length. The caller holds mu.
+// failLogged ends the journal and truncates it to what was not part of a group that has
+// failed. The caller holds mu.
 func (f *File) failLogged(err error) error {
 	if f.err != nil {
 		return f.err
 	}
 	good := f.durable
-	for _, end := range []logEnd{f.older, f.newer} {
-		if end.group != nil && end.group.Wait() == nil {
-			good = end.good
-		}
+	switch {
+	case f.newer.group != nil && !hasFailed(f.newer.group):
+		good = f.newer.good
+	case f.older.group != nil && !hasFailed(f.older.group):
+		good = f.older.good
 	}
 	_ = f.disk.Truncate(good)
 	_ = f.disk.Sync() // so that nothing is left after what a later session appends
 	f.good, f.err = good, f.wrapError(err)
 	return f.err
 }
+
+func hasFailed(g *commitlog.Group) bool { return isDone(g) && g.Err() != nil }
 
 // waitLog waits until a group is durable.
 func (f *File) waitLog(group *commitlog.Group) error {

@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/pexctl/pex/engine/disktest"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/journal/commitlog"
 )
 
 // sharing returns a home on a simulated disk, whose sessions share syncs.
@@ -258,6 +260,63 @@ func TestAFullDiskBesideACommitLog(t *testing.T) {
 	session(t, h, "r", 2)
 	if n := count(t, lost(t, disk), "r"); n != 4 {
 		t.Errorf("%d records after another session", n)
+	}
+}
+
+// brokenLog is a commit log whose syncs fail.
+type brokenLog struct {
+	commitlog.Disk
+	broken *atomic.Bool
+}
+
+func (d brokenLog) Sync() error {
+	if d.broken.Load() {
+		return syscall.EIO
+	}
+	return d.Disk.Sync()
+}
+
+// A log that fails ends the sessions that use it. Their runs keep what was acknowledged, and
+// continue with another log.
+func TestAFailedCommitLog(t *testing.T) {
+	h, disk, _ := sharing(t)
+	var broken atomic.Bool
+	h.ThroughLog(func(d commitlog.Disk) commitlog.Disk { return brokenLog{d, &broken} })
+	session(t, h, "r", 2)
+	f, err := h.Open("r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := h.Create("other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken.Store(true)
+	ticket, err := f.Append([]journal.Record{{Seq: 3, Kind: journal.Marker}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ticket.Wait(); !errors.Is(err, syscall.EIO) {
+		t.Error(err)
+	}
+	for _, f := range []*journal.File{f, other} {
+		if _, err := f.Append([]journal.Record{{Seq: 4, Kind: journal.Marker}}); !errors.Is(err, syscall.EIO) {
+			t.Error(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	broken.Store(false)
+	if n := count(t, h, "r"); n != 2 {
+		t.Errorf("%d records", n)
+	}
+	if n := count(t, lost(t, disk), "r"); n != 2 {
+		t.Errorf("%d records after a power loss", n)
+	}
+	session(t, h, "r", 2)
+	if n := count(t, lost(t, disk), "r"); n != 4 {
+		t.Errorf("%d records after another session and a power loss", n)
 	}
 }
 

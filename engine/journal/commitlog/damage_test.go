@@ -90,7 +90,7 @@ func FuzzScan(f *testing.F) {
 		f.Fatal(err)
 	}
 	for i := range 3 {
-		g, err := log.Add(&commitlog.Frame{Name: "run", Tag: 1, At: int64(4 * i), Bytes: []byte("text")})
+		g, err := log.Add(&commitlog.Frame{Name: "run", Tag: 1, At: int64(4 * i), Bytes: []byte("text")}, nil)
 		if err != nil || g.Wait() != nil {
 			f.Fatal(err)
 		}

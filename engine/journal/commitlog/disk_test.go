@@ -83,7 +83,7 @@ func TestAFailedSyncEndsTheLog(t *testing.T) {
 	if err := w.add("a", "two").Wait(); !errors.Is(err, syscall.EIO) {
 		t.Fatal(err)
 	}
-	if _, err := w.log.Add(&commitlog.Frame{Name: "b"}); !errors.Is(err, syscall.EIO) {
+	if _, err := w.log.Add(&commitlog.Frame{Name: "b"}, nil); !errors.Is(err, syscall.EIO) {
 		t.Error(err)
 	}
 	dir := w.copied()
@@ -101,7 +101,7 @@ func TestAFailedCheckpointEndsTheLog(t *testing.T) {
 	w.failing = syscall.ENOSPC
 	var err error
 	for range 20 {
-		g, aerr := w.log.Add(&commitlog.Frame{Name: "a", Bytes: make([]byte, 1000)})
+		g, aerr := w.log.Add(&commitlog.Frame{Name: "a", Bytes: make([]byte, 1000)}, nil)
 		if err = aerr; err == nil {
 			err = g.Wait()
 		}

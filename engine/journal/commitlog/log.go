@@ -59,13 +59,16 @@ type Group struct {
 
 // Add adds a frame to the group that is flushed next. It does not retain the bytes. The
 // group is flushed when a caller waits for it, or after 100 ms. The frames of a file must
-// be added in order and without gaps; if a group fails, all frames added to the log before
-// its failure was reported belong to it or fail as well.
-func (l *Log) Add(f *Frame) (*Group, error) {
+// be added in order and without gaps: after is the group of the file's previous frame, nil
+// for the first one. If that has failed, Add returns its error.
+func (l *Log) Add(f *Frame, after *Group) (*Group, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
 		return nil, l.err
+	}
+	if after != nil && after.err != nil {
+		return nil, after.err
 	}
 	if l.closed {
 		return nil, os.ErrClosed

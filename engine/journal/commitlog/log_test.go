@@ -48,7 +48,7 @@ func (w *world) add(name, text string) *commitlog.Group {
 	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	g, err := w.log.Add(&commitlog.Frame{Name: name, Tag: 7, At: int64(len(w.files[name])), Bytes: []byte(text)})
+	g, err := w.log.Add(&commitlog.Frame{Name: name, Tag: 7, At: int64(len(w.files[name])), Bytes: []byte(text)}, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestAClosedLogIsRemoved(t *testing.T) {
 	if entries, _ := os.ReadDir(w.dir); len(entries) > 0 {
 		t.Error(entries)
 	}
-	if _, err := w.log.Add(&commitlog.Frame{Name: "a"}); !errors.Is(err, os.ErrClosed) {
+	if _, err := w.log.Add(&commitlog.Frame{Name: "a"}, nil); !errors.Is(err, os.ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -237,7 +237,7 @@ func TestTwoOwners(t *testing.T) {
 	if err := w.add("a", "one").Wait(); err != nil {
 		t.Fatal(err)
 	}
-	g, err := other.Add(&commitlog.Frame{Name: "a", At: 3, Bytes: []byte("two")})
+	g, err := other.Add(&commitlog.Frame{Name: "a", At: 3, Bytes: []byte("two")}, nil)
 	if err != nil || g.Wait() != nil {
 		t.Fatal(err)
 	}
