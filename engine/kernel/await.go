@@ -11,13 +11,13 @@ import (
 // await blocks until an effect ends or something else happens, and delivers it.
 func (r *run) await() error {
 	for {
+		if r.hasMessages() {
+			return nil // the scheduler delivers them before any outcome
+		}
 		e := r.nextDue()
 		if e == nil {
 			if err := r.journalMidAnswers(false); err != nil {
 				return err
-			}
-			if r.hasMessages() {
-				return nil // the scheduler delivers them
 			}
 			if happened, err := r.wait(); happened || err != nil {
 				return err
