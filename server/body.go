@@ -31,7 +31,8 @@ func (s *Server) limitBody(next http.Handler) http.Handler {
 		b.response, _ = w.(*response)
 		b.ReadCloser = http.MaxBytesReader(w, r.Body, b.limit+b.slack)
 		r.Body = b
-		b.setDeadline(time.Now().Add(b.timeout))
+		b.setDeadline(time.Now().Add(s.o.Limits.ReadBody)) // net/http reads what a handler has not read, such as the body of a client without a token
+		b.extend = func() { b.setDeadline(time.Now().Add(b.timeout)) }
 		next.ServeHTTP(w, r)
 	})
 }
@@ -44,10 +45,15 @@ type body struct {
 	limit    int64 // bytes
 	slack    int64 // bytes that the client is not told about
 	timeout  time.Duration
+	extend   func() // sets the deadline of timeout; nil once the handler reads
 }
 
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
+	if b.extend != nil {
+		b.extend()
+		b.extend = nil
+	}
 	n, err := b.ReadCloser.Read(p)
 	switch {
 	case err == nil:

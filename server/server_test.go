@@ -108,6 +108,29 @@ func TestLimitOfUploads(t *testing.T) {
 	})
 }
 
+// A client without a token cannot hold a connection for as long as an upload may take.
+func TestBodiesThatNobodyReads(t *testing.T) {
+	refuse := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
+	isUpload := func(*http.Request) bool { return true }
+	serve(t, server.Options{Handler: http.HandlerFunc(refuse), IsUpload: isUpload}, func(t *testing.T, w *world) {
+		conn, err := w.dial(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		begin := time.Now()
+		if _, err := conn.Write([]byte("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, conn); err != nil {
+			t.Error(err)
+		}
+		if after := time.Since(begin); after > time.Minute {
+			t.Errorf("the connection was open for %s", after)
+		}
+	})
+}
+
 func TestSlowBodies(t *testing.T) {
 	serve(t, server.Options{Handler: http.HandlerFunc(echo)}, func(t *testing.T, w *world) {
 		body, slow := io.Pipe()
