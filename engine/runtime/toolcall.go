@@ -100,27 +100,28 @@ func (c *toolRun) admit() (bool, error) {
 	}
 	t, ok := c.s.r.tools[c.inv.Tool]
 	if !ok || c.inv.Refuse != "" {
-		c.rec.Args = jsonvalue.Valid(c.rec.Args)
-		c.rec.Fail(tool.CallError, cmp.Or(c.inv.Refuse, c.s.r.unknownTool(c.inv.Tool)))
-		return false, nil
+		return c.reject(cmp.Or(c.inv.Refuse, c.s.r.unknownTool(c.inv.Tool)))
 	}
 	c.tool = t
 	if why := c.s.r.refusal(t, c.s.Now()); why != "" {
-		c.rec.Args = jsonvalue.Valid(c.rec.Args)
-		c.rec.Fail(tool.CallError, why)
-		return false, nil
+		return c.reject(why)
 	}
 	args, err := c.arguments()
 	if err != nil {
-		c.rec.Args = jsonvalue.Valid(c.rec.Args)
-		c.rec.Fail(tool.CallError, err.Error())
-		return false, nil
+		return c.reject(err.Error())
 	}
 	c.rec.Args, c.inFlight.Record.Args = args, args
 	if allowed, err := c.passesGuards(c.name); !allowed || err != nil {
 		return false, err
 	}
 	return c.requestApproval()
+}
+
+// reject records that the call cannot be made.
+func (c *toolRun) reject(why string) (bool, error) {
+	c.rec.Args = jsonvalue.Valid(c.rec.Args)
+	c.rec.Fail(tool.CallError, why)
+	return false, nil
 }
 
 // guardScope returns the scope for the questions of a call's guards. Each call has its

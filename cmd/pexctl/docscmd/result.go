@@ -19,7 +19,7 @@ func ResultPage() []byte {
 		"- `tool_uses_in_final_turn` are the tool calls of the last turn with tool calls, with the `id` from the model.\n" +
 		"- `conversation` has the messages in order: each system prompt once, the requests to the models and their replies. " +
 		"`path` names the node or step. The message of a model has its `id`, `model`, `stop_reason` and `usage`.\n" +
-		"- `messages` are the [messages](../runs.md#send-messages-to-a-run) that users sent to the run, oldest first. `seen` is false if no model was sent the message. " +
+		"- `messages` are the messages that users sent to the run (`pexctl runs message`), oldest first. `seen` is false if no model was sent the message. " +
 		"It is omitted if there are none, as is `decisions`.\n" +
 		"- `stop_reason.path` is the key of the spec that ended the run: a limit, a guard, or a tool, an approval or a model. It is empty for `answered`, " +
 		"`suspended` and `cancelled`. For the codes, see [exit-codes.md](exit-codes.md).\n" +
