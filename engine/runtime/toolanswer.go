@@ -149,3 +149,30 @@ func (t *BoundTool) rule() interrupt.Rule {
 	}
 	return t.Spec.Rule
 }
+
+// approvalQuestion returns the question put to a human before the call.
+func (c *toolRun) approvalQuestion() string {
+	if c.inv.StepID == "" {
+		return fmt.Sprintf("May %s be called?", c.rec.Tool)
+	}
+	return fmt.Sprintf("May step %s call %s?", c.inv.StepID, c.rec.Tool)
+}
+
+// mayNeedApproval reports whether a call of the tool can need an approval.
+func (t *BoundTool) mayNeedApproval() bool {
+	return t.Spec != nil && t.Spec.Approval.Source != "" && t.Spec.Approval.Source != "never"
+}
+
+// needsApproval reports whether this call needs an approval. If the condition cannot be
+// evaluated, it does.
+func (c *toolRun) needsApproval() bool {
+	t := c.tool
+	if !t.mayNeedApproval() || t.Spec.Approval.Source == "always" {
+		return t.mayNeedApproval()
+	}
+	ask, err := t.Spec.Approval.Eval(c.env(t.Spec.Approval.Source))
+	if err != nil {
+		c.s.Record(engine.WarningAdded{Text: fmt.Sprintf("tools.%s.approval cannot be evaluated, so a human is asked: %v", c.rec.Tool, err)})
+	}
+	return ask || err != nil
+}
