@@ -260,7 +260,7 @@ func (a lossy) acknowledge(s *kernel.Scope, name string, err error) {
 // (ADR 0032), by what the agent does at its path.
 func mustSurvive(r *journal.Record) bool {
 	switch r.Kind {
-	case journal.UnknownOutcome, journal.Answer, journal.Cancel, journal.Change, journal.Marker, journal.End:
+	case journal.UnknownOutcome, journal.Answer, journal.Cancel, journal.Change, journal.Marker, journal.End, journal.Said:
 		return true
 	case journal.Intent:
 		return strings.Contains("write ask once", path.Base(r.Path))

@@ -43,10 +43,8 @@ type run struct {
 }
 
 // add adds a stream to the run. The caller holds mu.
-func (r *run) add(s *sender, at feed.Cursor) *stream {
-	x := &stream{of: r, sender: s, done: at, seen: at}
-	r.streams[s.hook.Name] = x
-	return x
+func (r *run) add(s *sender, at feed.Cursor) {
+	r.streams[s.hook.Name] = &stream{of: r, sender: s, done: at, seen: at}
 }
 
 // open opens the ledger, unless it is open. The caller holds mu.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -97,9 +98,7 @@ func (s *sender) send(ctx context.Context, m message) outcome {
 	if err != nil {
 		return outcome{err: errors.New("invalid URL")}
 	}
-	for name, values := range s.hook.Header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, s.hook.Header)
 	now := time.Now()
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Webhook-Id", m.id)
