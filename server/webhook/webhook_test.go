@@ -151,6 +151,7 @@ func TestGoneReceiver(t *testing.T) {
 		hook := w.hook("a")
 		w.start(hook)
 		w.run("r-1")
+		synctest.Wait()
 		w.run("r-2")
 		time.Sleep(48 * time.Hour)
 		if got := w.received("a"); len(got) != 1 {
