@@ -56,7 +56,8 @@ func TestWhatIsUnknownIsLikeWhatBelongsToOthers(t *testing.T) {
 	l.post("ann", "desk", `{"question": "hi", "run_id": "r-1"}`)
 	l.await("r-1")
 	for _, paths := range [][2]string{
-		{"/v1/runs/r-1", "/v1/runs/r-2"}, {"/v1/runs/r-1/events", "/v1/runs/r-2/events"},
+		{"/v1/runs/r-1", "/v1/runs/r-2"},
+		{"/v1/runs/r-1/events", "/v1/runs/r-2/events"},
 		{"/v1/runs/r-1/calls/plan.1/model", "/v1/runs/r-2/calls/plan.1/model"},
 	} {
 		theirs, unknown := l.get("eve", paths[0]), l.get("eve", paths[1])

@@ -55,7 +55,8 @@ func runsLs(c *ui.Call) error {
 		return failure.Usagef("--label: %w", err)
 	}
 	filter := runs.Filter{
-		Labels: labels, Status: c.String("status"), Spec: c.String("spec"), Limit: c.Int("limit")}
+		Labels: labels, Status: c.String("status"), Spec: c.String("spec"), Limit: c.Int("limit"),
+	}
 	all, more, err := listRuns(c, filter)
 	if err != nil {
 		return err
