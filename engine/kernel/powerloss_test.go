@@ -34,7 +34,7 @@ func TestAPowerLossAtEveryPoint(t *testing.T) {
 		runs   int
 	}{
 		"sync":   {journal.Sync, false, runs},
-		"shared": {journal.Sync, true, runs},
+		"shared": {journal.Sync, true, runs / 2},
 		"exit":   {journal.Exit, false, runs / 4},
 		"async":  {journal.Async, false, runs / 4},
 	} {

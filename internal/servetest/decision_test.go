@@ -35,7 +35,7 @@ func TestOneOfThreeRacingDecisionsCounts(t *testing.T) {
 	alone(t)
 	for name, parkAfter := range map[string]string{"in memory": "30s", "on disk": "1ms"} {
 		t.Run(name, func(t *testing.T) {
-			races := size(100, 1000) / 2
+			races := size(40, 1000) / 2
 			files := authenticated(parkAfter, "ann", "bob", "cid")
 			files["spec.yaml"] = agent{name: "asks", steps: 1, tool: approveTool}.spec()
 			w := newWorld(t, files)
@@ -188,7 +188,7 @@ func TestNoRaceLetsAnotherClientApprove(t *testing.T) {
 	alone(t)
 	for name, parkAfter := range map[string]string{"in memory": "30s", "on disk": "1ms"} {
 		t.Run(name, func(t *testing.T) {
-			races := size(100, 1000) / 2
+			races := size(40, 1000) / 2
 			files := authenticated(parkAfter, "ann", "bob", "cid", "dan")
 			for client, roles := range map[string]string{"ann": "run, approve, finance", "bob": "run, approve, finance", "dan": "admin"} {
 				files["tokens.yaml"] = strings.Replace(files["tokens.yaml"], fmt.Sprintf("%x, roles: [run, approve]", sha256.Sum256([]byte(client))),

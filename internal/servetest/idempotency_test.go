@@ -14,7 +14,7 @@ import (
 // Many clients that repeat a few requests start each run once.
 func TestRequestsWithTheSameKeyStartOneRun(t *testing.T) {
 	alone(t)
-	clients, posts, keys := size(16, 64), size(400, 10_000), size(10, 100)
+	clients, posts, keys := size(16, 64), size(200, 10_000), size(10, 100)
 	w := newWorld(t, map[string]string{"server.yaml": serverFile("limits: {queued_runs: 200}"), "spec.yaml": agent{name: "two", steps: 2, tool: writeTool}.spec()})
 	w.start()
 	var (

@@ -29,7 +29,7 @@ func TestAcknowledgedMessagesAreInTheJournal(t *testing.T) {
 	alone(t)
 	for name, parkAfter := range map[string]string{"in memory": "30s", "on disk": "1ms"} {
 		t.Run(name, func(t *testing.T) {
-			races := size(100, 1000) / 2
+			races := size(40, 1000) / 2
 			files := authenticated(parkAfter, "ann", "bob", "cid")
 			files["spec.yaml"] = agent{name: "asks", steps: 1, tool: approveTool}.spec()
 			w := newWorld(t, files)

@@ -291,6 +291,9 @@ func TestReloadedWebhooks(t *testing.T) {
 
 // What webhooks cost: runs without one, with one whose receiver works, is down, or hangs.
 func TestReceiversDoNotSlowRunsDown(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures")
+	}
 	alone(t)
 	clients, runs := size(8, 32), size(30, 1000)
 	a := agent{name: "five", steps: 5}
