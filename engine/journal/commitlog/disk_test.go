@@ -46,8 +46,8 @@ func TestAFullDiskFailsAGroup(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if w.checkpoints < 5 {
-		t.Errorf("%d checkpoints", w.checkpoints)
+	if w.checkpointed() < 5 {
+		t.Errorf("%d checkpoints", w.checkpointed())
 	}
 	if err := w.add("b", strings.Repeat("x", 300<<10)).Wait(); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)

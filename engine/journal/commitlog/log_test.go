@@ -43,6 +43,13 @@ func newWorld(t *testing.T, o commitlog.Options) *world {
 	return w
 }
 
+// checkpointed returns how many checkpoints there were.
+func (w *world) checkpointed() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.checkpoints
+}
+
 // add appends to a file and returns the group.
 func (w *world) add(name, text string) *commitlog.Group {
 	w.t.Helper()
@@ -106,8 +113,8 @@ func TestADurableFrameSurvives(t *testing.T) {
 func TestAClosedLogIsRemoved(t *testing.T) {
 	w := newWorld(t, commitlog.Options{})
 	g := w.add("a", "one")
-	if err := w.log.Close(); err != nil || g.Wait() != nil || w.checkpoints != 1 {
-		t.Errorf("%v, %v, %d checkpoints", err, g.Wait(), w.checkpoints)
+	if err := w.log.Close(); err != nil || g.Wait() != nil || w.checkpointed() != 1 {
+		t.Errorf("%v, %v, %d checkpoints", err, g.Wait(), w.checkpointed())
 	}
 	if entries, _ := os.ReadDir(w.dir); len(entries) > 0 {
 		t.Error(entries)
@@ -172,8 +179,8 @@ func TestSegmentsTakeTurns(t *testing.T) {
 	if err := w.log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if w.checkpoints < 10 {
-		t.Errorf("%d checkpoints", w.checkpoints)
+	if w.checkpointed() < 10 {
+		t.Errorf("%d checkpoints", w.checkpointed())
 	}
 }
 
