@@ -59,6 +59,10 @@ func (m *Manager) recoverRun(ctx context.Context, run string) (continues bool, e
 		return false, m.cancel(run, by)
 	}
 	sum := m.o.Runs.Summary(ctx, run)
+	for tries := 0; sum.Status == runs.Running && m.find(run) == nil && tries < inUseTries; tries++ {
+		pause(ctx) // a message to the run may have its journal open for a moment
+		sum = m.o.Runs.Summary(ctx, run)
+	}
 	if sum.Status != stop.RunInterrupted || sum.StopReason.Code != stop.Suspended && sum.StopReason.Code != stop.StoreFull {
 		return false, nil
 	}
