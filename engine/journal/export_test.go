@@ -33,9 +33,6 @@ func WithoutLinks() (restore func()) {
 	return func() { linkFile = before }
 }
 
-// Take locks a file that is open.
-var Take = flock
-
 // WithoutWitness has a file that is open keep no extent in its lock file.
 func (f *File) WithoutWitness() { f.saveExtent = nil }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // oldHome is a home of an earlier version, with a folder per run: "ended" has a head,
@@ -160,7 +161,7 @@ func TestARunInAFolderThatIsOpenIsLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := journal.Take(lock, "killed", func(*os.File) int { return 0 }); err != nil {
+	if locked, err := regular.TryLock(lock); !locked {
 		t.Fatal(err)
 	}
 	for how, err := range map[string]error{

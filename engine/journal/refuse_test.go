@@ -1,4 +1,4 @@
-//go:build unix
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
 package journal_test
 
@@ -56,7 +56,7 @@ func TestARefusedLockIsNotHeldByAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	err = journal.Take(f, "r", func(*os.File) int { return 0 })
+	err = journal.LockFile(f, "r", func(*os.File) int { return 0 })
 	if err == nil || isHeld(err) {
 		t.Error(err)
 	}

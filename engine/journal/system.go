@@ -22,7 +22,7 @@ func acquire(path, run string) (*os.File, error) {
 		if err != nil {
 			return nil, appendError(run, err)
 		}
-		if err = flock(lock, run, pidInFile); err == nil && !stillLinked(lock) {
+		if err = lockFile(lock, run, pidInFile); err == nil && !stillLinked(lock) {
 			lock.Close()
 			continue
 		}
@@ -43,7 +43,7 @@ func acquire(path, run string) (*os.File, error) {
 // lockJournal locks the journal of a run until it is closed. It returns errMoved if the
 // file is no longer at its path.
 func lockJournal(file *os.File, run string) (unlock func(), err error) {
-	if err := flock(file, run, pidOfLock); err != nil {
+	if err := lockFile(file, run, pidOfLock); err != nil {
 		return nil, err
 	}
 	if !stillLinked(file) {
@@ -55,15 +55,15 @@ func lockJournal(file *os.File, run string) (unlock func(), err error) {
 // journalHolder reports whether a journal is locked, and by which process.
 func journalHolder(path string) (pid int, yes bool) { return lockedBy(path, pidOfLock) }
 
-// flock locks a file. holder returns the process that has it locked, or 0.
-func flock(lock *os.File, run string, holder func(*os.File) int) error {
+// lockFile locks a file. holder returns the process that has it locked, or 0.
+func lockFile(lock *os.File, run string, holder func(*os.File) int) error {
 	for n := 0; ; n++ {
-		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
+		locked, err := regular.TryLock(lock)
+		if locked {
 			return nil
 		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			return fmt.Errorf("lock run %s: %w", run, &fs.PathError{Op: "flock", Path: lock.Name(), Err: err})
+		if err != nil {
+			return fmt.Errorf("lock run %s: %w", run, err)
 		}
 		pid := holder(lock)
 		if n >= lockTries || n > 0 && pid != 0 {
@@ -88,7 +88,7 @@ func lockedBy(path string, holder func(*os.File) int) (pid int, yes bool) {
 		return 0, false
 	}
 	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+	if free, err := regular.TryShare(lock); free || err != nil {
 		return 0, false
 	}
 	return holder(lock), true
@@ -101,12 +101,13 @@ func openShared(path string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err = syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err == nil && stillLinked(file) {
+		locked, err := regular.TryShare(file)
+		if locked && stillLinked(file) {
 			return file, nil
 		}
 		file.Close()
-		if err != nil && !errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, &fs.PathError{Op: "flock", Path: path, Err: err}
+		if err != nil {
+			return nil, err
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -123,7 +124,7 @@ func lockExclusive(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil || !stillLinked(file) {
+	if locked, _ := regular.TryLock(file); !locked || !stillLinked(file) {
 		file.Close()
 		return nil, nil
 	}

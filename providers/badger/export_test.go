@@ -46,7 +46,6 @@ func ReportWait(s *Store, waited ...time.Duration) {
 var (
 	Settings     = settings
 	DecodeRecord = decodeRecord
-	TryLock      = tryLock
 )
 
 // Put writes a raw key, as a newer version or a bug might.

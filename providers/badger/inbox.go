@@ -32,7 +32,7 @@ var errInboxFull = errors.New("the inbox is full")
 // appendToInbox appends additions to the inbox. False = it does not take them: they must
 // be added to the store.
 func (s *Store) appendToInbox(ctx context.Context, additions []addition) (stored bool, err error) {
-	if s.o.Inbox <= 0 || !canLock {
+	if s.o.Inbox <= 0 || !regular.CanLock {
 		return false, nil
 	}
 	line, err := encodeLine(s.o.Tenant, additions)
@@ -105,7 +105,7 @@ func (s *Store) tryInbox() (*inbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	locked, err := tryLock(lock)
+	locked, err := regular.TryLock(lock)
 	if err != nil || !locked || wasReplaced(lock) {
 		return nil, errors.Join(err, lock.Close())
 	}

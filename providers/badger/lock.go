@@ -39,7 +39,10 @@ func (s *Store) lockNow() (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock memory store: %w", err)
 	}
-	ok, err := tryLock(f)
+	ok := true // without locks, Badger's own lock, which is taken next, is enough
+	if regular.CanLock {
+		ok, err = regular.TryLock(f)
+	}
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("lock memory store: %w", err)

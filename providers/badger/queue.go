@@ -54,7 +54,7 @@ func (q queue) take() (*ticket, error) {
 		if err != nil {
 			return nil, err
 		}
-		if ok, err := tryLock(f); err != nil {
+		if ok, err := regular.TryLock(f); err != nil {
 			f.Close()
 			return nil, err
 		} else if ok && !wasReplaced(f) { // locked by this process
@@ -87,7 +87,7 @@ func (t *ticket) ahead() int {
 
 // hasWaiters reports whether a process waits.
 func (q queue) hasWaiters() bool {
-	if !canLock {
+	if !regular.CanLock {
 		return true // cannot be determined, so always hand over
 	}
 	numbers, err := q.numbers()
@@ -102,7 +102,7 @@ func (q queue) alive(number int) bool {
 		return false
 	}
 	defer f.Close()
-	if free, err := tryShare(f); !free {
+	if free, err := regular.TryShare(f); !free {
 		return err == nil
 	}
 	if !wasReplaced(f) {

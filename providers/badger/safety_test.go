@@ -92,18 +92,6 @@ func TestUnreadableBackupLeavesNothing(t *testing.T) {
 	}
 }
 
-// A lock that the system cannot take is an error, not a reason to wait.
-func TestFailedLockIsAnError(t *testing.T) {
-	f, err := os.Create(filepath.Join(t.TempDir(), "lock"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.Close()
-	if ok, err := badger.TryLock(f); ok || err == nil {
-		t.Errorf("%v, %v", ok, err)
-	}
-}
-
 // A file of the store replaced by a folder or a link neither crashes nor blocks the process.
 func TestIrregularFileIsDamage(t *testing.T) {
 	for _, name := range []string{"DISCARD", "MANIFEST", "pex-store.json", "pex-store.count", "pex-store.lock"} {

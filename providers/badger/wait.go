@@ -3,6 +3,8 @@ package badger
 import (
 	"path/filepath"
 	"time"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // Wait describes a store held by another process.
@@ -40,7 +42,7 @@ type wait struct {
 // updateAhead returns how many processes are ahead. It joins a queue in which others
 // wait.
 func (w *wait) updateAhead() int {
-	if !w.joined && canLock && queueOf(w.store.dir).hasWaiters() {
+	if !w.joined && regular.CanLock && queueOf(w.store.dir).hasWaiters() {
 		w.join()
 	}
 	w.ahead = 0
@@ -53,7 +55,7 @@ func (w *wait) updateAhead() int {
 // join takes a ticket. If that fails, for instance on a full disk, the process waits
 // without one.
 func (w *wait) join() {
-	if !w.joined && canLock {
+	if !w.joined && regular.CanLock {
 		w.ticket, _ = queueOf(w.store.dir).take()
 	}
 	w.joined = true

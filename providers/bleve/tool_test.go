@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -237,7 +236,7 @@ func TestUnusualFiles(t *testing.T) {
 	if err := errors.Join(
 		os.Symlink(filepath.Join(secret, "secret.md"), filepath.Join(dir, "out.md")),
 		os.Symlink(secret, filepath.Join(dir, "away")),
-		syscall.Mkfifo(filepath.Join(dir, "pipe.md"), 0o600),
+		makeFIFO(filepath.Join(dir, "pipe.md")),
 		os.WriteFile(filepath.Join(dir, "huge.txt"), nil, 0o600),
 		os.Truncate(filepath.Join(dir, "huge.txt"), 17<<20),
 	); err != nil {

@@ -29,7 +29,7 @@ func Open(dir string, o Options) (*Log, error) {
 	if o.Limit == 0 {
 		o.Limit = defaultLimit
 	}
-	if !hasLocks {
+	if !regular.CanLock {
 		return nil, errors.ErrUnsupported
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -91,7 +91,7 @@ func (l *Log) create(i int, path string) error {
 		s.file = l.o.Wrap(s.file)
 	}
 	if i == 0 {
-		if locked, err := lockFile(file); !locked {
+		if locked, err := regular.TryLock(file); !locked {
 			return errors.Join(fs.ErrExist, err)
 		}
 		l.lock = file

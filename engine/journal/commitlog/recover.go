@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/pexctl/pex/engine/regular"
 )
@@ -86,7 +87,7 @@ type deadLog struct {
 // log, or if there is nothing in the log and it cannot be removed.
 func openDead(path string) (*deadLog, error) {
 	file, err := regular.OpenFile(path, os.O_RDWR, 0)
-	readOnly := errors.Is(err, fs.ErrPermission) || isReadOnly(err)
+	readOnly := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 	if readOnly {
 		file, err = regular.Open(path)
 	}
@@ -97,7 +98,7 @@ func openDead(path string) (*deadLog, error) {
 		return nil, err
 	}
 	l := &deadLog{path: path, lock: file}
-	locked, err := lockFile(file)
+	locked, err := regular.TryLock(file)
 	if err == nil && locked {
 		l.contents, err = read(path)
 	}

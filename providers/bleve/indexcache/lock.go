@@ -55,7 +55,10 @@ func tryAcquire(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	ok, err := tryLock(f)
+	ok := true // without locks, bleve's own lock, which is taken next, is enough
+	if regular.CanLock {
+		ok, err = regular.TryLock(f)
+	}
 	if err == nil && (!ok || !stillLinked(f, name)) {
 		err = errBusy
 	}

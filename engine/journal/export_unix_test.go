@@ -1,0 +1,6 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package journal
+
+// LockFile locks a file that is open.
+var LockFile = lockFile
