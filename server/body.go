@@ -25,7 +25,7 @@ func (s *Server) limitBody(next http.Handler) http.Handler {
 			b.limit, b.slack, b.timeout = s.o.Limits.Upload, formOverhead, s.o.Limits.ReadUpload
 		}
 		if r.ContentLength > b.limit+b.slack {
-			problem.Write(w, b.tooLarge())
+			problem.Write(w, r, b.tooLarge())
 			return
 		}
 		b.response, _ = w.(*response)

@@ -34,12 +34,12 @@ func isProbe(r *http.Request) bool {
 
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	if s.stopping.Load() {
-		problem.Write(w, problem.New(problem.ShuttingDown, "the server is shutting down").Retry(5*time.Second))
+		problem.Write(w, r, problem.New(problem.ShuttingDown, "the server is shutting down").Retry(5*time.Second))
 		return
 	}
 	if s.o.Ready != nil {
 		if err := s.o.Ready(r.Context()); err != nil {
-			problem.Write(w, problem.New(problem.Unavailable, "%s", err).Retry(5*time.Second))
+			problem.Write(w, r, problem.New(problem.Unavailable, "%s", err).Retry(5*time.Second))
 			return
 		}
 	}

@@ -52,7 +52,12 @@ func (s *Server) logAccess(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, e := time.Now(), &entry{}
 		id := requestID(r)
-		res := newResponse(w, s.o.Limits.Write)
+		if s.o.Form != nil {
+			if form, ok := s.o.Form(r); ok {
+				r = problem.WithForm(r, form)
+			}
+		}
+		res := newResponse(w, r, s.o.Limits.Write)
 		defer func() {
 			res.finish()
 			s.o.Log.LogAttrs(r.Context(), levelOf(r, res.status), "request", res.attributes(id, r, e, time.Since(began))...)
@@ -119,7 +124,7 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 			if res, ok := w.(*response); !ok || res.abort() {
 				panic(http.ErrAbortHandler) // the client must not take the response for complete
 			}
-			problem.Write(w, problem.New(problem.Internal, "internal error; the server's log has the details of request %s", id))
+			problem.Write(w, r, problem.New(problem.Internal, "internal error; the server's log has the details of request %s", id))
 		}()
 		next.ServeHTTP(w, r)
 	})

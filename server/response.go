@@ -11,6 +11,7 @@ import (
 // the response of a handler that could not read the body.
 type response struct {
 	http.ResponseWriter
+	request *http.Request
 	control *http.ResponseController
 	timeout time.Duration
 	status  int // 0 = not sent
@@ -20,8 +21,8 @@ type response struct {
 	aborted bool             // a panic cut the response short
 }
 
-func newResponse(w http.ResponseWriter, timeout time.Duration) *response {
-	r := &response{ResponseWriter: w, control: http.NewResponseController(w), timeout: timeout}
+func newResponse(w http.ResponseWriter, request *http.Request, timeout time.Duration) *response {
+	r := &response{ResponseWriter: w, request: request, control: http.NewResponseController(w), timeout: timeout}
 	r.setDeadline(time.Time{}) // that of the last request on the connection
 	return r
 }
@@ -39,7 +40,7 @@ func (r *response) WriteHeader(status int) {
 	}
 	if p := r.fault; p != nil && r.status == 0 && status >= 400 {
 		r.fault = nil
-		problem.Write(r, p)
+		problem.Write(r, r.request, p)
 		r.discard = true
 		return
 	}

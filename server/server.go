@@ -12,6 +12,7 @@ import (
 
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/feed"
+	"github.com/pexctl/pex/server/problem"
 )
 
 // Options configure a Server.
@@ -20,12 +21,15 @@ type Options struct {
 	// IsUpload reports whether the body of a request is a file, for which Limits has other
 	// values; nil = no request has one.
 	IsUpload func(*http.Request) bool
-	Auth     *auth.Guard   // nil = the handler receives no identity
-	TLS      *Certificate  // nil = plain HTTP
-	Streams  *feed.Streams // the event streams, which end after Drain; nil = none
-	Limits   Limits
-	Version  string                      // shown by /version
-	Ready    func(context.Context) error // why the server cannot accept work, for clients; nil = it can
+	// Form returns the form of the problems of a request, for protocols that have their own;
+	// nil = all have that of RFC 9457.
+	Form    func(*http.Request) (problem.Form, bool)
+	Auth    *auth.Guard   // nil = the handler receives no identity
+	TLS     *Certificate  // nil = plain HTTP
+	Streams *feed.Streams // the event streams, which end after Drain; nil = none
+	Limits  Limits
+	Version string                      // shown by /version
+	Ready   func(context.Context) error // why the server cannot accept work, for clients; nil = it can
 	// Drain ends the work of handlers, such as runs, before the end of ctx. It is called
 	// once, when the server shuts down. Nil = there is none.
 	Drain func(ctx context.Context)

@@ -35,11 +35,13 @@ import (
 	"github.com/pexctl/pex/providers/cassette"
 	"github.com/pexctl/pex/providers/openai"
 	"github.com/pexctl/pex/providers/scripted"
+	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/api"
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/feed"
 	"github.com/pexctl/pex/server/manager"
+	"github.com/pexctl/pex/server/problem"
 	"github.com/pexctl/pex/server/webhook"
 )
 
@@ -61,7 +63,7 @@ type world struct {
 	memory  *agents.SharedMemory
 	agents  *agents.Set
 	slots   *manager.Slots
-	tenants map[string]*api.Tenant
+	tenants map[string]*access.Tenant
 	streams *feed.Streams
 	hooks   *webhook.Dispatcher // with one hook, chat, of the default tenant
 	handler http.Handler        // without the identities of requests
@@ -85,7 +87,7 @@ func newWorldWith(t testing.TB, project string, slots *manager.Slots, change fun
 		}
 	})
 	w := &world{
-		t: t, dir: project, slots: slots, memory: shared, streams: feed.NewStreams(64, 0), tenants: map[string]*api.Tenant{}, change: change, log: &lockedBuffer{},
+		t: t, dir: project, slots: slots, memory: shared, streams: feed.NewStreams(64, 0), tenants: map[string]*access.Tenant{}, change: change, log: &lockedBuffer{},
 	}
 	w.catalog = &catalog.Catalog{
 		Catalog: engine.Catalog{
@@ -123,9 +125,11 @@ func newWorldWith(t testing.TB, project string, slots *manager.Slots, change fun
 		t.Fatal(err)
 	}
 	w.handler = api.New(api.Options{
-		Tenant: func(name string) *api.Tenant { return w.tenants[name] },
-		Agents: w.agents, Export: w.export, Version: "test", Streams: w.streams, Report: writeReport,
-		Log: slog.New(slog.NewTextHandler(w.log, nil)),
+		Access: &access.Server{
+			Tenant: func(name string) *access.Tenant { return w.tenants[name] }, Agents: w.agents, Streams: w.streams,
+			Log: slog.New(slog.NewTextHandler(w.log, nil)),
+		},
+		Export: w.export, Version: "test", Report: writeReport,
 	})
 	return w
 }
@@ -138,7 +142,7 @@ func rolesOf(agent string) map[string][]string {
 	return map[string][]string{auth.View: {}, auth.Run: {}, auth.Approve: {}}
 }
 
-func (w *world) tenant(name string) *api.Tenant {
+func (w *world) tenant(name string) *access.Tenant {
 	w.t.Helper()
 	home := filepath.Join(w.dir, "home")
 	if name != "" {
@@ -172,7 +176,7 @@ func (w *world) tenant(name string) *api.Tenant {
 		}
 	})
 	memories := func() []agents.Memory { return w.agents.Memories(w.memory, home, name) }
-	return &api.Tenant{Name: name, Owner: name, Home: home, Runs: service, Manager: m, Memories: memories, Artifacts: artifact.Open(home, 4096), Evals: filepath.Join(home, "evals"), Webhooks: hooks}
+	return &access.Tenant{Name: name, Owner: name, Home: home, Runs: service, Manager: m, Memories: memories, Artifacts: artifact.Open(home, 4096), Evals: filepath.Join(home, "evals"), Webhooks: hooks}
 }
 
 func writeReport(to io.Writer, format string, r *report.Report, rows trial.Rows) error {
@@ -186,7 +190,7 @@ func writeReport(to io.Writer, format string, r *report.Report, rows trial.Rows)
 func (w *world) export(to io.Writer, r *runs.Run) error {
 	err := cassette.Export(to, r.Records, host.Secrets(w.catalog, r.Program, r.Host.Env))
 	if refused, ok := errors.AsType[*cassette.Refused](err); ok {
-		return &api.ExportError{Err: refused}
+		return problem.New(problem.NotExportable, "%v", refused)
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/costbound"
 	"github.com/pexctl/pex/engine/diagram"
 	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/auth"
 )
@@ -67,26 +68,26 @@ func (a *operations) addAgents() {
 }
 
 func (s *server) listAgents(ctx context.Context, _ *struct{}) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
 	list := AgentList{Agents: []Agent{}}
 	for _, a := range s.Agents.All() {
-		if c.can(auth.View, a) {
-			list.Agents = append(list.Agents, c.describe(a))
+		if c.Can(auth.View, a) {
+			list.Agents = append(list.Agents, agentOf(c, a))
 		}
 	}
 	return replyJSON(http.StatusOK, list)
 }
 
 // viewed returns an agent that the client of a request may view.
-func (s *server) viewed(ctx context.Context, name string) (*caller, *agents.Agent, error) {
-	c, err := s.caller(ctx)
+func (s *server) viewed(ctx context.Context, name string) (*access.Client, *agents.Agent, error) {
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := c.agent(auth.View, name)
+	a, err := c.Agent(auth.View, name)
 	return c, a, err
 }
 
@@ -95,7 +96,7 @@ func (s *server) getAgent(ctx context.Context, in *AgentPath) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return replyJSON(http.StatusOK, c.describe(a))
+	return replyJSON(http.StatusOK, agentOf(c, a))
 }
 
 func (s *server) agentGraph(ctx context.Context, in *AgentPath) (reply, error) {
@@ -126,14 +127,14 @@ func (s *server) agentSchema(ctx context.Context, in *AgentPath) (reply, error) 
 	return replyJSON(http.StatusOK, parametersSchema(a.Program))
 }
 
-func (c *caller) describe(a *agents.Agent) Agent {
+func agentOf(c *access.Client, a *agents.Agent) Agent {
 	p := a.Program
 	out := Agent{
 		Name: a.Name, Spec: p.Name, Version: p.Version, Digest: p.Digest, Description: p.Description, Actions: []string{}, AllowSet: a.AllowSet,
 		Parameters: parametersSchema(p), Tools: []AgentTool{}, Models: []AgentModel{}, WorstCase: costbound.Bound(p, costbound.Options{}).Limited,
 	}
 	for _, do := range []string{auth.View, auth.Run, auth.Approve, auth.Admin} {
-		if c.can(do, a) {
+		if c.Can(do, a) {
 			out.Actions = append(out.Actions, do)
 		}
 	}

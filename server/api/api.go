@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"path"
@@ -13,66 +12,39 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/pexctl/pex/engine/artifact"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
-	"github.com/pexctl/pex/server/agents"
-	"github.com/pexctl/pex/server/feed"
-	"github.com/pexctl/pex/server/manager"
+	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/problem"
-	"github.com/pexctl/pex/server/webhook"
 )
 
 // Options configure the API.
 type Options struct {
-	// Tenant returns the runs of a tenant, or nil if there is no such tenant.
-	Tenant func(name string) *Tenant
-	Agents *agents.Set
-	// Streams limits the feeds that are open at once; nil = no limit.
-	Streams *feed.Streams
-	// Export writes a run as JSON Lines without secrets. Its error is an *ExportError if
-	// the run cannot be exported.
+	Access *access.Server
+	// Export writes a run as JSON Lines without secrets. Its error is a problem if the run
+	// cannot be exported.
 	Export func(w io.Writer, r *runs.Run) error
 	// Report writes the report of an evaluation as json or html.
 	Report    func(w io.Writer, format string, r *report.Report, rows trial.Rows) error
 	Version   string
-	MaxBody   int64        // bytes of a request body; 0 = 1 MiB
-	MaxUpload int64        // bytes of an artifact; 0 = 32 MiB
-	Log       *slog.Logger // for errors that are not the client's; nil = discarded
-}
-
-// Tenant has the runs of a tenant.
-type Tenant struct {
-	Name    string
-	Owner   string // of its conversations; "" = the default tenant
-	Home    string // folder
-	Runs    *runs.Service
-	Manager *manager.Manager
-	// Memories returns the folders of conversations; nil = none.
-	Memories func() []agents.Memory
-	// Evals is the folder of the evaluations; "" = none.
-	Evals string
-	// Artifacts are the files that clients upload for runs; nil = none.
-	Artifacts *artifact.Store
-	Webhooks  *webhook.Outbox // nil = none
+	MaxBody   int64 // bytes of a request body; 0 = 1 MiB
+	MaxUpload int64 // bytes of an artifact; 0 = 32 MiB
 }
 
 // server implements the operations.
 type server struct {
 	Options
+	*access.Server
 	document []byte // OpenAPI
 }
 
 // New returns the handler of the API. Its callers identify the client: see package auth.
 func New(o Options) http.Handler {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	if o.MaxUpload == 0 {
 		o.MaxUpload = 32 << 20
 	}
-	s, mux := &server{Options: o}, http.NewServeMux()
+	s, mux := &server{Options: o, Server: o.Access}, http.NewServeMux()
 	s.document = s.register(mux)
 	return checkBody(s.route(mux), o.MaxBody)
 }
@@ -103,15 +75,15 @@ func (s *server) register(mux *http.ServeMux) []byte {
 func (s *server) route(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p := r.URL.Path; p != path.Clean(p) {
-			problem.Write(w, problem.New(problem.InvalidPath, "the path must not contain empty, . or .. segments, or end with /"))
+			problem.Write(w, r, problem.New(problem.InvalidPath, "the path must not contain empty, . or .. segments, or end with /"))
 			return
 		}
 		if !isText(r.URL.Path) {
-			problem.Write(w, problem.New(problem.InvalidPath, "the path must be UTF-8 without NUL characters"))
+			problem.Write(w, r, problem.New(problem.InvalidPath, "the path must be UTF-8 without NUL characters"))
 			return
 		}
 		if query, err := url.QueryUnescape(r.URL.RawQuery); err != nil || !isText(query) {
-			problem.Write(w, problem.New(problem.InvalidRequest, "the query must be percent-encoded UTF-8 without NUL characters"))
+			problem.Write(w, r, problem.New(problem.InvalidRequest, "the query must be percent-encoded UTF-8 without NUL characters"))
 			return
 		}
 		if _, pattern := mux.Handler(r); pattern != "" {
@@ -120,10 +92,10 @@ func (s *server) route(mux *http.ServeMux) http.Handler {
 		}
 		if allowed := allowedMethods(mux, r); allowed != "" {
 			w.Header().Set("Allow", allowed)
-			problem.Write(w, problem.New(problem.MethodNotAllowed, "%s is not allowed here; use %s", r.Method, allowed))
+			problem.Write(w, r, problem.New(problem.MethodNotAllowed, "%s is not allowed here; use %s", r.Method, allowed))
 			return
 		}
-		problem.Write(w, problem.New(problem.NotFound, "no such resource; /openapi.json describes all"))
+		problem.Write(w, r, problem.New(problem.NotFound, "no such resource; /openapi.json describes all"))
 	})
 }
 

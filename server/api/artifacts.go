@@ -17,7 +17,9 @@ import (
 
 	"github.com/pexctl/pex/engine/artifact"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/jsonbody"
 	"github.com/pexctl/pex/server/problem"
 )
 
@@ -57,7 +59,7 @@ func IsUpload(r *http.Request) bool {
 // artifacts returns the store of the client's tenant, if the client may perform an action
 // on the runs of any agent.
 func (s *server) artifacts(ctx context.Context, do string) (*artifact.Store, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +67,11 @@ func (s *server) artifacts(ctx context.Context, do string) (*artifact.Store, err
 		return nil, problem.New(problem.NotFound, "this server stores no artifacts")
 	}
 	for _, a := range s.Agents.All() {
-		if c.can(do, a) {
+		if c.Can(do, a) {
 			return c.Artifacts, nil
 		}
 	}
-	return c.Artifacts, c.permit(do, nil)
+	return c.Artifacts, c.Permit(do, nil)
 }
 
 func (s *server) createArtifact(ctx context.Context, _ *struct{}) (reply, error) {
@@ -80,7 +82,7 @@ func (s *server) createArtifact(ctx context.Context, _ *struct{}) (reply, error)
 	return func(w http.ResponseWriter, r *http.Request) {
 		info, existed, err := s.upload(store, w, r)
 		if err != nil {
-			s.fail(w, r, err)
+			s.Fail(w, r, err)
 			return
 		}
 		status := http.StatusCreated
@@ -89,7 +91,7 @@ func (s *server) createArtifact(ctx context.Context, _ *struct{}) (reply, error)
 		}
 		respond, err := replyJSON(status, info)
 		if err != nil {
-			s.fail(w, r, err)
+			s.Fail(w, r, err)
 			return
 		}
 		w.Header().Set("Location", artifactsPath+"/"+info.SHA256)
@@ -118,7 +120,7 @@ func (s *server) upload(store *artifact.Store, w http.ResponseWriter, r *http.Re
 		over.Limit = s.MaxUpload
 	}
 	if body.err != nil {
-		return info, false, unreadableBody(body.err)
+		return info, false, jsonbody.Unreadable(body.err)
 	}
 	if full, ok := errors.AsType[*artifact.QuotaError](err); ok {
 		return info, false, problem.New(problem.ArtifactsFull, "%v; delete runs that use artifacts, then run pexctl store gc", full)
@@ -169,11 +171,6 @@ type artifactRequest struct {
 	SHA256 string `path:"sha256" doc:"SHA-256 of the content, in lower-case hex."`
 }
 
-// noArtifact is the problem of an artifact that does not exist for the client.
-func noArtifact(digest string) *problem.Problem {
-	return problem.New(problem.NotFound, "no artifact %q", digest)
-}
-
 func (s *server) getArtifact(ctx context.Context, in *artifactRequest) (reply, error) {
 	store, err := s.artifacts(ctx, auth.View)
 	if err != nil {
@@ -186,7 +183,7 @@ func (s *server) getArtifact(ctx context.Context, in *artifactRequest) (reply, e
 func replyArtifact(store *artifact.Store, digest, name string) (reply, error) {
 	f, err := store.Open(digest)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, noArtifact(digest)
+		return nil, access.NoArtifact(digest)
 	}
 	if err != nil {
 		return nil, err
@@ -210,12 +207,13 @@ func serveFile(w http.ResponseWriter, r *http.Request, f io.ReadSeeker, digest, 
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Cache-Control", "no-store")
 	h.Set("ETag", `"`+digest+`"`)
-	http.ServeContent(&rangeProblems{ResponseWriter: w}, r, "", time.Time{}, f)
+	http.ServeContent(&rangeProblems{ResponseWriter: w, request: r}, r, "", time.Time{}, f)
 }
 
 // rangeProblems replaces the response to an invalid range by a problem.
 type rangeProblems struct {
 	http.ResponseWriter
+	request *http.Request
 	discard bool
 }
 
@@ -227,7 +225,7 @@ func (w *rangeProblems) WriteHeader(status int) {
 	}
 	w.discard = true
 	w.Header().Del("Content-Disposition")
-	problem.Write(w.ResponseWriter, problem.New(problem.InvalidRange, "invalid range; Content-Range has the size of the file"))
+	problem.Write(w.ResponseWriter, w.request, problem.New(problem.InvalidRange, "invalid range; Content-Range has the size of the file"))
 }
 
 // Write implements io.Writer.
@@ -257,14 +255,14 @@ type RunArtifact struct {
 }
 
 // runArtifacts returns the files of a run that the client may view.
-func (c *caller) runArtifacts(id string) ([]RunArtifact, error) {
-	r, err := c.read(id)
+func runArtifacts(c *access.Client, id string) ([]RunArtifact, error) {
+	r, err := c.Read(id)
 	if err != nil {
 		return nil, err
 	}
 	out := []RunArtifact{}
 	for _, name := range r.Start.Input.Files {
-		out = append(out, c.given(id, name, r.Start.Input.Artifacts[name]))
+		out = append(out, given(c, id, name, r.Start.Input.Artifacts[name]))
 	}
 	for _, f := range r.Written() {
 		out = append(out, written(id, f))
@@ -273,7 +271,7 @@ func (c *caller) runArtifacts(id string) ([]RunArtifact, error) {
 }
 
 // given describes a file that a run was given.
-func (c *caller) given(run, name, digest string) RunArtifact {
+func given(c *access.Client, run, name, digest string) RunArtifact {
 	a := RunArtifact{Name: name, Source: "given", SHA256: digest}
 	if digest == "" || c.Artifacts == nil {
 		return a
@@ -297,11 +295,11 @@ func written(run string, f runs.WrittenFile) RunArtifact {
 func runArtifactURL(run, digest string) string { return locationOf(run) + "/artifacts/" + digest }
 
 func (s *server) listRunArtifacts(ctx context.Context, in *RunPath) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.runArtifacts(in.Run)
+	all, err := runArtifacts(c, in.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -314,11 +312,11 @@ type runArtifactRequest struct {
 }
 
 func (s *server) getRunArtifact(ctx context.Context, in *runArtifactRequest) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.runArtifacts(in.Run)
+	all, err := runArtifacts(c, in.Run)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,14 @@ package api_test
 
 import (
 	"io"
+	"log/slog"
 	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/pexctl/pex/engine/artifact"
+	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/api"
 	"github.com/pexctl/pex/server/auth"
@@ -23,8 +25,8 @@ func (zeroReader) Read(b []byte) (int, error) { return len(b), nil }
 // An upload has exactly the size that the server allows, and is not held in memory.
 func TestUploadsAreStreamed(t *testing.T) {
 	const limit = 64 << 20
-	tenant := &api.Tenant{Artifacts: artifact.Open(t.TempDir(), 0)}
-	h := api.New(api.Options{Tenant: func(string) *api.Tenant { return tenant }, Agents: &agents.Set{}, MaxUpload: limit})
+	tenant := &access.Tenant{Artifacts: artifact.Open(t.TempDir(), 0)}
+	h := api.New(api.Options{Access: &access.Server{Tenant: func(string) *access.Tenant { return tenant }, Agents: &agents.Set{}, Log: slog.New(slog.DiscardHandler)}, MaxUpload: limit})
 	upload := func(body io.Reader) (int, string) {
 		r := httptest.NewRequest("POST", "/v1/artifacts", body)
 		w := httptest.NewRecorder()

@@ -2,18 +2,20 @@ package api_test
 
 import (
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/api"
 	"github.com/pexctl/pex/server/auth"
 )
 
 // A body over the limit is rejected before it is read.
 func TestLargeBodies(t *testing.T) {
-	h := api.New(api.Options{MaxBody: 100, Tenant: func(string) *api.Tenant { return nil }})
+	h := api.New(api.Options{MaxBody: 100, Access: &access.Server{Tenant: func(string) *access.Tenant { return nil }, Log: slog.New(slog.DiscardHandler)}})
 	for _, c := range []struct {
 		body   string
 		status int
@@ -33,7 +35,7 @@ func FuzzBodies(f *testing.F) {
 	for _, body := range []string{`{"a":1,"a":2}`, `{"a":{"b":[1,{"c":null}]}}`, "[[[", `"\u0000"`, "\"\xff\"", `{"a":1}{}`, ` `, `{"\u0061":1,"a":2}`, `{"a":1,}`} {
 		f.Add([]byte(body))
 	}
-	h := api.New(api.Options{Tenant: func(string) *api.Tenant { return nil }})
+	h := api.New(api.Options{Access: &access.Server{Tenant: func(string) *access.Tenant { return nil }, Log: slog.New(slog.DiscardHandler)}})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r := httptest.NewRequest("POST", "/v1/runs/r-1/cancel", strings.NewReader(string(body)))
 		w := httptest.NewRecorder()

@@ -2,20 +2,17 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/feed"
@@ -68,11 +65,11 @@ func (a *operations) addCreate() {
 }
 
 func (s *server) createRun(ctx context.Context, in *createRequest) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.agent(auth.Run, in.Agent)
+	a, err := c.Agent(auth.Run, in.Agent)
 	if err != nil {
 		return nil, err
 	}
@@ -80,92 +77,69 @@ func (s *server) createRun(ctx context.Context, in *createRequest) (reply, error
 	if err != nil {
 		return nil, err
 	}
-	request, err := c.request(a, in)
+	request, err := newRun(in)
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range []string{request.MemoryID, request.ExecutorMemoryID} {
-		if err := c.conversation(ctx, id); err != nil {
-			return nil, err
-		}
-	}
-	o := manager.StartOptions{Busy: manager.OnBusy(a.OnBusy), NewID: in.Body.RunID == "" && in.Key == "", Unwatched: wait > 0 && !wantsFeed(in.Accept)}
-	start := func() (existed bool, err error) {
-		existed, err = c.start(ctx, a, request, in.Body.Files, o)
-		return existed, startError(err, in.Key)
+	request.Unwatched = wait > 0 && !wantsFeed(in.Accept)
+	start, err := c.Prepare(ctx, a, request)
+	if err != nil {
+		return nil, err
 	}
 	if wantsFeed(in.Accept) {
-		return c.startFeed(ctx, request.RunID, start)
+		return s.startFeed(ctx, c, start)
 	}
 	if wait > 0 {
-		return c.startAndWait(ctx, a.Name, request.RunID, start, wait)
+		return s.startAndWait(ctx, c, a.Name, start, wait)
 	}
-	existed, err := start()
+	existed, err := start.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return c.replyStarted(ctx, request.RunID, existed)
+	return replyStarted(ctx, c, start.RunID, existed)
 }
 
 // startAndWait starts a run and responds with its result, if there is one in time. If no
 // further request may wait, it starts nothing.
-func (c *caller) startAndWait(ctx context.Context, agent, id string, start func() (existed bool, err error), most time.Duration) (reply, error) {
-	s, err := c.openStream(ctx)
+func (s *server) startAndWait(ctx context.Context, c *access.Client, agent string, start *access.Start, most time.Duration) (reply, error) {
+	stream, err := c.OpenStream(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer s.release()
-	existed, err := start()
+	defer stream.Release()
+	existed, err := start.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	res, err := c.await(s.ctx, id, most)
+	res, err := c.Await(stream.Context, start.RunID, most)
 	if err != nil {
 		return nil, err
 	}
 	if res != nil {
 		respond, err := replyResult(res, agent)
-		return at(id, respond), err
+		return at(start.RunID, respond), err
 	}
-	return c.replyStarted(ctx, id, existed)
-}
-
-// start starts a run, unless an earlier request with the same content did. It then exists
-// even if the agent has changed and would reject the request.
-func (c *caller) start(ctx context.Context, a *agents.Agent, r agents.Request, files []RunFile, o manager.StartOptions) (existed bool, err error) {
-	if !o.NewID {
-		if existed, err = c.Manager.Existing(engine.Input{RunID: r.RunID, Request: r.Digest}); existed || err != nil {
-			return existed, err
-		}
-	}
-	if r.Files, err = c.files(files); err != nil {
-		return false, err
-	}
-	prepared, err := a.Prepare(r)
-	if err != nil {
-		return false, err
-	}
-	return c.Manager.StartWith(ctx, prepared, o)
+	return replyStarted(ctx, c, start.RunID, existed)
 }
 
 // startFeed starts a run and responds with its events. If no further feed may be open, it
 // starts nothing.
-func (c *caller) startFeed(ctx context.Context, id string, start func() (existed bool, err error)) (reply, error) {
-	s, err := c.openStream(ctx)
+func (s *server) startFeed(ctx context.Context, c *access.Client, start *access.Start) (reply, error) {
+	stream, err := c.OpenStream(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := start(); err != nil {
-		s.release()
+	if _, err := start.Run(ctx); err != nil {
+		stream.Release()
 		return nil, err
 	}
-	return c.feed(s, id, feed.Cursor{}, true, locationOf(id)), nil
+	return s.feed(c, stream, start.RunID, feed.Cursor{}, true, locationOf(start.RunID)), nil
 }
 
 // replyStarted responds with a run that the request started, or an earlier one.
-func (c *caller) replyStarted(ctx context.Context, id string, existed bool) (reply, error) {
+func replyStarted(ctx context.Context, c *access.Client, id string, existed bool) (reply, error) {
 	if existed {
-		return replyAt(http.StatusOK, id, RunRef{id, c.statusOf(ctx, id)})
+		return replyAt(http.StatusOK, id, RunRef{id, c.Status(ctx, id)})
 	}
 	status := runs.Running
 	if _, queued := c.Manager.Running(id); queued {
@@ -174,50 +148,27 @@ func (c *caller) replyStarted(ctx context.Context, id string, existed bool) (rep
 	return replyAt(http.StatusCreated, id, RunRef{id, status})
 }
 
-// request returns the request for a run of an agent.
-func (c *caller) request(a *agents.Agent, in *createRequest) (agents.Request, error) {
+// newRun returns the run that a request asks for.
+func newRun(in *createRequest) (access.NewRun, error) {
 	b := in.Body
-	if bad := forbiddenSet(b.Set, a.AllowSet); bad != nil {
-		return agents.Request{}, bad
-	}
-	if bad := invalidFile(b.Files); bad != nil {
-		return agents.Request{}, bad
-	}
-	if bad := invalidLabel(b.Labels); bad != nil {
-		return agents.Request{}, bad
-	}
 	question, earlier, err := opening(b)
 	if err != nil {
-		return agents.Request{}, err
+		return access.NewRun{}, err
 	}
-	id, err := c.newID(b.RunID, in.Key, in.Agent)
-	if err != nil {
-		return agents.Request{}, err
+	r := access.NewRun{
+		RunID: b.RunID, Key: in.Key, Question: question, Parameters: b.Parameters, MemoryID: b.MemoryID, ExecutorMemoryID: b.ExecutorMemoryID,
+		Earlier: earlier, Set: b.Set, Labels: b.Labels, Body: jsonvalue.Encode(b),
 	}
-	return agents.Request{
-		RunID: id, Question: question, Parameters: b.Parameters, MemoryID: b.MemoryID, ExecutorMemoryID: b.ExecutorMemoryID,
-		Earlier: earlier, Set: b.Set, Labels: b.Labels, By: c.actor(), Digest: requestDigest(in.Agent, jsonvalue.Encode(b)), Tenant: c.Owner, Home: c.Home,
-	}, nil
+	for _, f := range b.Files {
+		r.Files = append(r.Files, agents.File(f))
+	}
+	return r, nil
 }
 
-// requestDigest identifies the content of a request, whatever the order of its keys.
-func requestDigest(of string, body []byte) string {
-	canonical := jsonvalue.Encode(jsonvalue.Decode(body))
-	sum := sha256.Sum256([]byte(of + "\x00" + string(canonical)))
-	return hex.EncodeToString(sum[:16])
-}
-
-// invalidLabel returns the problem of a label that a run cannot have.
-func invalidLabel(labels map[string]string) *problem.Problem {
-	err := engine.CheckLabels(labels)
-	if err == nil {
-		return nil
-	}
-	p := problem.New(problem.InvalidRequest, "%v", err).At("/labels")
-	if bad, ok := errors.AsType[*engine.LabelError](err); ok && bad.Key != "" {
-		p = p.At("/labels/" + escapePointer(bad.Key))
-	}
-	return p
+// RunFile is a file that a run is given.
+type RunFile struct {
+	Name     string `json:"name" minLength:"1" maxLength:"255" doc:"Name in prompts, with which file tools open it, such as reports/may.csv."`
+	Artifact string `json:"artifact" minLength:"1" doc:"SHA-256 of an uploaded artifact."`
 }
 
 // opening returns the question of a run and the conversation before it.
@@ -237,49 +188,6 @@ func opening(b NewRun) (question string, earlier []memory.Interaction, err error
 	return last, earlier, nil
 }
 
-// startError returns the error of a run that was not started; nil = it was.
-func startError(err error, key string) error {
-	e, ok := errors.AsType[*manager.MismatchError](err)
-	switch {
-	case !ok:
-		return err
-	case key != "":
-		return problem.New(problem.IdempotencyMismatch, "another request with this Idempotency-Key started run %s; use another key", e.Run)
-	}
-	return problem.New(problem.RunExists, "%v; use another run_id", e).At("/run_id")
-}
-
-// invalidParameters returns the problem of parameters that an agent does not accept.
-func invalidParameters(err error) *problem.Problem {
-	var all []string
-	pointer := ""
-	for _, e := range inputErrors(err) {
-		all = append(all, e.Message)
-		if pointer == "" && e.Name != "" {
-			pointer = "/parameters/" + escapePointer(e.Name)
-		}
-	}
-	if len(all) == 0 {
-		return problem.New(problem.InvalidParameters, "%v", err).At("/parameters")
-	}
-	return problem.New(problem.InvalidParameters, "%s", strings.Join(all, "; ")).At(pointer)
-}
-
-// inputErrors returns the mistakes that an error joins.
-func inputErrors(err error) (out []*dsl.InputError) {
-	if joined, ok := errors.AsType[interface {
-		error
-		Unwrap() []error
-	}](err); ok {
-		for _, each := range joined.Unwrap() {
-			if e, ok := errors.AsType[*dsl.InputError](each); ok {
-				out = append(out, e)
-			}
-		}
-	}
-	return out
-}
-
 const maxWait = 60 * time.Second
 
 // waitOf returns how long a client prefers to wait.
@@ -296,20 +204,4 @@ func waitOf(prefer string) (time.Duration, error) {
 		return min(time.Duration(n)*time.Second, maxWait), nil
 	}
 	return 0, nil
-}
-
-// await waits until a run has ended or waits for an answer, and returns its result, or nil if
-// neither happens in time.
-func (c *caller) await(ctx context.Context, id string, most time.Duration) (*engine.Result, error) {
-	within, cancel := context.WithTimeout(ctx, most)
-	defer cancel()
-	res, ok := c.Manager.AwaitResult(within, id)
-	if !ok || res != nil {
-		return res, nil
-	}
-	r, err := c.Runs.Read(id)
-	if err != nil {
-		return nil, err
-	}
-	return c.result(ctx, r, false), nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/runs"
-	"github.com/pexctl/pex/eval/textdiff"
+	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/manager"
 	"github.com/pexctl/pex/server/problem"
@@ -66,12 +66,12 @@ type Question struct {
 }
 
 func (s *server) listQuestions(ctx context.Context, in *questionsRequest) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if in.Agent != "" {
-		if _, err := c.agent(auth.View, in.Agent); err != nil {
+		if _, err := c.Agent(auth.View, in.Agent); err != nil {
 			return nil, err
 		}
 	}
@@ -81,11 +81,11 @@ func (s *server) listQuestions(ctx context.Context, in *questionsRequest) (reply
 	}
 	list := QuestionList{Questions: []Question{}}
 	for _, o := range open {
-		of := owner{o.Agent, o.Spec}
-		q := questionOf(o, s.agentOf(of))
+		of := access.Owner{Agent: o.Agent, Spec: o.Spec}
+		q := questionOf(o, s.AgentOf(of))
 		wrong := in.Agent != "" && q.Agent != in.Agent || in.Kind != "" && string(q.Kind) != in.Kind
-		mine := c.canFor(auth.Approve, of) && o.Open.Permit(c.actor(), "approve") == nil
-		if !wrong && (mine || !in.Mine && (c.canFor(auth.View, of) || c.canFor(auth.Approve, of))) {
+		mine := c.CanFor(auth.Approve, of) && o.Open.Permit(c.Actor(), "approve") == nil
+		if !wrong && (mine || !in.Mine && (c.CanFor(auth.View, of) || c.CanFor(auth.Approve, of))) {
 			list.Questions = append(list.Questions, q)
 		}
 	}
@@ -127,11 +127,8 @@ type answerRequest struct {
 }
 
 func (s *server) answer(ctx context.Context, in *answerRequest) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.run(auth.Approve, in.Run); err != nil {
 		return nil, err
 	}
 	content, bad := answerContent(in.Body)
@@ -139,11 +136,7 @@ func (s *server) answer(ctx context.Context, in *answerRequest) (reply, error) {
 		return nil, bad
 	}
 	answer := manager.Answer{Path: in.Body.Path, Do: in.Body.Do, Value: content, Digest: in.Body.Digest}
-	err = c.Manager.Answer(ctx, in.Run, answer, c.actor())
-	if e, ok := errors.AsType[*runs.ActionError](err); ok {
-		return nil, problem.New(problem.InvalidAnswer, "%v", e).At("/do").With("allowed", runs.Actions(e.Kind))
-	}
-	if err != nil {
+	if err := c.Answer(ctx, in.Run, answer); err != nil {
 		return nil, err
 	}
 	return replyJSON(http.StatusOK, Answered{in.Run, in.Body.Path, in.Body.Do})
@@ -192,14 +185,11 @@ type cancelRequest struct {
 }
 
 func (s *server) cancel(ctx context.Context, in *cancelRequest) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.run(auth.Run, in.Run); err != nil {
-		return nil, err
-	}
-	err = c.Manager.Cancel(ctx, in.Run, c.actor())
+	err = c.Cancel(ctx, in.Run)
 	if ended, ok := errors.AsType[*runs.EndedError](err); ok {
 		return replyAt(http.StatusOK, in.Run, RunRef{in.Run, ended.Result.Status})
 	}
@@ -218,11 +208,8 @@ type resumeRequest struct {
 }
 
 func (s *server) resume(ctx context.Context, in *resumeRequest) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.run(auth.Run, in.Run); err != nil {
 		return nil, err
 	}
 	var set []string
@@ -230,27 +217,8 @@ func (s *server) resume(ctx context.Context, in *resumeRequest) (reply, error) {
 	if in.Body != nil {
 		set, keepSpec = in.Body.Set, in.Body.KeepSpec
 	}
-	allowed, err := c.allowedSet(in.Run)
-	if err != nil {
-		return nil, err
-	}
-	if bad := forbiddenSet(set, allowed); bad != nil {
-		return nil, bad
-	}
-	if err := c.Manager.Resume(ctx, in.Run, set, keepSpec, c.actor()); err != nil {
+	if err := c.Resume(ctx, in.Run, set, keepSpec); err != nil {
 		return nil, err
 	}
 	return replyAt(http.StatusAccepted, in.Run, RunRef{Run: in.Run})
-}
-
-// sourceDiff returns the unified diff of two resolved specs.
-func sourceDiff(before, now json.RawMessage) string {
-	indented := func(source json.RawMessage) string {
-		var b bytes.Buffer
-		if json.Indent(&b, source, "", "  ") != nil {
-			return string(source) + "\n"
-		}
-		return b.String() + "\n"
-	}
-	return textdiff.Compare(indented(before), indented(now)).Unified(0)
 }

@@ -38,11 +38,11 @@ type callRequest struct {
 }
 
 func (s *server) getCall(ctx context.Context, in *callRequest) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.read(in.Run)
+	r, err := c.Read(in.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +59,11 @@ func (s *server) getCall(ctx context.Context, in *callRequest) (reply, error) {
 type exportRequest struct{ RunPath }
 
 func (s *server) exportRun(ctx context.Context, in *exportRequest) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.read(in.Run)
+	r, err := c.Read(in.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -83,15 +83,15 @@ type diffRequest struct {
 }
 
 func (s *server) diffRuns(ctx context.Context, in *diffRequest) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.read(in.Run)
+	a, err := c.Read(in.Run)
 	if err != nil {
 		return nil, err
 	}
-	b, err := c.read(in.Other)
+	b, err := c.Read(in.Other)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/report"
+	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/problem"
 )
@@ -39,11 +40,11 @@ type EvalList struct {
 }
 
 func (s *server) listEvals(ctx context.Context, in *evalsRequest) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.evals()
+	all, err := evals(c)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func (s *server) listEvals(ctx context.Context, in *evalsRequest) (reply, error)
 
 // evals returns the evaluations that the client may view, latest first. One that cannot be
 // read belongs to no agent.
-func (c *caller) evals() ([]report.Manifest, error) {
+func evals(c *access.Client) ([]report.Manifest, error) {
 	if c.Evals == "" {
 		return nil, nil
 	}
@@ -82,9 +83,9 @@ func (c *caller) evals() ([]report.Manifest, error) {
 	}
 	return slices.DeleteFunc(all, func(m report.Manifest) bool {
 		if len(m.Variants) == 0 {
-			return !c.can(auth.Admin, nil)
+			return !c.Can(auth.Admin, nil)
 		}
-		return slices.ContainsFunc(m.Variants, func(v report.VariantInfo) bool { return !c.canFor(auth.View, owner{spec: v.Spec.Name}) })
+		return slices.ContainsFunc(m.Variants, func(v report.VariantInfo) bool { return !c.CanFor(auth.View, access.Owner{Spec: v.Spec.Name}) })
 	}), nil
 }
 
@@ -94,11 +95,11 @@ type evalRequest struct {
 
 // evalReport returns the report of an evaluation in a format.
 func (s *server) evalReport(ctx context.Context, id, format string) ([]byte, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.evals()
+	all, err := evals(c)
 	if err != nil {
 		return nil, err
 	}

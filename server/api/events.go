@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/feed"
 )
@@ -32,11 +33,11 @@ type watchRequest struct {
 }
 
 func (s *server) watchRun(ctx context.Context, in *watchRequest) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.run(auth.View, in.Run); err != nil {
+	if err := c.CheckRun(auth.View, in.Run); err != nil { // before it takes a stream
 		return nil, err
 	}
 	after := feed.Cursor{}
@@ -45,39 +46,27 @@ func (s *server) watchRun(ctx context.Context, in *watchRequest) (reply, error) 
 			return nil, err
 		}
 	}
-	stream, err := c.openStream(ctx)
+	stream, err := c.OpenStream(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return c.feed(stream, in.Run, after, in.Deltas == "1" || in.Deltas == "true", ""), nil
-}
-
-// stream is an open stream of the server, which limits them.
-type stream struct {
-	ctx     context.Context // ends with the request and with the server
-	release func()
-}
-
-// openStream opens a stream, or a request that waits for a result. The caller must pass it to feed, or release it.
-func (c *caller) openStream(ctx context.Context) (stream, error) {
-	ctx, release, err := c.server.Streams.Open(ctx, c.Name)
-	return stream{ctx, release}, err
+	return s.feed(c, stream, in.Run, after, in.Deltas == "1" || in.Deltas == "true", ""), nil
 }
 
 // feed responds with the events of a run after a cursor. location is the place of a new
 // run, or "".
-func (c *caller) feed(s stream, id string, after feed.Cursor, deltas bool, location string) reply {
+func (s *server) feed(c *access.Client, stream access.Stream, id string, after feed.Cursor, deltas bool, location string) reply {
 	return func(w http.ResponseWriter, r *http.Request) {
-		defer s.release()
-		items, err := c.Manager.Watch(s.ctx, id, after, deltas)
+		defer stream.Release()
+		items, err := c.Manager.Watch(stream.Context, id, after, deltas)
 		if err != nil {
-			c.server.fail(w, r, err)
+			s.Fail(w, r, err)
 			return
 		}
 		if location != "" {
 			w.Header().Set("Location", location)
 		}
-		_ = feed.Write(w, r, items, feed.FormatOf(r), feed.OnFailure(s.release)) // the client is gone
+		_ = feed.Write(w, r, items, feed.FormatOf(r), feed.OnFailure(stream.Release)) // the client is gone
 	}
 }
 

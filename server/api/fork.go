@@ -7,6 +7,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/auth"
 )
 
@@ -35,42 +36,38 @@ type forkRequest struct {
 }
 
 func (s *server) forkRun(ctx context.Context, in *forkRequest) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.run(auth.Run, in.Run); err != nil {
+	if err := c.CheckRun(auth.Run, in.Run); err != nil {
 		return nil, err
 	}
 	var f Fork
 	if in.Body != nil {
 		f = *in.Body
 	}
-	allowed, err := c.allowedSet(in.Run)
-	if err != nil {
+	if err := c.CheckSet(in.Run, f.Set); err != nil {
 		return nil, err
 	}
-	if bad := forbiddenSet(f.Set, allowed); bad != nil {
-		return nil, bad
-	}
-	request := requestDigest("fork of "+in.Run, jsonvalue.Encode(f))
-	if f.RunID, err = c.newID(f.RunID, in.Key, "fork of "+in.Run); err != nil {
+	request := access.RequestDigest("fork of "+in.Run, jsonvalue.Encode(f))
+	if f.RunID, err = c.NewID(f.RunID, in.Key, "fork of "+in.Run); err != nil {
 		return nil, err
 	}
-	existed, err := c.fork(ctx, in.Run, f, request)
+	existed, err := s.fork(ctx, c, in.Run, f, request)
 	if err != nil {
-		return nil, startError(err, in.Key)
+		return nil, access.StartError(err, in.Key)
 	}
-	return c.replyStarted(ctx, f.RunID, existed)
+	return replyStarted(ctx, c, f.RunID, existed)
 }
 
 // fork starts a fork, unless an earlier request with the same content did. Nothing
 // is then prepared again.
-func (c *caller) fork(ctx context.Context, parent string, f Fork, request string) (existed bool, err error) {
+func (s *server) fork(ctx context.Context, c *access.Client, parent string, f Fork, request string) (existed bool, err error) {
 	if existed, err = c.Manager.Existing(engine.Input{RunID: f.RunID, Request: request}); existed || err != nil {
 		return existed, err
 	}
-	fork := c.server.Agents.Fork(f.RunID, f.At, f.Set)
+	fork := s.Agents.Fork(f.RunID, f.At, f.Set)
 	if f.OnDrift == runs.DriftLive {
 		fork.OnDrift = runs.DriftLive
 	}
@@ -78,7 +75,7 @@ func (c *caller) fork(ctx context.Context, parent string, f Fork, request string
 	if err != nil {
 		return false, err
 	}
-	by := c.actor().Identity()
+	by := c.Actor().Identity()
 	n.Input.By, n.Input.Request = &by, request
 	return c.Manager.Start(ctx, n, "")
 }

@@ -43,18 +43,18 @@ type MemoryOf struct {
 
 // openMemories returns the folders of conversations of the client's tenant, for an action.
 func (s *server) openMemories(ctx context.Context, do string, of MemoryOf) ([]agents.Memory, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !c.canForAll(do) { // the memory has the answers of all agents
+	if !c.CanForAll(do) { // the memory has the answers of all agents
 		return nil, problem.New(problem.Forbidden, "this needs the role %s for all agents", do)
 	}
-	all := c.memories()
+	all := c.Conversations()
 	if of.Agent == "" {
 		return all, nil
 	}
-	if _, err := c.agent(do, of.Agent); err != nil {
+	if _, err := c.Agent(do, of.Agent); err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(all, func(m agents.Memory) bool { return !slices.Contains(m.Agents, of.Agent) }), nil

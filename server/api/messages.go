@@ -2,13 +2,9 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
-	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
-	"github.com/pexctl/pex/server/auth"
-	"github.com/pexctl/pex/server/problem"
 )
 
 // UserMessage is a message to a run.
@@ -29,22 +25,15 @@ type messageRequest struct {
 }
 
 func (s *server) message(ctx context.Context, in *messageRequest) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.run(auth.Run, in.Run); err != nil {
 		return nil, err
 	}
 	m := runs.Message{ID: in.Body.ID, Text: in.Body.Text}
 	if m.ID == "" {
 		m.ID = runs.NewMessageID()
 	}
-	err = c.Manager.Message(ctx, in.Run, m, c.actor())
-	if errors.As(err, new(*journal.InUseError)) {
-		return nil, problem.New(problem.Running, "another process executes run %s; send the message again when the run waits for an answer or is suspended", in.Run)
-	}
-	if err != nil {
+	if err := c.Message(ctx, in.Run, m); err != nil {
 		return nil, err
 	}
 	return replyAt(http.StatusAccepted, in.Run, MessageRef{in.Run, m.ID})

@@ -48,7 +48,7 @@ func add[I any](a *operations, d describe, handle func(context.Context, *I) (rep
 		return &output{func(c huma.Context) {
 			r, w := humago.Unwrap(c)
 			if err != nil {
-				a.server.fail(w, r, err)
+				a.server.Fail(w, r, err)
 				return
 			}
 			respond(w, r)

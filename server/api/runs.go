@@ -9,7 +9,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
-	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/manager"
 	"github.com/pexctl/pex/server/problem"
@@ -46,38 +46,15 @@ type getRunRequest struct {
 }
 
 func (s *server) getRun(ctx context.Context, in *getRunRequest) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.read(in.Run)
+	r, err := c.Read(in.Run)
 	if err != nil {
 		return nil, err
 	}
-	return replyResult(c.result(ctx, r, in.Include == "conversation"), s.agentOf(owner{r.Start.Input.Agent, r.Start.Name}))
-}
-
-// result returns the result of a run for display.
-func (c *caller) result(ctx context.Context, r *runs.Run, conversation bool) *engine.Result {
-	res := r.Show(ctx)
-	if !conversation {
-		res.Conversation = nil
-	}
-	if _, queued := c.Manager.Running(res.RunID); queued {
-		res.Status, res.StopReason = manager.Queued, stop.Reason{}
-	}
-	return res
-}
-
-// statusOf returns the status of a run that exists.
-func (c *caller) statusOf(ctx context.Context, id string) stop.RunStatus {
-	switch active, queued := c.Manager.Running(id); {
-	case queued:
-		return manager.Queued
-	case active:
-		return runs.Running
-	}
-	return c.Runs.Summary(ctx, id).Status
+	return replyResult(c.Result(ctx, r, in.Include == "conversation"), s.AgentOf(access.Owner{Agent: r.Start.Input.Agent, Spec: r.Start.Name}))
 }
 
 type deleteRequest struct {
@@ -86,11 +63,11 @@ type deleteRequest struct {
 }
 
 func (s *server) deleteRun(ctx context.Context, in *deleteRequest) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.deletable(in.Run); err != nil {
+	if err := deletable(c, in.Run); err != nil {
 		return nil, err
 	}
 	err = c.Manager.Remove(ctx, in.Run, in.Force)
@@ -105,10 +82,10 @@ func (s *server) deleteRun(ctx context.Context, in *deleteRequest) (reply, error
 
 // deletable returns an error if the client may not delete a run. A damaged run belongs to
 // no agent.
-func (c *caller) deletable(id string) error {
-	err := c.run(auth.Admin, id)
-	if p := ofStore(err); p != nil && p.Code == problem.StoreCorrupt {
-		return c.permit(auth.Admin, nil)
+func deletable(c *access.Client, id string) error {
+	err := c.CheckRun(auth.Admin, id)
+	if p := access.OfStore(err); p != nil && p.Code == problem.StoreCorrupt {
+		return c.Permit(auth.Admin, nil)
 	}
 	return err
 }
@@ -134,11 +111,11 @@ type RunList struct {
 }
 
 func (s *server) listRuns(ctx context.Context, in *listRequest) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	f, err := c.filter(in)
+	f, err := s.filter(c, in)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +125,7 @@ func (s *server) listRuns(ctx context.Context, in *listRequest) (reply, error) {
 	}
 	list := RunList{Runs: found}
 	for i := range found {
-		c.showQueued(&found[i])
+		c.ShowQueued(&found[i])
 	}
 	if more > 0 && len(found) > 0 {
 		list.Next = found[len(found)-1].Position().String()
@@ -157,8 +134,8 @@ func (s *server) listRuns(ctx context.Context, in *listRequest) (reply, error) {
 }
 
 // filter returns the filter of a request.
-func (c *caller) filter(in *listRequest) (f runs.Filter, err error) {
-	f = runs.Filter{Limit: in.Limit, MemoryID: in.MemoryID, Waiting: in.Waiting, Prefix: in.Prefix, Question: in.Q, Match: c.matcher(in.Agent, in.Status)}
+func (s *server) filter(c *access.Client, in *listRequest) (f runs.Filter, err error) {
+	f = runs.Filter{Limit: in.Limit, MemoryID: in.MemoryID, Waiting: in.Waiting, Prefix: in.Prefix, Question: in.Q, Match: s.matcher(c, in.Agent, in.Status)}
 	if in.Status != "" && in.Status != string(manager.Queued) && !runs.IsStatus(in.Status) {
 		return f, problem.New(problem.InvalidRequest, "query parameter status: unknown status %q; use queued, %s, or a stop reason", in.Status, strings.Join(runs.Statuses(), ", "))
 	}
@@ -172,7 +149,7 @@ func (c *caller) filter(in *listRequest) (f runs.Filter, err error) {
 		return f, err
 	}
 	if in.Agent != "" {
-		if _, err := c.agent(auth.View, in.Agent); err != nil {
+		if _, err := c.Agent(auth.View, in.Agent); err != nil {
 			return f, err
 		}
 	}
@@ -196,46 +173,22 @@ func timeOf(name, value string) (time.Time, error) {
 
 // matcher returns a filter for the runs of an agent, or of all, with a status, that the
 // client may view.
-func (c *caller) matcher(agent, status string) func(runs.Summary) bool {
-	known := map[owner]bool{}
+func (s *server) matcher(c *access.Client, agent, status string) func(runs.Summary) bool {
+	known := map[access.Owner]bool{}
 	return func(sum runs.Summary) bool {
-		of := owner{sum.Agent, sum.Spec.Name}
+		of := access.Owner{Agent: sum.Agent, Spec: sum.Spec.Name}
 		may, ok := known[of]
 		if !ok {
-			may = c.canFor(auth.View, of)
+			may = c.CanFor(auth.View, of)
 			known[of] = may
 		}
 		switch {
-		case !may, agent != "" && agent != c.server.agentOf(of):
+		case !may, agent != "" && agent != s.AgentOf(of):
 			return false
 		case status == "":
 			return true
 		}
-		c.showQueued(&sum)
+		c.ShowQueued(&sum)
 		return status == string(sum.Status) || status == string(sum.StopReason.Code)
-	}
-}
-
-// agentOf returns the name of the agent to which a run belongs. A run of a command belongs to
-// the first agent with its spec; "" = to none.
-func (s *server) agentOf(of owner) string {
-	if of.agent != "" {
-		return of.agent
-	}
-	for _, a := range s.Agents.All() {
-		if a.Program.Name == of.spec {
-			return a.Name
-		}
-	}
-	return ""
-}
-
-// showQueued shows the status of a run that waits for its turn.
-func (c *caller) showQueued(sum *runs.Summary) {
-	if _, queued := c.Manager.Running(sum.Run); queued && sum.Problem == "" {
-		sum.Status, sum.StopReason = manager.Queued, stop.Reason{}
-	}
-	if sum.Problem != "" {
-		sum.Problem = "the journal cannot be read; pexctl store check has details"
 	}
 }

@@ -1,11 +1,13 @@
 package api_test
 
 import (
+	"log/slog"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/pexctl/pex/engine/artifact"
+	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/api"
 	"github.com/pexctl/pex/server/auth"
@@ -20,8 +22,8 @@ func FuzzUploads(f *testing.F) {
 	f.Add("multipart/form-data", "--X--")
 	f.Add("multipart/form-data; boundary=\"\"", "----")
 	f.Add("multipart/form-data; boundary=X; boundary=Y", "--X--")
-	tenant := &api.Tenant{Artifacts: artifact.Open(f.TempDir(), 1<<20)}
-	h := api.New(api.Options{Tenant: func(string) *api.Tenant { return tenant }, Agents: &agents.Set{}, MaxUpload: 1000})
+	tenant := &access.Tenant{Artifacts: artifact.Open(f.TempDir(), 1<<20)}
+	h := api.New(api.Options{Access: &access.Server{Tenant: func(string) *access.Tenant { return tenant }, Agents: &agents.Set{}, Log: slog.New(slog.DiscardHandler)}, MaxUpload: 1000})
 	f.Fuzz(func(t *testing.T, kind, body string) {
 		r := httptest.NewRequest("POST", "/v1/artifacts", strings.NewReader(body))
 		r.Header.Set("Content-Type", kind)

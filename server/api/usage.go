@@ -30,11 +30,11 @@ type Usage struct {
 }
 
 func (s *server) usage(ctx context.Context, _ *struct{}) (reply, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.permit(auth.View, nil); err != nil {
+	if err := c.Permit(auth.View, nil); err != nil {
 		return nil, err
 	}
 	u, err := c.Manager.Usage(ctx)

@@ -61,11 +61,11 @@ type WebhookTest struct {
 
 // webhooks returns the webhooks of the client's tenant.
 func (s *server) webhooks(ctx context.Context) (*webhook.Outbox, error) {
-	c, err := s.caller(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return c.Webhooks, c.permit(auth.Admin, nil)
+	return c.Webhooks, c.Permit(auth.Admin, nil)
 }
 
 func (s *server) listWebhooks(ctx context.Context, _ *struct{}) (reply, error) {

@@ -77,7 +77,7 @@ func (g *Guard) setCORS(w http.ResponseWriter, r *http.Request) (isPreflight boo
 		return false
 	}
 	if !accepted {
-		problem.Write(w, problem.New(problem.Forbidden, "origin %.100q is not accepted: add it to cors.origins", origin))
+		problem.Write(w, r, problem.New(problem.Forbidden, "origin %.100q is not accepted: add it to cors.origins", origin))
 		return true
 	}
 	headers := corsHeaders

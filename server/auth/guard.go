@@ -88,7 +88,7 @@ func (g *Guard) Middleware(next http.Handler) http.Handler {
 			if p.Code == problem.Unauthorized {
 				w.Header().Set("WWW-Authenticate", "Bearer")
 			}
-			problem.Write(w, p)
+			problem.Write(w, r, p)
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(NewContext(r.Context(), id)))

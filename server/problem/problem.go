@@ -2,8 +2,7 @@ package problem
 
 import (
 	"fmt"
-	"net/http"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pexctl/pex/engine/jsonvalue"
@@ -78,15 +77,11 @@ func (p *Problem) MarshalJSON() ([]byte, error) {
 	return append(append(b[:len(b)-1], ','), more[1:]...), nil
 }
 
-// Write responds with a problem. The caller has written nothing before.
-func Write(w http.ResponseWriter, p *Problem) {
-	h := w.Header()
-	h.Set("Content-Type", ContentType)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	if p.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(int((p.RetryAfter+time.Second-1)/time.Second)))
+// Pointer returns the JSON Pointer to a value, from the names and indexes on the way to it.
+func Pointer(names ...string) string {
+	var b strings.Builder
+	for _, name := range names {
+		b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
 	}
-	w.WriteHeader(p.Status())
-	_, _ = w.Write(append(jsonvalue.Encode(p), '\n')) // the client may be gone
+	return b.String()
 }

@@ -21,11 +21,13 @@ import (
 	"github.com/pexctl/pex/internal/httpclient"
 	"github.com/pexctl/pex/providers/cassette"
 	"github.com/pexctl/pex/server"
+	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/api"
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/auth/oidc"
 	"github.com/pexctl/pex/server/feed"
+	"github.com/pexctl/pex/server/problem"
 )
 
 // run serves requests until a signal stops the command, and then suspends the runs.
@@ -86,19 +88,8 @@ func (d *daemon) newServer(c *ui.Call, ready *readiness) (*server.Server, error)
 
 func (d *daemon) handler(c *ui.Call, streams *feed.Streams) http.Handler {
 	return api.New(api.Options{
-		Tenant: func(name string) *api.Tenant {
-			t := d.tenants[name]
-			if t == nil {
-				return nil
-			}
-			return &api.Tenant{
-				Name: name, Owner: t.owner, Home: t.home, Runs: t.runs, Manager: t.manager,
-				Memories:  func() []agents.Memory { return d.agents.Memories(d.memory, t.home, t.owner) },
-				Artifacts: t.artifacts, Evals: project.EvalsDir(t.home),
-				Webhooks: t.outbox,
-			}
-		},
-		Agents: d.agents, Version: version.String(), MaxBody: d.setup.config.Limits.Body, MaxUpload: d.setup.config.Limits.Upload, Log: d.log, Streams: streams,
+		Access:  &access.Server{Tenant: d.tenant, Agents: d.agents, Streams: streams, Log: d.log},
+		Version: version.String(), MaxBody: d.setup.config.Limits.Body, MaxUpload: d.setup.config.Limits.Upload,
 		Report: func(w io.Writer, format string, r *report.Report, rows trial.Rows) error {
 			f, err := formats.New(format, formats.Settings{})
 			if err != nil {
@@ -109,11 +100,24 @@ func (d *daemon) handler(c *ui.Call, streams *feed.Streams) http.Handler {
 		Export: func(w io.Writer, r *runs.Run) error {
 			err := cassette.Export(w, r.Records, host.Secrets(c.Catalog, r.Program, r.Host.Env))
 			if refused, ok := errors.AsType[*cassette.Refused](err); ok {
-				return &api.ExportError{Err: refused}
+				return problem.New(problem.NotExportable, "%v", refused)
 			}
 			return err
 		},
 	})
+}
+
+// tenant returns the runs of a tenant, or nil.
+func (d *daemon) tenant(name string) *access.Tenant {
+	t := d.tenants[name]
+	if t == nil {
+		return nil
+	}
+	return &access.Tenant{
+		Name: name, Owner: t.owner, Home: t.home, Runs: t.runs, Manager: t.manager,
+		Memories:  func() []agents.Memory { return d.agents.Memories(d.memory, t.home, t.owner) },
+		Artifacts: t.artifacts, Evals: project.EvalsDir(t.home), Webhooks: t.outbox,
+	}
 }
 
 // newGuard returns the authentication of the server file.

@@ -1,4 +1,4 @@
-package api
+package access
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/pexctl/pex/server/problem"
 )
 
-// forbiddenSet returns the problem of the first override that a client may not set.
-func forbiddenSet(set, allowed []string) *problem.Problem {
+// checkSet returns the problem of the first override that a client may not set.
+func checkSet(set, allowed []string) *problem.Problem {
 	for i, s := range set {
 		if agents.MayOverride(allowed, s) {
 			continue
@@ -29,9 +29,21 @@ func forbiddenSet(set, allowed []string) *problem.Problem {
 	return nil
 }
 
+// CheckSet returns an error if the client may not set overrides for a run that exists.
+func (c *Client) CheckSet(run string, set []string) error {
+	allowed, err := c.allowedSet(run)
+	if err != nil {
+		return err
+	}
+	if bad := checkSet(set, allowed); bad != nil {
+		return bad
+	}
+	return nil
+}
+
 // allowedSet returns the overrides that a client may set for a run that exists: those of its
 // agent, or of all agents with its spec.
-func (c *caller) allowedSet(run string) ([]string, error) {
+func (c *Client) allowedSet(run string) ([]string, error) {
 	start, err := c.Runs.StartOf(run)
 	if err != nil {
 		return nil, err

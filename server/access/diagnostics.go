@@ -1,4 +1,4 @@
-package api
+package access
 
 import (
 	"errors"
@@ -59,7 +59,7 @@ func ofOverrides(err error) *problem.Problem {
 }
 
 // logDiagnostics logs the errors of a spec that the client does not see.
-func (s *server) logDiagnostics(r *http.Request, err error) {
+func (s *Server) logDiagnostics(r *http.Request, err error) {
 	_, hidden := forClient(diagnosticsOf(err))
 	for _, d := range hidden {
 		s.Log.Warn("the spec has an error", slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("file", d.File),

@@ -1,4 +1,4 @@
-package api_test
+package access_test
 
 import (
 	"net/url"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/pexctl/pex/server/api"
+	"github.com/pexctl/pex/server/access"
 )
 
 // A name that is accepted stays below a folder, also when it is decoded.
@@ -17,7 +17,7 @@ func FuzzFileNames(f *testing.F) {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		if api.InvalidFile(name) != nil {
+		if access.InvalidFile(name) != nil {
 			return
 		}
 		decoded, err := url.PathUnescape(name)

@@ -1,7 +1,9 @@
-package api
+package access
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -10,25 +12,19 @@ import (
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/eval/textdiff"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/feed"
 	"github.com/pexctl/pex/server/manager"
 	"github.com/pexctl/pex/server/problem"
 )
 
-// ExportError reports that a run cannot be exported, since its journal contains what
-// looks like a secret.
-type ExportError struct{ Err error }
-
-// Error returns the reason.
-func (e *ExportError) Error() string { return e.Err.Error() }
-
-// problemOf returns what the client learns about an error. An error that is not about the
+// Problem returns what the client learns about an error. An error that is not about the
 // request is logged, and the client learns only that there was one: it may name files of
 // the server.
-func (s *server) problemOf(r *http.Request, err error) *problem.Problem {
+func (s *Server) Problem(r *http.Request, err error) *problem.Problem {
 	s.logDiagnostics(r, err)
-	for _, of := range []func(error) *problem.Problem{known, ofManager, ofRuns, ofOverrides, ofStore} {
+	for _, of := range []func(error) *problem.Problem{known, ofManager, ofRuns, ofOverrides, OfStore} {
 		if p := of(err); p != nil {
 			return p
 		}
@@ -48,9 +44,6 @@ func known(err error) *problem.Problem {
 	}
 	if e, ok := errors.AsType[*agents.ParametersError](err); ok {
 		return invalidParameters(e.Err)
-	}
-	if e, ok := errors.AsType[*ExportError](err); ok {
-		return problem.New(problem.NotExportable, "%v", e)
 	}
 	return nil
 }
@@ -145,8 +138,8 @@ func ofRuns(err error) *problem.Problem {
 	return nil
 }
 
-// ofStore returns the problem of an error of the files of runs.
-func ofStore(err error) *problem.Problem {
+// OfStore returns the problem of an error of the files of runs.
+func OfStore(err error) *problem.Problem {
 	if e, ok := errors.AsType[*journal.ExistsError](err); ok {
 		return problem.New(problem.RunExists, "a run %q exists", e.Run)
 	}
@@ -174,7 +167,19 @@ func specChanged(e *runs.SpecChangedError) *problem.Problem {
 	return problem.New(problem.SpecChanged, "the spec no longer compiles (the log of the server has its errors); to continue with the original spec, set keep_spec")
 }
 
-// fail responds with the problem of an error.
-func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	problem.Write(w, s.problemOf(r, err))
+// Fail responds with the problem of an error.
+func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	problem.Write(w, r, s.Problem(r, err))
+}
+
+// sourceDiff returns the unified diff of two resolved specs.
+func sourceDiff(before, now json.RawMessage) string {
+	indented := func(source json.RawMessage) string {
+		var b bytes.Buffer
+		if json.Indent(&b, source, "", "  ") != nil {
+			return string(source) + "\n"
+		}
+		return b.String() + "\n"
+	}
+	return textdiff.Compare(indented(before), indented(now)).Unified(0)
 }

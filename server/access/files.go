@@ -1,4 +1,4 @@
-package api
+package access
 
 import (
 	"errors"
@@ -14,14 +14,8 @@ import (
 	"github.com/pexctl/pex/server/problem"
 )
 
-// RunFile is a file that a run is given.
-type RunFile struct {
-	Name     string `json:"name" minLength:"1" maxLength:"255" doc:"Name in prompts, with which file tools open it, such as reports/may.csv."`
-	Artifact string `json:"artifact" minLength:"1" doc:"SHA-256 of an uploaded artifact."`
-}
-
 // invalidFile returns the problem of the first file with an invalid name.
-func invalidFile(files []RunFile) *problem.Problem {
+func invalidFile(files []agents.File) *problem.Problem {
 	seen := map[string]bool{}
 	for i, f := range files {
 		why := whyInvalid(f.Name)
@@ -58,20 +52,24 @@ func whyInvalid(name string) string {
 	return ""
 }
 
-// files returns the files for a run. Each must be an artifact of the tenant.
-func (c *caller) files(given []RunFile) (out []agents.File, err error) {
-	for i, f := range given {
+// useFiles keeps the files of a run. Each must be an artifact of the tenant.
+func (c *Client) useFiles(files []agents.File) error {
+	for i, f := range files {
 		if c.Artifacts == nil {
-			return nil, noArtifact(f.Artifact)
+			return NoArtifact(f.Artifact)
 		}
 		_, err := c.Artifacts.Use(f.Artifact)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, noArtifact(f.Artifact).At(fmt.Sprintf("/files/%d/artifact", i))
+			return NoArtifact(f.Artifact).At(fmt.Sprintf("/files/%d/artifact", i))
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out = append(out, agents.File{Name: f.Name, Artifact: f.Artifact})
 	}
-	return out, nil
+	return nil
+}
+
+// NoArtifact is the problem of an artifact that does not exist for the client.
+func NoArtifact(digest string) *problem.Problem {
+	return problem.New(problem.NotFound, "no artifact %q", digest)
 }

@@ -1,4 +1,4 @@
-package api_test
+package access_test
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/agents"
-	"github.com/pexctl/pex/server/api"
 	"github.com/pexctl/pex/server/manager"
 	"github.com/pexctl/pex/server/problem"
 )
@@ -42,8 +42,8 @@ func TestDiagnosticsOfOverrides(t *testing.T) {
 		`{"file":"--set a=1","line":1,"column":2,"code":"PEX018","severity":"error","message":"a is low","hint":""}]`
 	for _, err := range []error{&agents.InvalidError{Found: found}, &host.InvalidError{Found: found}} {
 		var log bytes.Buffer
-		o := api.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}
-		p := api.ProblemOf(o, httptest.NewRequest("POST", "/v1/runs", nil), err)
+		o := &access.Server{Log: slog.New(slog.NewTextHandler(&log, nil))}
+		p := o.Problem(httptest.NewRequest("POST", "/v1/runs", nil), err)
 		body, jsonErr := p.MarshalJSON()
 		want := `{"type":"https://pexctl.dev/problems/invalid_set","title":"invalid override","status":422,"detail":"the spec has errors with these overrides","code":"invalid_set","pointer":"/set","diagnostics":` + shown + "}"
 		if d := cmp.Diff(want, string(body)); d != "" || jsonErr != nil {
@@ -55,7 +55,7 @@ func TestDiagnosticsOfOverrides(t *testing.T) {
 			}
 		}
 	}
-	p := api.ProblemOf(api.Options{Log: slog.New(slog.DiscardHandler)}, httptest.NewRequest("POST", "/v1/runs", nil), &agents.InvalidError{Found: found[4:]})
+	p := (&access.Server{Log: slog.New(slog.DiscardHandler)}).Problem(httptest.NewRequest("POST", "/v1/runs", nil), &agents.InvalidError{Found: found[4:]})
 	if body, err := p.MarshalJSON(); err != nil || p.Code != problem.InvalidSet || strings.Contains(string(body), "diagnostics") {
 		t.Errorf("%s %v", body, err)
 	}
@@ -88,8 +88,8 @@ func TestErrorsAreProblems(t *testing.T) {
 		{errors.New("open /home/server: key sk-123"), problem.Internal, 500, 0},
 	} {
 		var log bytes.Buffer
-		o := api.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}
-		p := api.ProblemOf(o, httptest.NewRequest("GET", "/v1/runs/r-1", nil), fmt.Errorf("wrapped: %w", c.err))
+		o := &access.Server{Log: slog.New(slog.NewTextHandler(&log, nil))}
+		p := o.Problem(httptest.NewRequest("GET", "/v1/runs/r-1", nil), fmt.Errorf("wrapped: %w", c.err))
 		body, err := p.MarshalJSON()
 		if err != nil || p.Code != c.code || p.Status() != c.status || p.RetryAfter != c.retry || strings.Contains(string(body), "/home/server") || p.Detail == "" {
 			t.Errorf("%v: %s, retry after %s, %v", c.err, body, p.RetryAfter, err)

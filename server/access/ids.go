@@ -1,4 +1,4 @@
-package api
+package access
 
 import (
 	"crypto/sha256"
@@ -11,9 +11,9 @@ import (
 	"github.com/pexctl/pex/server/problem"
 )
 
-// newID returns the id of a new run, from the body or the idempotency key of a request. of is
+// NewID returns the id of a new run, from the body or the idempotency key of a request. of is
 // what the key belongs to, within the tenant.
-func (c *caller) newID(id, key, of string) (string, error) {
+func (c *Client) NewID(id, key, of string) (string, error) {
 	if bad := forbiddenID(id); bad != nil {
 		return "", bad
 	}

@@ -1,0 +1,68 @@
+package access
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/pexctl/pex/engine/artifact"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/server/agents"
+	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/feed"
+	"github.com/pexctl/pex/server/manager"
+	"github.com/pexctl/pex/server/problem"
+	"github.com/pexctl/pex/server/webhook"
+)
+
+// Server has what its clients can access.
+type Server struct {
+	// Tenant returns the runs of a tenant, or nil if there is no such tenant.
+	Tenant func(name string) *Tenant
+	Agents *agents.Set
+	// Streams limits the feeds that are open at once; nil = no limit.
+	Streams *feed.Streams
+	Log     *slog.Logger // for errors that are not the client's; must not be nil
+}
+
+// Tenant has the runs of a tenant.
+type Tenant struct {
+	Name    string
+	Owner   string // of its conversations; "" = the default tenant
+	Home    string // folder
+	Runs    *runs.Service
+	Manager *manager.Manager
+	// Memories returns the folders of conversations; nil = none.
+	Memories func() []agents.Memory
+	// Evals is the folder of the evaluations; "" = none.
+	Evals string
+	// Artifacts are the files that clients upload for runs; nil = none.
+	Artifacts *artifact.Store
+	Webhooks  *webhook.Outbox // nil = none
+}
+
+// Client returns the client of a request. Its error is a problem.
+func (s *Server) Client(ctx context.Context) (*Client, error) {
+	id, ok := auth.FromContext(ctx)
+	if !ok {
+		return nil, problem.New(problem.Unauthorized, "the request has no identity")
+	}
+	t := s.Tenant(id.Tenant)
+	if t == nil {
+		return nil, problem.New(problem.NotFound, "no such tenant")
+	}
+	return &Client{t, id, s}, nil
+}
+
+// AgentOf returns the name of the agent to which a run belongs. A run of a command belongs to
+// the first agent with its spec; "" = to none.
+func (s *Server) AgentOf(of Owner) string {
+	if of.Agent != "" {
+		return of.Agent
+	}
+	for _, a := range s.Agents.All() {
+		if a.Program.Name == of.Spec {
+			return a.Name
+		}
+	}
+	return ""
+}
