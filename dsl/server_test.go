@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/jsonschema"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/serverspec"
 	"github.com/pexctl/pex/dsl/testspec"
 )
@@ -74,8 +75,8 @@ grace: 1m
 		Files: []string{in("deploy/server.yaml"), in("deploy/tokens.yaml"), in("tls/cert.pem"), in("tls/key.pem")},
 		Name:  "desk", Description: "All agents.", Listen: "0.0.0.0:443",
 		Agents: []serverspec.Agent{
-			{Name: "refund", Spec: in("specs/refund/spec.yaml"), Set: []string{"limits.max_steps=3"}, Roles: map[string][]string{"run": {"support"}, "approve": {"finance", "admin"}}, OnBusy: "cancel", AllowSet: []string{"limits.*", "llms.*.model"}},
-			{Name: "again", Spec: in("specs/refund/spec.yaml"), Set: []string{}, Roles: map[string][]string{}, OnBusy: "queue", AllowSet: []string{"limits.*", "llms.*.model"}},
+			{Name: "refund", Spec: in("specs/refund/spec.yaml"), Set: []string{"limits.max_steps=3"}, Roles: map[string][]string{"run": {"support"}, "approve": {"finance", "admin"}}, Expose: language.Protocols(), OnBusy: "cancel", AllowSet: []string{"limits.*", "llms.*.model"}},
+			{Name: "again", Spec: in("specs/refund/spec.yaml"), Set: []string{}, Roles: map[string][]string{}, Expose: language.Protocols(), OnBusy: "queue", AllowSet: []string{"limits.*", "llms.*.model"}},
 		},
 		Auth: &serverspec.Auth{File: in("deploy/tokens.yaml"), Tokens: []serverspec.Token{
 			{Name: "ci", SHA256: someHash, Tenant: "main", Roles: []string{"run", "view"}},

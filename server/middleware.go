@@ -21,7 +21,7 @@ const requestIDHeader = "X-Request-Id"
 
 // middleware returns the handler of all requests.
 func (s *Server) middleware() http.Handler {
-	h := s.o.Handler
+	h := s.handler()
 	if s.o.Auth != nil {
 		h = s.o.Auth.Middleware(recordIdentity(h))
 	}
@@ -52,10 +52,8 @@ func (s *Server) logAccess(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, e := time.Now(), &entry{}
 		id := requestID(r)
-		if s.o.Form != nil {
-			if form, ok := s.o.Form(r); ok {
-				r = problem.WithForm(r, form)
-			}
+		if route := s.route(r); route != nil && route.Form.Body != nil {
+			r = problem.WithForm(r, route.Form)
 		}
 		res := newResponse(w, r, s.o.Limits.Write)
 		defer func() {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/feed"
-	"github.com/pexctl/pex/server/problem"
 )
 
 // Options configure a Server.
@@ -21,15 +20,13 @@ type Options struct {
 	// IsUpload reports whether the body of a request is a file, for which Limits has other
 	// values; nil = no request has one.
 	IsUpload func(*http.Request) bool
-	// Form returns the form of the problems of a request, for protocols that have their own;
-	// nil = all have that of RFC 9457.
-	Form    func(*http.Request) (problem.Form, bool)
-	Auth    *auth.Guard   // nil = the handler receives no identity
-	TLS     *Certificate  // nil = plain HTTP
-	Streams *feed.Streams // the event streams, which end after Drain; nil = none
-	Limits  Limits
-	Version string                      // shown by /version
-	Ready   func(context.Context) error // why the server cannot accept work, for clients; nil = it can
+	Routes   []Route       // paths with a handler of their own
+	Auth     *auth.Guard   // nil = the handler receives no identity
+	TLS      *Certificate  // nil = plain HTTP
+	Streams  *feed.Streams // the event streams, which end after Drain; nil = none
+	Limits   Limits
+	Version  string                      // shown by /version
+	Ready    func(context.Context) error // why the server cannot accept work, for clients; nil = it can
 	// Drain ends the work of handlers, such as runs, before the end of ctx. It is called
 	// once, when the server shuts down. Nil = there is none.
 	Drain func(ctx context.Context)

@@ -13,6 +13,7 @@ func (s *writer) server() *syntax.Node {
 	body, agent := s.structOf(&k), s.structOf(&entry)
 	put(agent.Get("properties"), "set", overrides())
 	agent.Get("properties").Get("allow_set").Get("items").Set("pattern", syntax.Position{}, syntax.NewText(language.AllowSetPattern))
+	put(agent.Get("properties").Get("expose"), "items", syntax.NewMap("enum", syntax.NewTexts(language.Protocols()...)))
 	for _, action := range language.Actions {
 		identityName(agent.Get("properties").Get("roles").Get("properties").Get(action).Get("items"))
 	}

@@ -47,14 +47,18 @@ type ServerMeta struct {
 type ServedAgentKeys struct {
 	Spec     string         `yaml:"spec" required:"true" doc:"The spec of the agent: a file, or a directory with a spec.yaml."`
 	Set      *syntax.Node   `yaml:"set" takes:"mapping, or list of strings" doc:"Overrides of the spec: a mapping of PATH: VALUE, or a list of PATH=VALUE."`
+	Expose   []string       `yaml:"expose" doc:"The protocols by which clients reach the agent, besides the API (/v1): openai, opensearch, mcp, agui, a2a. An empty list allows none. Default: all."`
 	AllowSet []string       `yaml:"allow_set" doc:"Which keys of the spec clients may override for a run (set): limits.NAME, limits.*, llms.NAME.model or llms.*.model. An empty list allows none."`
 	Roles    AgentRolesKeys `yaml:"roles" doc:"Which roles may do what with this agent. Requires auth."`
 	OnBusy   string         `yaml:"on_busy" enum:"queue|reject|cancel" doc:"What to do with a new run of a conversation (memory_id) that has a run: queue it behind an active run, reject it, or cancel the runs of the same agent. reject and cancel also apply to a run that waits for an answer."`
 }
 
+// Protocols are the protocols of a server besides its API.
+func Protocols() []string { return []string{"openai", "opensearch", "mcp", "agui", "a2a"} }
+
 // DefaultServedAgent returns an agent with the defaults.
 func DefaultServedAgent() ServedAgentKeys {
-	return ServedAgentKeys{OnBusy: "queue", AllowSet: []string{"limits.*", "llms.*.model"}}
+	return ServedAgentKeys{OnBusy: "queue", Expose: Protocols(), AllowSet: []string{"limits.*", "llms.*.model"}}
 }
 
 // AllowSetPattern matches keys that clients may override.

@@ -2,6 +2,7 @@ package serverspec
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -139,7 +140,7 @@ func (b *compiler) agent(e *syntax.Entry) {
 	k := language.DefaultServedAgent()
 	b.Decode(e.Value, path, &k)
 	set := b.Overrides(k.Set, path+".set")
-	a := Agent{Name: e.Key, Set: testspec.TextsOf(set), AllowSet: b.allowSet(e.Value.Get("allow_set"), k.AllowSet), OnBusy: k.OnBusy, Roles: b.agentRoles(e.Value.Get("roles"), &k.Roles), Position: testspec.PositionOf(e.Position)}
+	a := Agent{Name: e.Key, Set: testspec.TextsOf(set), Expose: b.expose(e.Value.Get("expose"), k.Expose), AllowSet: b.allowSet(e.Value.Get("allow_set"), k.AllowSet), OnBusy: k.OnBusy, Roles: b.agentRoles(e.Value.Get("roles"), &k.Roles), Position: testspec.PositionOf(e.Position)}
 	if v := e.Value.Get("spec"); v != nil && k.Spec != "" {
 		if a.Spec = b.SpecFile(v, k.Spec); a.Spec != "" {
 			subject := b.env.LoadSubject(b.Unit, v.Position, a.Spec, set)
@@ -147,6 +148,21 @@ func (b *compiler) agent(e *syntax.Entry) {
 		}
 	}
 	b.config.Agents = append(b.config.Agents, a)
+}
+
+// expose checks the protocols of an agent.
+func (b *compiler) expose(list *syntax.Node, protocols []string) []string {
+	if list == nil {
+		return protocols
+	}
+	known := language.Protocols()
+	for i, v := range list.Items {
+		if i < len(protocols) && !slices.Contains(known, protocols[i]) {
+			b.Report.Error(diag.NotAllowed, v.Position, "unknown protocol %s", syntax.Quote(protocols[i])).
+				Advice = diag.SuggestNear(protocols[i], known, "use "+strings.Join(known, ", ")+"; the API (/v1) needs no entry")
+		}
+	}
+	return protocols
 }
 
 var allowSetForm = text.Regexp(language.AllowSetPattern)

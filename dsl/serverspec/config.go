@@ -34,6 +34,7 @@ type Agent struct {
 	Spec     string // absolute path, with its agent
 	Set      []string
 	Roles    map[string][]string // by action (view, run, approve, admin); an action without an entry requires the role of its name
+	Expose   []string            // protocols; see language.Protocols
 	AllowSet []string            // keys that clients may override; see language.AllowSetPattern
 	OnBusy   string              // queue, reject or cancel
 	Position testspec.Position

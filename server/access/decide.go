@@ -11,6 +11,14 @@ import (
 	"github.com/pexctl/pex/server/problem"
 )
 
+// OpenQuestions returns the open questions of a run that the client may view.
+func (c *Client) OpenQuestions(ctx context.Context, run string) ([]manager.OpenQuestion, error) {
+	if err := c.CheckRun(auth.View, run); err != nil {
+		return nil, err
+	}
+	return c.Manager.OpenQuestions(ctx, run), nil
+}
+
 // Answer answers a question of a run; see manager.Manager.Answer.
 func (c *Client) Answer(ctx context.Context, run string, a manager.Answer) error {
 	if err := c.CheckRun(auth.Approve, run); err != nil {

@@ -25,14 +25,20 @@ import (
 
 // Definition says which spec an agent runs, and for whom.
 type Definition struct {
-	Name string // "" = that of the spec
-	Spec string // file or folder
-	Set  []string
+	Name   string // "" = that of the spec
+	Spec   string // file or folder
+	Set    []string
+	Expose []string // protocols by which clients reach it besides the API; nil = all
 	// AllowSet are the keys that clients may override: limits.NAME or llms.NAME.model, with
 	// * for all names; nil = DefaultAllowSet.
 	AllowSet []string
 	Roles    map[string][]string // roles that may perform an action, by action
 	OnBusy   string              // see manager.OnBusy
+}
+
+// Exposes reports whether clients reach the agent by a protocol, such as openai.
+func (d *Definition) Exposes(protocol string) bool {
+	return d.Expose == nil || slices.Contains(d.Expose, protocol)
 }
 
 // Agent is a compiled agent.

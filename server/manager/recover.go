@@ -103,14 +103,20 @@ func (m *Manager) Questions(ctx context.Context) ([]OpenQuestion, error) {
 	}
 	var out []OpenQuestion
 	for _, run := range ids {
-		of, open := m.openQuestions(ctx, run)
-		for _, q := range open {
-			of.Open, of.Since = q.question, q.since
-			out = append(out, of)
-		}
+		out = append(out, m.OpenQuestions(ctx, run)...)
 	}
 	m.parked.keep(ids)
 	return out, nil
+}
+
+// OpenQuestions returns the open questions of a run; none if it does not exist.
+func (m *Manager) OpenQuestions(ctx context.Context, run string) (out []OpenQuestion) {
+	of, open := m.openQuestions(ctx, run)
+	for _, q := range open {
+		of.Open, of.Since = q.question, q.since
+		out = append(out, of)
+	}
+	return out
 }
 
 // openQuestions returns the open questions of a run, and to which agent and spec they belong.

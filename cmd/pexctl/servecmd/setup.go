@@ -99,7 +99,7 @@ func (s *setup) again() (*setup, error) {
 func (s *setup) definitions() ([]agents.Definition, error) {
 	var out []agents.Definition
 	for _, a := range s.config.Agents {
-		out = append(out, agents.Definition{Name: a.Name, Spec: a.Spec, Set: a.Set, AllowSet: append([]string{}, a.AllowSet...), Roles: a.Roles, OnBusy: a.OnBusy})
+		out = append(out, agents.Definition{Name: a.Name, Spec: a.Spec, Set: a.Set, Expose: append([]string{}, a.Expose...), AllowSet: append([]string{}, a.AllowSet...), Roles: a.Roles, OnBusy: a.OnBusy})
 	}
 	if s.file != "" && len(out) > 0 {
 		return out, nil

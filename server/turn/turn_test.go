@@ -1,0 +1,72 @@
+package turn_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/goldentest"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/server/turn"
+)
+
+// The lines of a run that asks for an approval, which a person denies.
+func TestLinesOfARun(t *testing.T) {
+	events, err := os.ReadFile("testdata/refund.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state turn.Turn
+	var out strings.Builder
+	for line := range bytes.Lines(events) {
+		var ev engine.Event
+		if err := json.Unmarshal(line, &ev); err != nil {
+			t.Fatal(err)
+		}
+		c, ok := state.Apply(&ev)
+		if text := state.Line(c); ok && text != "" {
+			fmt.Fprintf(&out, "%s\n", text)
+		}
+		switch {
+		case ok && c.Kind == turn.Asked:
+			fmt.Fprintf(&out, "--- prompt\n%s\n---\n", turn.Prompt(state.Open))
+		case ev.Seq > 0 && ev.Path == "step.s3/turn.1/tool.0" && len(state.Open) > 0:
+			t.Errorf("after %s, %d questions are open", ev.Type, len(state.Open))
+		}
+	}
+	fmt.Fprintf(&out, "--- %s\n%s\n", state.Status, state.Outcome())
+	for _, c := range state.Calls {
+		fmt.Fprintf(&out, "%s %s %s asked=%v\n", c.ID, c.Tool, c.Status, c.Asked)
+	}
+	goldentest.File(t, "refund.golden", out.String())
+}
+
+func TestOutcomesOfUnfinishedAnswers(t *testing.T) {
+	for want, state := range map[string]turn.Turn{
+		"done": {Status: stop.RunCompleted, Answer: "done"},
+		"partly\n\nThe run stopped: max_steps: 3 steps":     {Status: stop.RunStopped, Answer: "partly", Stop: stop.Reason{Code: stop.MaxSteps, Message: "3 steps"}},
+		"The run failed: provider_error: the model is gone": {Status: stop.RunFailed, Stop: stop.Reason{Code: stop.ProviderError, Message: "the model is gone"}},
+		"The run was cancelled":                             {Status: stop.RunCancelled, Stop: stop.Reason{Code: stop.Cancelled}},
+	} {
+		if got := state.Outcome(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestPromptsOfSeveralQuestions(t *testing.T) {
+	got := turn.Prompt([]interrupt.Question{
+		{Path: "step.s1/turn.1/tool.0.approval", Kind: interrupt.Approval, Tool: "refund", Args: []byte(`{"amount":5}`)},
+		{Path: "step.s2/turn.1/tool.0", Kind: interrupt.Human, Question: "Which order?"},
+	})
+	want := "[step.s1/turn.1/tool.0.approval] Approve the call of refund?\n\n```json\n{\n  \"amount\": 5\n}\n```\n\n" +
+		"[step.s2/turn.1/tool.0] Which order?\n\n2 decisions are open. Reply to one with PATH=REPLY, such as step.s1/turn.1/tool.0.approval=approve."
+	if got != want {
+		t.Errorf("%s", got)
+	}
+}
