@@ -12,7 +12,7 @@ import (
 
 // Follow returns the changes of a run after event number after, as they happen, each with
 // the state that includes it. It ends after Paused or Ended, or when the stream ends. If the
-// run is rewound, it goes on with the changes that replace the void ones. The caller must not
+// run is rewound, the changes that replace the void ones follow. The caller must not
 // change the Turn, nor use it after the next change.
 func Follow(c *access.Client, s access.Stream, run string, after int) (iter.Seq2[*Turn, Change], error) {
 	items, err := c.Watch(s, run, feed.Cursor{}, true)
