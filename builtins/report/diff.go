@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine/exprenv"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // figureDiff is a metric of two evaluations.
@@ -32,7 +32,7 @@ func figures(d *Diff) []figureDiff {
 	return append(
 		out,
 		spreadDiff("time per trial", a.Latency, b.Latency, seconds),
-		figureDiff{"tokens per trial", tty.Amount(int(a.Tokens.Mean)), tty.Amount(int(b.Tokens.Mean)), ratio(a.Tokens.Mean, b.Tokens.Mean)},
+		figureDiff{"tokens per trial", text.Amount(int(a.Tokens.Mean)), text.Amount(int(b.Tokens.Mean)), ratio(a.Tokens.Mean, b.Tokens.Mean)},
 	)
 }
 

@@ -54,7 +54,7 @@ func pvalue(p float64) string {
 
 // seconds formats a duration given in seconds.
 func seconds(s float64) string {
-	return tty.Span(time.Duration(s * float64(time.Second)))
+	return text.Duration(time.Duration(s * float64(time.Second)))
 }
 
 // milliseconds formats a duration given in milliseconds.
@@ -109,7 +109,7 @@ func scope(r *report.Report, cases int) string {
 	if n := len(r.Manifest.Variants); n > 1 {
 		parts = append(parts, text.Count(n, "variant"))
 	}
-	parts = append(parts, text.Count(r.Finished(), "trial")+" in "+tty.Span(time.Duration(r.DurationMS)*time.Millisecond))
+	parts = append(parts, text.Count(r.Finished(), "trial")+" in "+text.Duration(time.Duration(r.DurationMS)*time.Millisecond))
 	if r.Missing > 0 {
 		parts = append(parts, fmt.Sprintf("%d not run", r.Missing))
 	}
@@ -118,7 +118,7 @@ func scope(r *report.Report, cases int) string {
 
 // usageText formats tokens and cost, including those of judges. money formats an amount.
 func usageText(r *report.Report, money func(usd float64) string) string {
-	parts := []string{tty.Amount(int(r.Stats.Tokens.Total)) + " tokens"}
+	parts := []string{text.Amount(int(r.Stats.Tokens.Total)) + " tokens"}
 	switch all, some := priced(&r.Manifest); {
 	case all:
 		parts = append(parts, money(r.Stats.Cost.Total))
@@ -128,7 +128,7 @@ func usageText(r *report.Report, money func(usd float64) string) string {
 		parts = append(parts, "cost unknown (no LLM has a price)")
 	}
 	if r.JudgeTokens > 0 || r.JudgeCost > 0 {
-		parts = append(parts, fmt.Sprintf("judges: %s tokens, %s", tty.Amount(r.JudgeTokens), money(r.JudgeCost)))
+		parts = append(parts, fmt.Sprintf("judges: %s tokens, %s", text.Amount(r.JudgeTokens), money(r.JudgeCost)))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
@@ -165,5 +164,5 @@ func firstPart(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	return text.Clip(s, most) + " (cut; " + tty.Amount(len(s)) + " bytes)"
+	return text.Clip(s, most) + " (cut; " + text.Amount(len(s)) + " bytes)"
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/builtins/markdown"
-	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/report"
 )
@@ -60,7 +59,7 @@ func testCounts(r *report.TestReport) string {
 	if r.Skipped > 0 {
 		parts = append(parts, fmt.Sprintf("%d skipped", r.Skipped))
 	}
-	return strings.Join(parts, ", ") + " in " + tty.Span(time.Duration(r.DurationMS)*time.Millisecond)
+	return strings.Join(parts, ", ") + " in " + text.Duration(time.Duration(r.DurationMS)*time.Millisecond)
 }
 
 func (f *markdownFormat) problems(c *report.TestResult) string {

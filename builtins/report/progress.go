@@ -143,11 +143,11 @@ func progressFigures(p *trial.Progress) []figureInk {
 	}
 	add(tty.Red, p.Failed > 0, "%d failed", p.Failed)
 	add(tty.Yellow, p.Error > 0, "%d %s", p.Error, text.Plural(p.Error, "error"))
-	add("", p.Left > 0, "%s left", tty.Span(p.Left))
+	add("", p.Left > 0, "%s left", text.Duration(p.Left))
 	add("", p.Cost > 0, "%s", dollars(p.Cost))
 	add(tty.Dim, p.Rate > 0, "%.1f/s", p.Rate)
 	add(tty.Dim, p.InFlight > 0, "%d in flight", p.InFlight)
-	add(tty.Dim, p.Tokens > 0, "%s tokens", tty.Amount(p.Tokens))
-	add(tty.Dim, p.Elapsed > 0, "%s", tty.Span(p.Elapsed))
+	add(tty.Dim, p.Tokens > 0, "%s tokens", text.Amount(p.Tokens))
+	add(tty.Dim, p.Elapsed > 0, "%s", text.Duration(p.Elapsed))
 	return out
 }

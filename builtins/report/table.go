@@ -88,7 +88,7 @@ func rateRow(p part, r *report.Report) []string {
 		row[2] = "-"
 	}
 	if p.measured && p.N > 0 {
-		row[5], row[6], row[7] = "?", milliseconds(p.latencyMS), tty.Amount(int(p.tokens))
+		row[5], row[6], row[7] = "?", milliseconds(p.latencyMS), text.Amount(int(p.tokens))
 		if _, some := priced(&r.Manifest); some {
 			row[5] = dollars(p.cost)
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/text"
@@ -56,7 +55,7 @@ func tally(u engine.Usage) string {
 	if u.ModelCalls == 0 {
 		calls = "completed model call" // one may have failed
 	}
-	s := fmt.Sprintf("%s, %s, %s tokens", text.Count(u.ModelCalls, calls), text.Count(u.ToolCalls, "tool call"), tty.Amount(u.Total()))
+	s := fmt.Sprintf("%s, %s, %s tokens", text.Count(u.ModelCalls, calls), text.Count(u.ToolCalls, "tool call"), text.Amount(u.Total()))
 	if u.CostUSD > 0 {
 		s += ", " + money(u.CostUSD)
 	}

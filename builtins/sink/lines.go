@@ -116,7 +116,7 @@ func (l *Lines) plan() {
 }
 
 func (l *Lines) step(s *stepRow) {
-	line := fmt.Sprintf("%s %s (%s, %s tokens)", tty.Flat(s.id), s.status, tty.Span(s.duration), tty.Amount(s.tokens))
+	line := fmt.Sprintf("%s %s (%s, %s tokens)", tty.Flat(s.id), s.status, text.Duration(s.duration), text.Amount(s.tokens))
 	if s.note != "" {
 		line += ": " + tty.OneLine(s.note, lineWidth)
 	}
@@ -129,7 +129,7 @@ func (l *Lines) tool(ev engine.Event) {
 		line += tty.Flat(ev.Step.ID) + " "
 	}
 	line += tty.OneLine(ev.Tool+" "+argsText(ev.Args), lineWidth/2)
-	line += fmt.Sprintf(" %s (%s)", ev.Status, tty.Span(milliseconds(ev.Duration)))
+	line += fmt.Sprintf(" %s (%s)", ev.Status, text.Duration(milliseconds(ev.Duration)))
 	if ev.Status != string(tool.CallOK) {
 		line += ": " + tty.OneLine(ev.Text, lineWidth)
 	}
@@ -179,12 +179,12 @@ func waitingFor(q *interrupt.Question) string {
 
 // retryText describes a wait before a call is repeated.
 func retryText(e *model.RetryEvent) string {
-	return fmt.Sprintf("retrying %d/%d in %s: %s", e.Attempt, e.MaxAttempts, tty.Span(milliseconds(e.Wait)), e.Error)
+	return fmt.Sprintf("retrying %d/%d in %s: %s", e.Attempt, e.MaxAttempts, text.Duration(milliseconds(e.Wait)), e.Error)
 }
 
 // ending formats the usage of a run, and that it completed.
 func ending(ev engine.Event, u engine.Usage) string {
-	took := fmt.Sprintf("%s, %s", tty.Span(milliseconds(ev.Duration)), tally(u))
+	took := fmt.Sprintf("%s, %s", text.Duration(milliseconds(ev.Duration)), tally(u))
 	if ev.Status != string(stop.RunCompleted) {
 		return took // the command prints the status with its reason
 	}

@@ -53,13 +53,13 @@ func (p *painter) head(b *board, columns int) string {
 		parts = append(parts, figure{fmt.Sprintf("plan v%d", b.version), 0}, figure{fmt.Sprintf("%d/%d steps", b.done(), len(b.steps)), 4})
 	}
 	if n := b.usage.Total(); n > 0 {
-		parts = append(parts, figure{tty.Amount(n) + " tok", 1})
+		parts = append(parts, figure{text.Amount(n) + " tok", 1})
 	}
 	if b.usage.CostUSD > 0 {
 		parts = append(parts, figure{money(b.usage.CostUSD), 3})
 	}
 	if !b.started.IsZero() {
-		parts = append(parts, figure{tty.Span(p.now().Sub(b.started)), 2})
+		parts = append(parts, figure{text.Duration(p.now().Sub(b.started)), 2})
 	}
 	for name := min(tty.Width(tty.Flat(b.spec)), columns/2); ; {
 		var texts []string
@@ -165,7 +165,7 @@ func (p *painter) toolLine(c toolRow, columns int) string {
 	case "":
 		mark, color = p.spin(), tty.Dim
 	case string(tool.CallOK):
-		mark, color, right = "✓", tty.Dim, tty.Span(c.duration)
+		mark, color, right = "✓", tty.Dim, text.Duration(c.duration)
 	}
 	text := c.name
 	if c.args != "" {
@@ -191,13 +191,13 @@ func (p *painter) figures(s *stepRow) string {
 		parts = append(parts, text.Count(len(s.tools), "tool"))
 	}
 	if s.tokens > 0 {
-		parts = append(parts, tty.Amount(s.tokens)+" tok")
+		parts = append(parts, text.Amount(s.tokens)+" tok")
 	}
 	switch {
 	case s.status == plan.Running:
-		parts = append(parts, tty.Span(p.now().Sub(s.started)))
+		parts = append(parts, text.Duration(p.now().Sub(s.started)))
 	case s.duration > 0:
-		parts = append(parts, tty.Span(s.duration))
+		parts = append(parts, text.Duration(s.duration))
 	}
 	return strings.Join(parts, " · ")
 }

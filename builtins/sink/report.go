@@ -87,7 +87,7 @@ func (r *Report) head(w *writing) {
 	}
 	w.line("%s  %s", w.p.pen.Ink(tty.Bold, "run "+tty.Flat(res.RunID)), spec)
 	w.line("%s", w.p.pen.Ink(r.tone(), tty.Flat(r.statusText())))
-	w.line("started %s (%s), %s of work", res.StartedAt.UTC().Format(time.RFC3339), tty.Ago(r.Now.Sub(res.StartedAt)), tty.Span(milliseconds(res.DurationMS)))
+	w.line("started %s (%s), %s of work", res.StartedAt.UTC().Format(time.RFC3339), text.Ago(r.Now.Sub(res.StartedAt)), text.Duration(milliseconds(res.DurationMS)))
 	w.line("%s", tally(res.Usage))
 	if len(res.Labels) > 0 {
 		w.cut("", "", "labels "+engine.FormatLabels(res.Labels))
@@ -191,10 +191,10 @@ func (w *writing) figures(rec *plan.StepRecord) string {
 		parts = append(parts, text.Count(rec.Attempts, "attempt"))
 	}
 	if n := rec.Usage.Total(); n > 0 {
-		parts = append(parts, tty.Amount(n)+" tok")
+		parts = append(parts, text.Amount(n)+" tok")
 	}
 	if rec.DurationMS > 0 {
-		parts = append(parts, tty.Span(milliseconds(rec.DurationMS)))
+		parts = append(parts, text.Duration(milliseconds(rec.DurationMS)))
 	}
 	if len(parts) == 0 {
 		return ""

@@ -14,6 +14,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -162,7 +163,7 @@ func TestAgo(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.want, func(t *testing.T) {
-			if got := tty.Ago(tt.past); got != tt.want {
+			if got := text.Ago(tt.past); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

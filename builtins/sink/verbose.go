@@ -62,9 +62,9 @@ func stepPrefix(ev engine.Event) string {
 
 // modelFigures describes a model call that ended.
 func modelFigures(ev engine.Event) string {
-	parts := []string{tty.Span(milliseconds(ev.Duration))}
+	parts := []string{text.Duration(milliseconds(ev.Duration))}
 	if ev.FirstToken > 0 {
-		parts = append(parts, "first token after "+tty.Span(milliseconds(ev.FirstToken)))
+		parts = append(parts, "first token after "+text.Duration(milliseconds(ev.FirstToken)))
 	}
 	if ev.Usage != nil {
 		parts = append(parts, fmt.Sprintf("%d tokens in, %d out", ev.Usage.Input, ev.Usage.Output))

@@ -2,6 +2,7 @@ package text_test
 
 import (
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/pexctl/pex/engine/jsonvalue"
@@ -50,5 +51,27 @@ func TestShortenedTextsAreValidUTF8(t *testing.T) {
 func TestMatch(t *testing.T) {
 	if !text.MatchAny([]string{"[", "read_*"}, "read_file") || text.MatchAny([]string{"[", "x"}, "[") {
 		t.Error("a malformed glob must match nothing and not affect the others")
+	}
+}
+
+func TestFigures(t *testing.T) {
+	for _, c := range []struct{ name, got, want string }{
+		{"few", text.Amount(999), "999"},
+		{"thousands", text.Amount(1234), "1.2k"},
+		{"millions", text.Amount(3_400_000), "3.4M"},
+		{"a moment", text.Duration(12 * time.Millisecond), "12ms"},
+		{"never less than none", text.Duration(-time.Second), "0ms"},
+		{"seconds", text.Duration(3400 * time.Millisecond), "3.4s"},
+		{"minutes", text.Duration(125*time.Second + time.Millisecond), "2m5s"},
+		{"now", text.Ago(0), "now"},
+		{"minutes ago", text.Ago(3*time.Minute + time.Second), "3m ago"},
+		{"a day is 24 hours", text.Ago(47 * time.Hour), "47h ago"},
+		{"days ago", text.Ago(49 * time.Hour), "2d ago"},
+		{"one", text.Count(1, "step"), "1 step"},
+		{"none", text.Count(0, "step"), "0 steps"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, c.got, c.want)
+		}
 	}
 }

@@ -9,13 +9,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/app/host"
 )
 
@@ -148,7 +148,7 @@ func limitsText(l listedLimits) string {
 	var out []string
 	add := func(n int, format string) {
 		if n > 0 {
-			out = append(out, fmt.Sprintf(format, tty.Amount(n)))
+			out = append(out, fmt.Sprintf(format, text.Amount(n)))
 		}
 	}
 	add(l.RequestsPerMinute, "%s requests/min")

@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // print writes the table, and then on stderr what did not fit into its last
@@ -34,13 +35,13 @@ func (a *pingResult) rows() (out [][]string) {
 	for _, f := range a.found[:a.shownRows()] {
 		row := []string{a.name(), words(f.Check), string(f.Verdict), "-", "-", "-", "-", briefNote(f)}
 		if f.Attempts > 0 {
-			row[3] = tty.Span(f.Latency)
+			row[3] = text.Duration(f.Latency)
 		}
 		if f.Attempts > f.Calls { // otherwise each call is one request
 			row[4] = strconv.Itoa(f.Attempts)
 		}
 		if f.Tokens.Total() > 0 {
-			row[5], row[6] = tty.Amount(f.Tokens.Total()), a.costText(f.Cost)
+			row[5], row[6] = text.Amount(f.Tokens.Total()), a.costText(f.Cost)
 		}
 		if f.Verdict == probe.Skipped {
 			row[2] = "-"
@@ -78,7 +79,7 @@ func briefNote(f probe.Finding) string {
 	case f.Error != nil:
 		return string(f.Error.Kind)
 	case f.FirstToken > 0 && f.Verdict == probe.Yes:
-		return fmt.Sprintf("%s, first after %s", f.Note, tty.Span(f.FirstToken))
+		return fmt.Sprintf("%s, first after %s", f.Note, text.Duration(f.FirstToken))
 	}
 	return cmp.Or(f.Note, "-")
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/pexctl/pex/builtins/report/runpage"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/diagram"
 	"github.com/pexctl/pex/engine/runs"
@@ -15,6 +14,7 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/internal/app/runpage"
 )
 
 // writePage writes a run as an HTML page to a file, or to stdout for "-".

@@ -12,6 +12,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diff"
 	"github.com/pexctl/pex/engine/costbound"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
@@ -183,8 +184,8 @@ func printTextDiff(w io.Writer, indent string, x diff.Change) {
 // increase.
 func worstRows(w *diff.WorstCase) [][4]string {
 	rows := [][4]string{
-		shiftRow("calls", w.Calls, tty.Amount),
-		shiftRow("tokens", w.Tokens, tty.Amount),
+		shiftRow("calls", w.Calls, text.Amount),
+		shiftRow("tokens", w.Tokens, text.Amount),
 		shiftRow("cost", w.Cost, func(usd float64) string { return fmt.Sprintf("$%.4f", usd) }),
 	}
 	return slices.DeleteFunc(rows, func(r [4]string) bool { return r[1] == r[2] })

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/costbound"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // unboundedCell is shown for a figure without an upper bound. The reason follows
@@ -63,7 +63,7 @@ func orDash(text string) string {
 func totalsRow(name string, t costbound.Totals, why string) []string {
 	calls := amount(t.Calls)
 	if t.Extra.Most > 0 {
-		calls += " +" + tty.Amount(t.Extra.Most)
+		calls += " +" + text.Amount(t.Extra.Most)
 	}
 	cost := unboundedCell
 	if t.Cost.Known() {
@@ -76,7 +76,7 @@ func amount(n costbound.Count) string {
 	if !n.Known() {
 		return unboundedCell
 	}
-	return tty.Amount(n.Most)
+	return text.Amount(n.Most)
 }
 
 // reasons explains why figures have no bound.

@@ -11,12 +11,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/eval/render"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -193,7 +193,7 @@ func printTools(c *call, all []listedTool) {
 		}
 		timeout := "-"
 		if t.TimeoutMS > 0 {
-			timeout = tty.Span(time.Duration(t.TimeoutMS) * time.Millisecond)
+			timeout = text.Duration(time.Duration(t.TimeoutMS) * time.Millisecond)
 		}
 		rows = append(rows, []string{
 			t.Name, t.Type, string(t.Effect), t.Approval, ui.CellList(t.CalledBy), ui.CellList(t.VisibleTo),

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // FormatStart formats a start time for a table: relative at a terminal, otherwise RFC
@@ -18,7 +18,7 @@ func FormatStart(c *Call, at time.Time) string {
 		return "-"
 	}
 	if _, ok := Terminal(c.Stdout); ok {
-		return tty.Ago(time.Since(at))
+		return text.Ago(time.Since(at))
 	}
 	return at.UTC().Format(time.RFC3339)
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/invisible"
 	"github.com/pexctl/pex/engine/runview"
@@ -17,7 +16,7 @@ import (
 )
 
 var funcs = template.FuncMap{
-	"text": visible, "json": jsonText, "line": line, "span": span, "money": money, "amount": tty.Amount, "tone": tone,
+	"text": visible, "json": jsonText, "line": line, "span": span, "money": money, "amount": text.Amount, "tone": tone,
 	"count": text.Count, "name": func(it runview.Item) string { return itemName(&it) }, "group": func(g runview.Group) string { return groupName(&g) }, "px": px, "when": formatTime, "by": decidedBy, "word": func(it runview.Item) string { return statusWord(&it) },
 	"brief": brief,
 	"dur":   func(ms int64) string { return span(float64(ms)) },
@@ -44,7 +43,7 @@ func visible(s string) string {
 // line returns the start of a text, on one line.
 func line(s string) string {
 	const most = 110
-	return tty.OneLine(visible(s), most)
+	return text.ClipRunes(text.OneLine(visible(s)), most)
 }
 
 // brief returns a one-line summary of an item: the arguments, the text, or the tool calls
@@ -82,7 +81,7 @@ func jsonText(raw json.RawMessage) string {
 	return visible(b.String())
 }
 
-func span(ms float64) string { return tty.Span(time.Duration(ms * float64(time.Millisecond))) }
+func span(ms float64) string { return text.Duration(time.Duration(ms * float64(time.Millisecond))) }
 
 func money(usd float64) string { return fmt.Sprintf("$%.4f", usd) }
 

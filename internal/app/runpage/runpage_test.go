@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pexctl/pex/builtins/report/runpage"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runview"
 	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/internal/app/runpage"
 )
 
 var startTime = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
