@@ -25,7 +25,7 @@ const (
 // Item is an event, or a Rewound or End item.
 type Item struct {
 	Cursor Cursor // of a numbered event; zero for transient events, Rewound and End
-	Type   string // type of the event, Rewound or End
+	Type   string // type of the event, Rewound or End; "" = of another protocol, whose events are data only
 	Data   []byte // one line of JSON; shared, so it must not be changed
 	More   bool   // another item is ready: a writer need not flush yet
 }

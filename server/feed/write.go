@@ -208,8 +208,10 @@ func (f Format) appendItem(b []byte, i Item) []byte {
 		if i.Type == End { // a browser reconnects unless its page closes the stream
 			b = append(b, "retry: 15000\n"...)
 		}
-		b = append(append(append(b, "event: "...), i.Type...), "\ndata: "...)
-		return append(append(b, i.Data...), "\n\n"...)
+		if i.Type != "" {
+			b = append(append(append(b, "event: "...), i.Type...), '\n')
+		}
+		return append(append(append(b, "data: "...), i.Data...), "\n\n"...)
 	case isEvent:
 		return append(append(b, i.Data...), '\n')
 	default: // {"type":"end","status":"completed"}

@@ -166,6 +166,17 @@ func callOf(path string) string {
 	return path
 }
 
+// WaitsFor reports whether nothing but answers to open questions is in progress, as far as
+// the events show. A run with further steps or calls in progress may ask more.
+func (t *Turn) WaitsFor(open []interrupt.Question) bool {
+	asks := func(path string) bool {
+		return slices.ContainsFunc(open, func(q interrupt.Question) bool { return callOf(q.Path) == path || strings.HasPrefix(q.Path, path+"/") })
+	}
+	busy := slices.ContainsFunc(t.Calls, func(c Call) bool { return !c.Done() && !asks(c.ID) }) ||
+		slices.ContainsFunc(t.Steps, func(s Step) bool { return s.Status == plan.Running && !asks("step."+s.ID) })
+	return len(open) > 0 && !busy
+}
+
 func (t *Turn) setPlan(p *plan.Plan) {
 	if p == nil {
 		return

@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/server/turn"
 )
@@ -68,5 +69,37 @@ func TestPromptsOfSeveralQuestions(t *testing.T) {
 		"[step.s2/turn.1/tool.0] Which order?\n\n2 decisions are open. Reply to one with PATH=REPLY, such as step.s1/turn.1/tool.0.approval=approve."
 	if got != want {
 		t.Errorf("%s", got)
+	}
+}
+
+func TestWaitsOnceNothingElseIsInProgress(t *testing.T) {
+	var state turn.Turn
+	apply := func(events ...engine.Event) *turn.Turn {
+		for i := range events {
+			events[i].Seq = i + 1
+			state.Apply(&events[i])
+		}
+		return &state
+	}
+	step := func(id string, kind engine.EventType, status plan.Status) engine.Event {
+		return engine.Event{Type: kind, Path: "step." + id, Step: &engine.StepEvent{ID: id, Status: status}}
+	}
+	ask := engine.Event{Type: engine.InterruptRaised, Interrupt: &interrupt.Question{Path: "step.s1/turn.1/tool.0.approval"}}
+	if s := apply(step("s1", engine.StepStartedEvent, plan.Running)); s.WaitsFor(s.Open) {
+		t.Error("waits without a question")
+	}
+	if s := apply(step("s2", engine.StepStartedEvent, plan.Running), ask); s.WaitsFor(s.Open) {
+		t.Error("waits while s2 is running")
+	}
+	s := apply(step("s2", engine.StepCompleted, plan.OK))
+	if !s.WaitsFor(s.Open) {
+		t.Errorf("does not wait: %+v", s)
+	}
+	if s.WaitsFor(nil) {
+		t.Error("waits for a question that was answered")
+	}
+	call := engine.Event{Type: engine.ToolStarted, Path: "step.s1/turn.1/tool.1", Tool: "sleep", Step: &engine.StepEvent{ID: "s1"}}
+	if s := apply(call); s.WaitsFor(s.Open) {
+		t.Error("waits while a call is in progress")
 	}
 }
