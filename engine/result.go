@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/pexctl/pex/engine/interrupt"
@@ -151,6 +152,25 @@ type Result struct {
 	Resumable      bool              `json:"-"` // the journal could not be appended to; the run can be resumed
 	Limit          uint64            `json:"-"` // of a followed run: sequence number of the record after the limit at which it ended; 0 = none
 	HasWritten     bool              `json:"-"` // of a nested run: it called a tool that writes, so its step must not be repeated
+}
+
+// Outcome is the text that a conversation shows for a run that has ended: its answer, and
+// if the run did not complete, why.
+func (r *Result) Outcome() string {
+	if r.Status == stop.RunCompleted && r.Response != "" {
+		return r.Response
+	}
+	why := fmt.Sprintf("The run %s: %s", r.Status, r.StopReason.Code)
+	if r.Status == stop.RunCancelled {
+		why = "The run was cancelled"
+	}
+	if r.StopReason.Message != "" {
+		why += ": " + r.StopReason.Message
+	}
+	if r.Response == "" {
+		return why
+	}
+	return r.Response + "\n\n" + why
 }
 
 // The types below omit empty fields in the journal, but results and events include them.

@@ -82,6 +82,19 @@ func (q *Question) Permit(by Actor, do string) error {
 	return q.Permits(by, do)
 }
 
+// Summary says what the question is about, in one sentence.
+func (q *Question) Summary() string {
+	switch {
+	case q.Question != "":
+		return q.Question
+	case q.Kind == Plan:
+		return "Approve the plan?"
+	case q.Tool != "":
+		return "Approve the call of " + q.Tool + "?"
+	}
+	return "The run needs a decision."
+}
+
 // Decision is the answer to a question.
 type Decision struct {
 	Do     string          `json:"do"` // approve, deny, edit or text

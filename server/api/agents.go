@@ -2,14 +2,10 @@ package api
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/costbound"
 	"github.com/pexctl/pex/engine/diagram"
-	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/auth"
@@ -124,14 +120,14 @@ func (s *server) agentSchema(ctx context.Context, in *AgentPath) (reply, error) 
 	if err != nil {
 		return nil, err
 	}
-	return replyJSON(http.StatusOK, parametersSchema(a.Program))
+	return replyJSON(http.StatusOK, jsonObject(a.Program.ParametersSchema()))
 }
 
 func agentOf(c *access.Client, a *agents.Agent) Agent {
 	p := a.Program
 	out := Agent{
 		Name: a.Name, Spec: p.Name, Version: p.Version, Digest: p.Digest, Description: p.Description, Actions: []string{}, AllowSet: a.AllowSet,
-		Parameters: parametersSchema(p), Tools: []AgentTool{}, Models: []AgentModel{}, WorstCase: costbound.Bound(p, costbound.Options{}).Limited,
+		Parameters: jsonObject(p.ParametersSchema()), Tools: []AgentTool{}, Models: []AgentModel{}, WorstCase: costbound.Bound(p, costbound.Options{}).Limited,
 	}
 	for _, do := range []string{auth.View, auth.Run, auth.Approve, auth.Admin} {
 		if c.Can(do, a) {
@@ -147,35 +143,4 @@ func agentOf(c *access.Client, a *agents.Agent) Agent {
 		out.Models = append(out.Models, AgentModel{m.Name, m.Provider, m.Params.Model})
 	}
 	return out
-}
-
-// parametersSchema returns the JSON Schema of the parameters of a program.
-func parametersSchema(p *engine.Program) jsonObject {
-	properties, required := map[string]json.RawMessage{}, []string{}
-	for i := range p.Parameters {
-		q := &p.Parameters[i]
-		properties[q.Name] = described(q)
-		if q.Required {
-			required = append(required, q.Name)
-		}
-	}
-	return jsonvalue.Encode(map[string]any{
-		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": fmt.Sprintf("Parameters of %s", p.Name),
-		"type": "object", "properties": properties, "required": required, "additionalProperties": false,
-	})
-}
-
-// described returns the schema of a parameter with its documentation and default.
-func described(q *engine.Parameter) json.RawMessage {
-	schema := map[string]any{}
-	if err := jsonvalue.Unmarshal(q.Schema, &schema); err != nil { // true, or none
-		schema = map[string]any{}
-	}
-	if _, has := schema["description"]; !has && q.Doc != "" {
-		schema["description"] = q.Doc
-	}
-	if _, has := schema["default"]; !has && q.Default != nil {
-		schema["default"] = q.Default
-	}
-	return jsonvalue.Encode(schema)
 }

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/runs"
-	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -56,17 +56,7 @@ func (t *Turn) planLine() string {
 }
 
 // About says what a question is about, in one sentence.
-func About(q interrupt.Question) string {
-	switch {
-	case q.Question != "":
-		return q.Question
-	case q.Kind == interrupt.Plan:
-		return "Approve the plan?"
-	case q.Tool != "":
-		return fmt.Sprintf("Approve the call of %s?", q.Tool)
-	}
-	return "The run needs a decision."
-}
+func About(q interrupt.Question) string { return q.Summary() }
 
 // Prompt asks a person in a chat to answer questions: what they are about, the arguments or
 // the plan, and the replies that count.
@@ -111,21 +101,9 @@ func indented(args json.RawMessage) string {
 	return string(b)
 }
 
-// Outcome is the text that a conversation shows for a run that has ended: its answer, and
-// if the run did not complete, why.
+// Outcome is the text that a conversation shows for a run that has ended; see
+// engine.Result.Outcome.
 func (t *Turn) Outcome() string {
-	if t.Status == stop.RunCompleted && t.Answer != "" {
-		return t.Answer
-	}
-	why := fmt.Sprintf("The run %s: %s", t.Status, t.Stop.Code)
-	if t.Status == stop.RunCancelled {
-		why = "The run was cancelled"
-	}
-	if t.Stop.Message != "" {
-		why += ": " + t.Stop.Message
-	}
-	if t.Answer == "" {
-		return why
-	}
-	return t.Answer + "\n\n" + why
+	res := engine.Result{Status: t.Status, StopReason: t.Stop, Response: t.Answer}
+	return res.Outcome()
 }
