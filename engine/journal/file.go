@@ -252,6 +252,13 @@ func (f *File) HasRecords() bool {
 	return f.good > 0
 }
 
+// HasAppended reports whether this session has appended a record.
+func (f *File) HasAppended() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.wrote
+}
+
 // Load returns the records of earlier sessions.
 func (f *File) Load() ([]Record, error) {
 	f.settle()

@@ -54,6 +54,7 @@ func (s *Service) reopen(run string) (*Session, *Run, error) {
 // prepare validates the terms against the state of the run and applies them.
 func (se *Session) prepare(ctx context.Context, r *Run, t ResumeOptions) error {
 	env, ended := &se.svc.env, r.Ended()
+	se.ended = ended
 	res := r.replay(ctx, runtime.Options{Conversation: true})
 	answers, err := assignPaths(r, res, t.Answers)
 	if err != nil {

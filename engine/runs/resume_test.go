@@ -123,11 +123,24 @@ func TestHigherLimitLetsARunContinue(t *testing.T) {
 			t.Errorf("%s: %v", set, err)
 		}
 	}
+	session, err := s.Resume(t.Context(), "r-1", runs.ResumeOptions{Set: []string{"limits.max_steps=9"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, suspend := context.WithCancel(t.Context())
+	suspend()
+	session.Run(ctx, runs.Observer{})
+	if err := session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if sum := s.Summary(t.Context(), "r-1"); sum.Status != stop.RunFailed || sum.StopReason.Code != stop.MaxSteps {
+		t.Errorf("suspended before it continued: %s %+v", sum.Status, sum.StopReason)
+	}
 	res := w.resume(s, "r-1", runs.ResumeOptions{Set: []string{"limits.max_steps=9"}})
 	if res.Response != "four" || w.model.calls != 4 {
 		t.Errorf("%s %q after %d calls", res.Status, res.Response, w.model.calls)
 	}
-	_, err := s.Resume(t.Context(), "r-1", runs.ResumeOptions{Set: []string{"limits.max_steps=99"}})
+	_, err = s.Resume(t.Context(), "r-1", runs.ResumeOptions{Set: []string{"limits.max_steps=99"}})
 	if limit, ok := errors.AsType[*runs.LimitError](err); !ok || limit.Stop.Code != stop.Answered {
 		t.Errorf("higher limit for an answered run: %v", err)
 	}

@@ -39,6 +39,7 @@ type Session struct {
 	file    *journal.File
 	journal journal.Journal // file, or a TeeJournal on top of it
 	options runtime.Options
+	ended   bool // the run had ended before the session
 	closes  []func() error
 }
 
@@ -147,8 +148,12 @@ func (se *Session) Run(ctx context.Context, by Observer) *engine.Result {
 	return res
 }
 
-// storeSummary stores the summary of the run in its head.
+// storeSummary stores the summary of the run in its head, unless the run had ended and this
+// session was suspended before it changed that.
 func (se *Session) storeSummary(res *engine.Result) {
+	if se.ended && !se.file.HasAppended() {
+		return
+	}
 	if b, err := json.Marshal(summaryOf(se.Input, res)); err == nil {
 		se.file.SetHead(b)
 	}

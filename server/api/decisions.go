@@ -34,8 +34,8 @@ func (a *operations) addDecisions() {
 		"The run ends in the background, after its writes in flight.",
 		map[int]any{200: RunRef{}, 202: RunRef{}}, 403, 404), s.cancel)
 	add(a, of("resumeRun", http.MethodPost, "/v1/runs/{run}/resume", "Resume a run",
-		"Continues a run that is suspended, or that a limit stopped which set raises.",
-		map[int]any{202: RunRef{}}, 403, 404, 409, 422), s.resume)
+		"Continues a run that is suspended, or that a limit stopped which set raises. It waits for its turn as a new run does.",
+		map[int]any{202: RunRef{}}, 403, 404, 409, 422, 429, 503), s.resume)
 	a.addFork()
 }
 

@@ -60,9 +60,6 @@ func TestAnAnsweredRunWaitsForItsConversation(t *testing.T) {
 	if res := w.result(m, "parked"); len(res.Interrupts) != 1 || len(res.Decisions) != 0 {
 		t.Errorf("the rejected answer changed the run: %+v", res.Decisions)
 	}
-	if err := m.Resume(soon, "parked", nil, true, ann); !errors.As(err, new(*manager.BusyError)) {
-		t.Error(err)
-	}
 
 	answered := make(chan error, 1)
 	go func() { answered <- m.Answer(t.Context(), "parked", answer, bea) }()

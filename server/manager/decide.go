@@ -11,9 +11,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
-	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
-	"github.com/pexctl/pex/engine/stop"
 )
 
 // Answer is an answer to an open question.
@@ -77,6 +75,9 @@ func (m *Manager) answerLive(ctx context.Context, a *activeRun, answer Answer, b
 	}
 	if p == nil {
 		if err := m.open(ctx, a.run, answer.Path); err != nil {
+			return false, err
+		}
+		if err := m.enter(ctx, a); err != nil { // a queued run does not wait for its turn
 			return false, err
 		}
 		pause(ctx) // the journal has it open, so the session is starting, or ending
@@ -150,133 +151,32 @@ func closed(run, path string, res *engine.Result) error {
 	return &NotOpenError{run, path}
 }
 
-// resumeWith resumes a run that waits in its journal with an answer.
-func (m *Manager) resumeWith(ctx context.Context, run string, answer Answer, by engine.Actor) error {
-	r, err := m.o.Runs.Read(run)
-	if err != nil {
-		return err
-	}
-	res := r.Show(ctx)
-	i := slices.IndexFunc(res.Interrupts, func(q interrupt.Question) bool { return q.Path == answer.Path })
-	switch {
-	case i < 0:
-		return closed(run, answer.Path, res)
-	case answer.Digest != "" && answer.Digest != Digest(res.Interrupts[i]):
-		return &ChangedError{run, answer.Path}
-	}
-	a, p, err := m.resume(ctx, run, runs.ResumeOptions{KeepSpec: true, Answers: []runs.Answer{answer.plain()}}, by)
-	if errors.As(err, new(*runs.QuestionError)) || errors.As(err, new(*runs.EndedError)) { // meanwhile
-		return m.decided(ctx, run, answer.Path)
-	}
-	if err != nil {
-		return err
-	}
-	select {
-	case <-p.decided:
-		return nil
-	case <-a.done:
-		if p.isDecided() {
-			return nil
-		}
-		return m.decided(ctx, run, answer.Path) // it was cancelled first
-	}
-}
-
-// Resume continues a run that is suspended, or stopped at a limit that set raises, in the
-// background, whatever the slots. Its errors are those of runs.Service.Resume, a
-// *RunningError, a *BusyError and ErrClosing.
-func (m *Manager) Resume(ctx context.Context, run string, set []string, keepSpec bool, by engine.Actor) error {
-	_, _, err := m.resume(ctx, run, runs.ResumeOptions{Set: set, KeepSpec: keepSpec}, by)
-	return err
-}
-
-// resume continues a run in the background. The first answer, if any, is pending until its
-// decision is durable.
-func (m *Manager) resume(ctx context.Context, run string, o runs.ResumeOptions, by engine.Actor) (*activeRun, *pending, error) {
-	start, err := m.o.Runs.StartOf(run)
-	if err != nil {
-		return nil, nil, err
-	}
-	slot := m.o.Slots.New(m.o.Tenant, start.Input.MemoryID)
-	a, err := m.register(start.Input, slot, false)
-	if err != nil {
-		slot.Leave()
-		return nil, nil, err
-	}
-	close(a.begun)
-	if err := m.enter(ctx, a); err != nil {
-		m.release(a, stop.RunInterrupted)
-		return nil, nil, err
-	}
-	session, err := m.resumeFree(ctx, run, o, by)
-	if err == nil && len(o.Set) > 0 {
-		if err = m.costs.reserve(ctx, run, session.Program, session.Limits); err != nil {
-			err = errors.Join(err, session.Close())
-		}
-	}
-	if err != nil {
-		status := stop.RunInterrupted
-		if ended, ok := errors.AsType[*runs.EndedError](err); ok {
-			status = ended.Result.Status
-		}
-		m.release(a, status)
-		if errors.As(err, new(*journal.InUseError)) {
-			err = &RunningError{run}
-		}
-		return nil, nil, err
-	}
-	var p *pending
-	if len(o.Answers) > 0 {
-		p = a.inbox.await(o.Answers[0].Path)
-	}
-	go m.execute(a, session)
-	return a, p, nil
-}
-
-// enter waits until no other run of the conversation executes. The error is a *BusyError if
-// ctx ends first.
-func (m *Manager) enter(ctx context.Context, a *activeRun) error {
-	ctx, cancel := context.WithTimeout(ctx, askWait)
-	defer cancel()
-	defer context.AfterFunc(m.ctx, cancel)()
-	err := a.slot.Enter(ctx)
-	if err == nil {
-		return nil
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, other := range m.active {
-		if other != a && other.memory == a.memory && other.slot.Granted() {
-			return &BusyError{a.memory, other.run}
-		}
-	}
-	return err
-}
-
-// resumeFree resumes a run. It waits a moment for a message or a request to cancel that has
-// the run open.
-func (m *Manager) resumeFree(ctx context.Context, run string, o runs.ResumeOptions, by engine.Actor) (session *runs.Session, err error) {
-	for range inUseTries {
-		session, err = m.o.Runs.As(by).Resume(ctx, run, o)
-		if !errors.As(err, new(*journal.InUseError)) {
-			break
-		}
-		pause(ctx)
-	}
-	return session, err
-}
-
 // Cancel ends a run. It returns once the request is stored; the run ends in the background.
-// The error is a *runs.EndedError if it has ended.
+// The error is a *runs.EndedError if it has ended. A run that had ended and was resumed, but
+// is queued, stays as it is.
 func (m *Manager) Cancel(ctx context.Context, run string, by engine.Actor) error {
-	r, err := m.o.Runs.Read(run)
-	if err != nil {
-		return err
+	for {
+		r, err := m.o.Runs.Read(run)
+		if err != nil {
+			return err
+		}
+		if !r.Ended() {
+			return m.cancel(run, by)
+		}
+		a := m.find(run)
+		if a == nil || a.slot.Granted() {
+			return &runs.EndedError{Result: r.Show(ctx)}
+		}
+		a.cancel.Do(func() { close(a.cancelled) })
+		select {
+		case <-a.done:
+			return nil
+		case <-a.slot.Ready(): // it may continue nevertheless
+			pause(ctx)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	if r.Ended() {
-		return &runs.EndedError{Result: r.Show(ctx)}
-	}
-	return m.cancel(run, by)
 }
 
 // cancel stores a request to cancel a run, and carries it out in the background.

@@ -52,10 +52,13 @@ func New(o Options) *Manager {
 // activeRun is a run that executes in this process, or is queued.
 type activeRun struct {
 	run       string
-	agent     string        // see engine.Input
-	memory    string        // conversation; "" = none
-	isNew     bool          // nothing of it was executed before
-	cancelled chan struct{} // closed by the first request to cancel the run
+	agent     string         // see engine.Input
+	memory    string         // conversation; "" = none
+	isNew     bool           // nothing of it was executed before
+	set       []string       // limits to raise when it is its turn
+	by        *engine.Actor  // who resumed it; nil = the server
+	ended     stop.RunStatus // its status, if it had ended before a client resumed it
+	cancelled chan struct{}  // closed by the first request to cancel the run
 	cancel    sync.Once
 	slot      *Slot
 	feed      *feed.Feed

@@ -55,7 +55,7 @@ type Slot struct {
 	left    bool
 }
 
-// Wait is Reserve without the limit of waiting runs.
+// Wait is Queue without the limit of waiting runs.
 func (s *Slots) Wait(tenantName, memoryID string) *Slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,10 +74,7 @@ func (s *Slots) enqueue(tenantName, memoryID string) *Slot {
 	return slot
 }
 
-// Reserve returns a slot that is ready now or later. The error is ErrQueueFull if too many
-// runs wait, or a *RateError if the tenant started too many. A full queue still accepts a
-// run of a tenant with none in it, so that no tenant can block the others. The caller must
-// call Leave.
+// Reserve is Queue for a new run: the error is a *RateError if the tenant started too many.
 func (s *Slots) Reserve(tenantName, memoryID string) (*Slot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,12 +82,29 @@ func (s *Slots) Reserve(tenantName, memoryID string) (*Slot, error) {
 	if err := s.limits.checkRate(t, time.Now()); err != nil {
 		return nil, err
 	}
+	slot, err := s.queue(tenantName, memoryID)
+	if err == nil {
+		t.starts--
+	}
+	return slot, err
+}
+
+// Queue returns a slot that is ready now or later. The error is ErrQueueFull if too many runs
+// wait. A full queue still accepts a run of a tenant with none in it, so that no tenant can
+// block the others. The caller must call Leave.
+func (s *Slots) Queue(tenantName, memoryID string) (*Slot, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.queue(tenantName, memoryID)
+}
+
+func (s *Slots) queue(tenantName, memoryID string) (*Slot, error) {
 	slot := s.enqueue(tenantName, memoryID)
-	if first := len(t.waiting) == 1 && s.limits.Waiting > 0; !slot.granted && !first && s.waiting > s.limits.Waiting {
+	first := len(s.tenant(tenantName).waiting) == 1 && s.limits.Waiting > 0
+	if !slot.granted && !first && s.waiting > s.limits.Waiting {
 		s.remove(slot)
 		return nil, ErrQueueFull
 	}
-	t.starts--
 	return slot, nil
 }
 
@@ -117,15 +131,18 @@ func (s *Slots) New(tenantName, memoryID string) *Slot {
 	return &Slot{slots: s, of: conversation{tenantName, memoryID}, ready: make(chan struct{})}
 }
 
-// Enter makes a slot of New ready, whatever the limits: a human decided that the run
-// continues. It waits until no other run of the conversation executes, and returns an error if
-// ctx ends first.
+// Enter makes a slot ready that is new or waits, whatever the limits: a human answered the
+// run. It waits until no other run of the conversation executes, and returns an error if ctx
+// ends first.
 func (l *Slot) Enter(ctx context.Context) error {
 	s := l.slots
 	s.mu.Lock()
-	if s.busy[l.of] {
+	switch {
+	case l.granted || l.left:
+	case s.busy[l.of]:
 		s.entering[l.of] = append(s.entering[l.of], l)
-	} else {
+	default:
+		s.remove(l)
 		s.start(l)
 	}
 	s.mu.Unlock()
@@ -133,7 +150,10 @@ func (l *Slot) Enter(ctx context.Context) error {
 	case <-l.ready:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err() // Leave removes the slot
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.withdraw(l)
+		return ctx.Err()
 	}
 }
 
@@ -233,11 +253,16 @@ func (s *Slots) start(l *Slot) {
 	}
 }
 
-// remove removes a run that waits.
-func (s *Slots) remove(l *Slot) {
+// withdraw ends all calls of Enter of a slot that is not ready.
+func (s *Slots) withdraw(l *Slot) {
 	if s.entering[l.of] = slices.DeleteFunc(s.entering[l.of], func(other *Slot) bool { return other == l }); len(s.entering[l.of]) == 0 {
 		delete(s.entering, l.of)
 	}
+}
+
+// remove removes a run that waits.
+func (s *Slots) remove(l *Slot) {
+	s.withdraw(l)
 	t := s.tenant(l.of.tenant)
 	i := slices.Index(t.waiting, l)
 	if i < 0 {

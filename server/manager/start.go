@@ -189,15 +189,22 @@ func (m *Manager) executeLater(a *activeRun) {
 	case <-a.slot.Ready():
 	case <-a.cancelled:
 		a.slot.Leave() // another run may have the slot meanwhile
+		a.set = nil
 	case <-m.ctx.Done():
-		m.release(a, Suspended)
+	}
+	if m.ctx.Err() != nil {
+		m.abandon(a)
 		return
 	}
 	session, err := m.reopen(a)
-	if ended, ok := errors.AsType[*runs.EndedError](err); ok { // it was cancelled
+	if ended, ok := errors.AsType[*runs.EndedError](err); ok && a.ended == "" { // it was cancelled
 		m.replay(m.ctx, a.run, a.sinks()...)
 		m.costs.settle(a.run, ended.Result.Usage.CostUSD)
 		m.release(a, ended.Result.Status)
+		return
+	}
+	if ok := errors.As(err, new(*runs.EndedError)); ok { // its resumption was cancelled
+		m.abandon(a)
 		return
 	}
 	if err != nil {
@@ -205,7 +212,7 @@ func (m *Manager) executeLater(a *activeRun) {
 			m.metFull.Store(true)
 		}
 		m.log(a.run, "resume a queued run", err)
-		m.release(a, Suspended)
+		m.abandon(a)
 		return
 	}
 	m.execute(a, session)
@@ -215,13 +222,28 @@ func (m *Manager) executeLater(a *activeRun) {
 // it, has it open. A new run without an API key fails, as if it had not been queued; others
 // stay suspended, since a restart with the key can continue them.
 func (m *Manager) reopen(a *activeRun) (*runs.Session, error) {
+	service := m.o.Runs
+	if a.by != nil {
+		service = service.As(*a.by)
+	}
 	for {
-		session, err := m.o.Runs.Resume(m.ctx, a.run, runs.ResumeOptions{KeepSpec: true, Unready: a.isNew})
+		session, err := service.Resume(m.ctx, a.run, runs.ResumeOptions{KeepSpec: true, Unready: a.isNew, Set: a.set})
 		if m.ctx.Err() != nil || !errors.As(err, new(*journal.InUseError)) {
 			return session, err
 		}
 		pause(m.ctx)
 	}
+}
+
+// abandon releases a queued run that does not continue now. If it had ended before, it stays
+// as it is.
+func (m *Manager) abandon(a *activeRun) {
+	if a.ended == "" {
+		m.release(a, Suspended)
+		return
+	}
+	m.costs.settle(a.run, 0) // its cost was counted when it ended
+	m.release(a, a.ended)
 }
 
 // execute executes a session to its end.
