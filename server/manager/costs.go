@@ -123,17 +123,31 @@ func (c *costs) load(ctx context.Context) error {
 	c.reserved = map[string]float64{}
 	u := c.usage("")
 	for _, sum := range all {
-		switch {
-		case sum.Agent == "": // of a command
-		case !hasEnded(sum) && c.limit > 0:
-			c.reserved[sum.Run] = c.remaining(sum)
-		case hasEnded(sum) && sum.CostUSD > 0 && c.endedSince(sum, u.Renews.Add(-24*time.Hour)):
+		switch ended := hasEnded(sum); {
+		case !ended && c.limit == 0, ended && (sum.CostUSD == 0 || !c.endedSince(sum, u.Renews.Add(-24*time.Hour))):
+		case !c.ofClient(sum):
+		case ended:
 			c.spent += sum.CostUSD
+		default:
+			c.reserved[sum.Run] = c.remaining(sum)
 		}
 	}
 	c.loaded = true
 	return nil
 }
+
+// ofClient reports whether a client started a run. A fork of a run of a command has no agent.
+func (c *costs) ofClient(sum *runs.Summary) bool {
+	if sum.Agent != "" {
+		return true
+	}
+	start, err := c.runs.StartOf(sum.Run)
+	return err == nil && startedByClient(start.Input)
+}
+
+// startedByClient reports whether a client of a server started a run, and not an account of a
+// machine, as for a command.
+func startedByClient(in engine.Input) bool { return in.By != nil && in.By.Host == "" }
 
 // hasEnded reports whether nothing of a run is left to execute, unless a client raises its
 // limits.

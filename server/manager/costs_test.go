@@ -116,6 +116,30 @@ func TestRunsReserveWhatTheyMayCost(t *testing.T) {
 	w.usage(w.open(manager.Options{}), 4, 0) // without a limit, costs are shown
 }
 
+// A fork of a run of a command has no agent, but a client started it.
+func TestAForkOfARunOfACommandCounts(t *testing.T) {
+	gate := make(chan struct{})
+	w := costly(t, greets, nil)
+	m := w.open(manager.Options{CostPerDay: 10})
+	for id, by := range map[string]*engine.Actor{"command": nil, "machine": {User: "ann", Host: "laptop"}, "fork": &ann, "waiting": &ann} {
+		if id == "waiting" {
+			w.model = pricedModel{gatedModel{gate}}
+		}
+		n := w.limited(id, 3)
+		n.Input.Agent, n.Input.By = "", by
+		if _, err := m.Start(t.Context(), n, ""); err != nil {
+			t.Fatal(err)
+		}
+		w.model = pricedModel{}
+		if id != "waiting" {
+			m.Await(t.Context(), id)
+		}
+	}
+	w.close(m)
+	w.usage(w.open(manager.Options{CostPerDay: 10}), 2, 3)
+	w.usage(w.open(manager.Options{}), 2, 0)
+}
+
 // A run that waits keeps what it reserved, over a restart. Nothing that a human decides is
 // rejected for its cost.
 func TestAWaitingRunKeepsItsReservation(t *testing.T) {

@@ -38,6 +38,7 @@ type Manager struct {
 	closing bool
 	active  map[string]*activeRun
 	parked  parkedCache
+	sources sources
 	costs   costs
 }
 

@@ -50,7 +50,7 @@ func (m *Manager) Recover(ctx context.Context) (n int, err error) {
 // queue has room for every run that was accepted.
 func (m *Manager) recoverRun(ctx context.Context, run string) (continues bool, err error) {
 	start, err := m.o.Runs.StartOf(run)
-	if err != nil || start.Input.By == nil || start.Input.By.Host != "" { // an account of a machine started it
+	if err != nil || !startedByClient(start.Input) {
 		return false, err
 	}
 	if who, requested := m.o.Runs.Home().CancelRequested(run); requested {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync"
 	"time"
 
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
 )
@@ -29,6 +31,7 @@ func (m *Manager) Remove(ctx context.Context, run string, force bool) error {
 // RemoveEnded removes the runs that ended before a time, except those that a run which has
 // not ended replays. It returns how many it removed.
 func (m *Manager) RemoveEnded(ctx context.Context, before time.Time) (n int, err error) {
+	m.sources.begin()
 	all, err := m.o.Runs.Summaries(ctx)
 	if err != nil {
 		return 0, err
@@ -41,10 +44,11 @@ func (m *Manager) RemoveEnded(ctx context.Context, before time.Time) (n int, err
 		if !hasEnded(sum) || sum.Problem != "" || needed[sum.Run] || !sum.StartedAt.Before(before) || !m.unchangedSince(sum.Run, before) {
 			continue
 		}
-		err := m.Remove(ctx, sum.Run, false)
+		err := m.sources.unlessUsed(sum.Run, func() error { return m.Remove(ctx, sum.Run, false) })
 		switch {
 		case err == nil:
 			n++
+		case errors.Is(err, errUsed):
 		case errors.As(err, new(*RunningError)), errors.As(err, new(*journal.InUseError)),
 			errors.As(err, new(*runs.StillNeededError)), errors.As(err, new(*runs.NotFoundError)): // meanwhile resumed, or removed
 		default:
@@ -66,6 +70,51 @@ func (m *Manager) replayed(all []*runs.Summary) map[string]bool {
 		}
 	}
 	return needed
+}
+
+// sources are the runs that new runs replay. They keep RemoveEnded from removing a run
+// that is replayed since it read which ones are.
+type sources struct {
+	mu           sync.Mutex
+	before, used map[string]bool // by the runs since the last RemoveEnded but one
+}
+
+// errUsed is returned for a run that a new one replays.
+var errUsed = errors.New("a new run replays the run")
+
+// keepSource keeps the run that a new run replays. It fails if that does not exist any more.
+func (m *Manager) keepSource(in engine.Input) error {
+	if in.From == nil {
+		return nil
+	}
+	s := &m.sources
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := m.o.Runs.StartOf(in.From.Run); err != nil {
+		return err
+	}
+	if s.used == nil {
+		s.used = map[string]bool{}
+	}
+	s.used[in.From.Run] = true
+	return nil
+}
+
+// begin drops the runs of before the last call: the runs that replay them are stored.
+func (s *sources) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before, s.used = s.used, nil
+}
+
+// unlessUsed calls remove for a run, unless it is used.
+func (s *sources) unlessUsed(run string, remove func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.before[run] || s.used[run] {
+		return errUsed
+	}
+	return remove()
 }
 
 // unchangedSince reports whether the journal of a run exists and was not written at a time or

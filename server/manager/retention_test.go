@@ -1,6 +1,7 @@
 package manager_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"testing"
@@ -65,5 +66,55 @@ func TestOldRunsAreRemoved(t *testing.T) {
 	}
 	if n != 2 {
 		t.Errorf("%d runs removed", n)
+	}
+}
+
+// attachHook is an outbox that calls a function before each session.
+type attachHook func()
+
+func (f attachHook) Attach(context.Context, engine.Input, bool) (manager.Attachment, error) {
+	f()
+	return &attachment{o: &outbox{}}, nil
+}
+
+func (f attachHook) CatchUp(string) {}
+
+// A run is not removed while a run that replays it is about to be stored.
+func TestTheRunOfANewForkIsKept(t *testing.T) {
+	w := newWorld(t, greets)
+	m := w.open(manager.Options{})
+	for _, id := range []string{"old", "parent"} {
+		w.start(m, id)
+		m.Await(t.Context(), id)
+	}
+	var removed int
+	remove := attachHook(func() {
+		var err error
+		if removed, err = m.RemoveEnded(t.Context(), time.Now().Add(time.Hour)); err != nil {
+			t.Error(err)
+		}
+	})
+	m = w.open(manager.Options{Outbox: remove})
+	fork := func(id, from string) error {
+		n := w.request(id)
+		n.Input.From = &engine.Source{Run: from}
+		_, err := m.Start(t.Context(), n, "")
+		return err
+	}
+	if err := fork("fork", "parent"); err != nil {
+		t.Fatal(err)
+	}
+	if removed != 1 {
+		t.Errorf("%d runs were removed", removed)
+	}
+	if _, err := w.service().StartOf("parent"); err != nil {
+		t.Error(err)
+	}
+	if err := fork("late", "old"); !errors.As(err, new(*runs.NotFoundError)) {
+		t.Error("a fork of a run that was removed:", err)
+	}
+	m.Await(t.Context(), "fork")
+	if n, err := m.RemoveEnded(t.Context(), time.Now().Add(time.Hour)); n != 2 || err != nil {
+		t.Errorf("%d runs were removed, want both: %v", n, err)
 	}
 }

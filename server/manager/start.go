@@ -106,6 +106,9 @@ func (m *Manager) admit(ctx context.Context, n runs.NewRun, o StartOptions) (exi
 
 // create creates the journal of a run. The start is durable when it returns.
 func (m *Manager) create(ctx context.Context, a *activeRun, n runs.NewRun) (*runs.Session, error) {
+	if err := m.keepSource(n.Input); err != nil {
+		return nil, errors.Join(err, n.Host.Close())
+	}
 	if err := m.costs.reserve(ctx, n.Input.RunID, n.Program, n.Program.Limits); err != nil {
 		return nil, errors.Join(err, n.Host.Close())
 	}
