@@ -56,3 +56,6 @@ func Settle(dir, run string, n int) error {
 	}
 	return l.close()
 }
+
+// ClientError is clientError.
+var ClientError = clientError

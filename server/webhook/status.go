@@ -54,7 +54,7 @@ const testType = "webhook.test"
 type Tested struct {
 	Status   int // of the response; 0 = none
 	Duration time.Duration
-	Err      error // nil = accepted
+	Err      error // nil = accepted; without addresses
 }
 
 // Test sends a message of type webhook.test to the receiver of a hook, once. It returns false
@@ -75,7 +75,11 @@ func (b *Outbox) Test(ctx context.Context, name string) (Tested, bool) {
 			Webhook string `json:"webhook"`
 		}{b.Name, name}}),
 	})
-	return Tested{out.status, time.Since(now), out.err}, true
+	if out.err == nil {
+		return Tested{Status: out.status, Duration: time.Since(now)}, true
+	}
+	b.d.o.Log.Warn("a test of a webhook failed", "webhook", name, "tenant", b.Name, "receiver", s.hook.origin(), "error", out.err)
+	return Tested{out.status, time.Since(now), clientError(out.err)}, true
 }
 
 // stats counts what happened to the messages of a hook since the start.
@@ -91,7 +95,7 @@ type Failure struct {
 	Cursor  string
 	Type    string
 	Attempt int
-	Error   string
+	Error   string // without addresses
 }
 
 // statsOf returns the counts of a hook. The caller holds mu.

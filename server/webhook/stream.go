@@ -116,7 +116,7 @@ func (x *stream) attempted(m message, out outcome) {
 		x.state = idle
 	default:
 		x.attempts++
-		st.last = &Failure{At: time.Now().UTC(), Run: of.id, Cursor: m.cursor.String(), Type: string(m.kind), Error: out.err.Error(), Attempt: x.attempts}
+		st.last = &Failure{At: time.Now().UTC(), Run: of.id, Cursor: m.cursor.String(), Type: string(m.kind), Error: clientError(out.err).Error(), Attempt: x.attempts}
 		s.failed(out, "run", of.id, "tenant", of.box.Name, "attempt", x.attempts)
 		if x.attempts == maxAttempts {
 			st.failed++
