@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/serverclient"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/report"
@@ -22,13 +23,20 @@ func evalLsCommand(env *ui.Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "suite", Usage: "Only evaluations of the suite `NAME`"},
 			&cli.IntFlag{Name: "limit", Value: 20, Usage: "List at most `N`, 0 for all (default: 20)"},
-			ui.OutputFlag(), project.HomeFlag(),
+			ui.OutputFlag(), project.HomeFlag(), serverclient.Flag(),
 		},
 		Action: env.Action(withFlags(evalLs), 0),
 	}
 }
 
 func evalLs(c *call) error {
+	server, err := openServer(c, "suite", "limit")
+	if err != nil {
+		return err
+	}
+	if server != nil {
+		return server.list()
+	}
 	home, err := project.HomeHere(c.Call)
 	if err != nil {
 		return err
@@ -92,7 +100,10 @@ func printEvaluations(c *call, list []batch.Summary, left int) {
 			fmt.Fprintln(c.Stdout, line)
 		}
 	}
-	if left > 0 {
+	switch {
+	case left > 0 && c.Server != "":
+		fmt.Fprintln(c.Stderr, "there are more; use --limit 0 to list all")
+	case left > 0:
 		fmt.Fprintf(c.Stderr, "%d more; use --limit 0 to list all\n", left)
 	}
 }

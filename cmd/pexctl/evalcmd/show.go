@@ -8,6 +8,7 @@ import (
 	formats "github.com/pexctl/pex/builtins/report"
 	"github.com/pexctl/pex/cmd/pexctl/internal/outputs"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/serverclient"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/suitespec"
@@ -33,7 +34,7 @@ func evalShowCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "variant", Usage: "With --case: the variant `NAME`"},
 			&cli.IntFlag{Name: "trial", Value: 1, Usage: "With --case: the trial number `N` (default: 1)"},
 			&cli.BoolFlag{Name: "conversation", Usage: "With --case: include the prompt and reply of every model call"},
-		), append(outputs.ReportFlags(), ui.OutputFlag(), project.HomeFlag())...),
+		), append(outputs.ReportFlags(), ui.OutputFlag(), project.HomeFlag(), serverclient.Flag())...),
 		Action: env.Action(withFlags(evalShow), 1),
 	}
 }
@@ -49,6 +50,13 @@ func evalShow(c *call) error {
 	out, err := outputs.Open(c.Call)
 	if err != nil {
 		return err
+	}
+	server, err := openServer(c, "json", "markdown", "html")
+	if err != nil {
+		return err
+	}
+	if server != nil {
+		return server.show(out)
 	}
 	if c.caseID != "" {
 		return showTrial(c, out.JSON)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -28,7 +29,7 @@ func Command(env *ui.Env) *cli.Command {
 }
 
 func memoryFlags(more ...cli.Flag) []cli.Flag {
-	return append([]cli.Flag{project.HomeFlag(), project.TenantFlag()}, more...)
+	return slices.Concat([]cli.Flag{project.HomeFlag(), project.TenantFlag()}, serverFlags(), more)
 }
 
 // withMemory opens the memory of a spec's home or, if spec is "", of the
@@ -55,12 +56,30 @@ func memoryArg(c *ui.Call) (string, error) {
 	return c.Arg(0), c.AtMost(1)
 }
 
-// withConversation is like withMemory, for a command about the conversation in
-// its argument. wantJSON reports -o json.
-func withConversation(c *ui.Call, do func(ctx context.Context, m *badger.Store, id string, kept memory.Content, wantJSON bool) error) error {
+// conversation is a stored conversation.
+type conversation struct {
+	memory.Content
+	where  string // for messages: " on URL", or ""
+	remove func(ctx context.Context) error
+}
+
+// withConversation is like withMemory, for a command about the conversation in its argument,
+// which may be that of a server. flags are those that apply to a server.
+func withConversation(c *ui.Call, do func(conversation) error, flags ...string) error {
 	id, err := memoryArg(c)
 	if err != nil {
 		return err
+	}
+	server, err := openServer(c, flags...)
+	if err != nil {
+		return err
+	}
+	if server != nil {
+		x, err := server.open(id)
+		if err != nil {
+			return err
+		}
+		return do(x)
 	}
 	return withMemory(c, "", func(ctx context.Context, m *badger.Store) error {
 		kept, err := existingConversation(ctx, m, id)
@@ -72,7 +91,12 @@ func withConversation(c *ui.Call, do func(ctx context.Context, m *badger.Store, 
 		if err != nil {
 			return err
 		}
-		return do(ctx, m, id, kept, c.JSON)
+		return do(conversation{kept, "", func(ctx context.Context) error {
+			if err := memory.RemoveAll(ctx, m, id); err != nil {
+				return failure.Infra(err)
+			}
+			return nil
+		}})
 	})
 }
 
@@ -82,6 +106,12 @@ func memoryLsCommand(env *ui.Env) *cli.Command {
 		Description: ui.Help("", "pexctl memory ls", "pexctl memory ls --tenant acme -o json"),
 		Flags:       memoryFlags(ui.OutputFlag()),
 		Action: env.Action(func(c *ui.Call) error {
+			if server, err := openServer(c); server != nil || err != nil {
+				if err != nil {
+					return err
+				}
+				return server.list()
+			}
 			return withMemory(c, c.Arg(0), func(ctx context.Context, m *badger.Store) error {
 				all, err := m.List(ctx)
 				if err != nil {
@@ -101,7 +131,9 @@ func memoryLsCommand(env *ui.Env) *cli.Command {
 func listConversations(c *ui.Call, all []memory.Conversation) error {
 	if len(all) == 0 {
 		text := "no conversations; runs with --memory-id or memory.history store one"
-		if hint := project.OtherHomes(c, "memory"); hint != "" && len(c.Args) == 0 {
+		if c.Server != "" {
+			text = "no conversations on " + c.Server
+		} else if hint := project.OtherHomes(c, "memory"); hint != "" && len(c.Args) == 0 {
 			text = "no conversations here\n  hint: " + hint
 		}
 		fmt.Fprintln(c.Stderr, text)
@@ -126,21 +158,21 @@ func memoryRmCommand(env *ui.Env) *cli.Command {
 }
 
 func memoryRm(c *ui.Call) error {
-	return withConversation(c, func(ctx context.Context, m *badger.Store, id string, kept memory.Content, wantJSON bool) error {
-		what := fmt.Sprintf("Permanently delete conversation %s (%s, %s, %s)", id,
-			ui.Count(len(kept.Interactions), "interaction"), ui.Count(len(kept.Notes), "note"), ui.Count(len(kept.Variables), "variable"))
+	return withConversation(c, func(x conversation) error {
+		what := fmt.Sprintf("Permanently delete conversation %s (%s, %s, %s)%s", c.Arg(0),
+			ui.Count(len(x.Interactions), "interaction"), ui.Count(len(x.Notes), "note"), ui.Count(len(x.Variables), "variable"), x.where)
 		if err := ui.Confirm(c, what); err != nil {
 			return err
 		}
-		if err := memory.RemoveAll(ctx, m, id); err != nil {
-			return failure.Infra(err)
+		if err := x.remove(c.Context); err != nil {
+			return err
 		}
-		if !wantJSON {
+		if !c.JSON {
 			return nil
 		}
 		return ui.PrintJSON(c, struct {
 			Removed []string `json:"removed"`
-		}{[]string{id}})
+		}{[]string{c.Arg(0)}})
 	})
 }
 

@@ -61,11 +61,11 @@ func memoryShowCommand(env *ui.Env) *cli.Command {
 		Description: ui.Help("", "pexctl memory show support-42", "pexctl memory show support-42 -o json # Include the steps of each run"),
 		Flags:       memoryFlags(ui.OutputFlag()),
 		Action: env.Action(func(c *ui.Call) error {
-			return withConversation(c, func(_ context.Context, _ *badger.Store, _ string, kept memory.Content, wantJSON bool) error {
-				if wantJSON {
-					return ui.PrintJSON(c, kept)
+			return withConversation(c, func(x conversation) error {
+				if c.JSON {
+					return ui.PrintJSON(c, x.Content)
 				}
-				_, err := fmt.Fprint(c.Stdout, ui.Safe(c.Stdout, conversationText(kept)))
+				_, err := fmt.Fprint(c.Stdout, ui.Safe(c.Stdout, conversationText(x.Content)))
 				return err
 			})
 		}),
@@ -120,22 +120,33 @@ func memoryExport(c *ui.Call) error {
 	if c.JSON && to == "" {
 		return failure.Usagef("the conversations and -o json cannot both go to stdout; add --to FILE")
 	}
+	server, err := openServer(c, "to")
+	if err != nil {
+		return err
+	}
+	if server != nil {
+		return writeExport(c, to, func(w io.Writer) error { return server.export(c.Context, c.Arg(0), w) })
+	}
 	return withMemory(c, "", func(ctx context.Context, m *badger.Store) error {
-		write := func(w io.Writer) error { return exportMemory(ctx, m, c.Arg(0), w) }
-		if to == "" {
-			return write(ui.ForPrograms(c.Stdout))
-		}
-		err := fspath.WriteFile(to, 0o600, write)
-		if _, ok := errors.AsType[*fs.PathError](err); ok {
-			return failure.Infra(fmt.Errorf("--to: %w", err))
-		}
-		if err != nil || !c.JSON {
-			return err
-		}
-		return ui.PrintJSON(c, struct {
-			File string `json:"file"`
-		}{to})
+		return writeExport(c, to, func(w io.Writer) error { return exportMemory(ctx, m, c.Arg(0), w) })
 	})
+}
+
+// writeExport writes an export to a file, or to stdout if to is "".
+func writeExport(c *ui.Call, to string, write func(io.Writer) error) error {
+	if to == "" {
+		return write(ui.ForPrograms(c.Stdout))
+	}
+	err := fspath.WriteFile(to, 0o600, write)
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return failure.Infra(fmt.Errorf("--to: %w", err))
+	}
+	if err != nil || !c.JSON {
+		return err
+	}
+	return ui.PrintJSON(c, struct {
+		File string `json:"file"`
+	}{to})
 }
 
 // exportLine is a line of an export. Kinds may be added, but never changed or
@@ -150,8 +161,7 @@ type exportLine struct {
 
 // exportMemory writes one conversation, or all of them if id is "".
 func exportMemory(ctx context.Context, m *badger.Store, id string, w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
+	e := newEncoder(w)
 	if id != "" {
 		kept, err := existingConversation(ctx, m, id)
 		if err != nil {
@@ -173,6 +183,12 @@ func exportMemory(ctx context.Context, m *badger.Store, id string, w io.Writer) 
 		}
 	}
 	return nil
+}
+
+func newEncoder(w io.Writer) *json.Encoder {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e
 }
 
 func exportConversation(e *json.Encoder, kept memory.Content) error {

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/serverclient"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/stop"
@@ -20,7 +21,7 @@ func runsCancelCommand(env *ui.Env) *cli.Command {
 			`pexctl runs cancel r-20260102-150405-1a2b3c4d`,
 			`pexctl runs fork RUN # Continue a cancelled run as a new one`,
 		),
-		Flags:  []cli.Flag{ui.OutputFlag(), project.HomeFlag(), serverFlag()},
+		Flags:  []cli.Flag{ui.OutputFlag(), project.HomeFlag(), serverclient.Flag()},
 		Action: env.Action(cancelRun),
 	}
 }

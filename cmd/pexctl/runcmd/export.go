@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/serverclient"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
@@ -27,7 +28,7 @@ func runsExportCommand(env *ui.Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "Write to `FILE` (default: stdout)"},
 			&cli.StringFlag{Name: "reseal", Usage: "Recompute the checksums of the cassette `FILE` after a manual edit"},
-			ui.OutputFlag(), project.HomeFlag(), serverFlag(),
+			ui.OutputFlag(), project.HomeFlag(), serverclient.Flag(),
 		},
 		Action: env.Action(runsExport),
 	}

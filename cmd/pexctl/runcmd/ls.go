@@ -13,6 +13,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/serverclient"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
@@ -37,7 +38,7 @@ func runsLsCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "spec", Usage: "`NAME`: Only runs of the spec with this metadata.name"},
 			&cli.StringSliceFlag{Name: "label", Usage: "`KEY=VALUE`: Only runs with this label; repeat it for several"},
 			&cli.IntFlag{Name: "limit", Value: 50, Usage: "List at most `N` runs, 0 for all (default: 50)"},
-			ui.OutputFlag(), project.HomeFlag(), serverFlag(),
+			ui.OutputFlag(), project.HomeFlag(), serverclient.Flag(),
 		},
 		Action: env.Action(runsLs, 1),
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/serverclient"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
@@ -24,7 +25,7 @@ A message to a run that executes needs --server. `+project.RunNames,
 			`pexctl runs message RUN "skip step 3" --server http://127.0.0.1:8484`,
 		),
 		Flags: []cli.Flag{
-			ui.OutputFlag(), project.HomeFlag(), serverFlag(),
+			ui.OutputFlag(), project.HomeFlag(), serverclient.Flag(),
 			&cli.StringFlag{Name: "id", Usage: "`ID` of the message; a repeated message with the same id is stored once (default: a new id)"},
 		},
 		Action: env.Action(sendMessage),
@@ -70,7 +71,7 @@ func (s *serverRuns) sendMessage(m runs.Message) error {
 		return err
 	}
 	if err := s.Message(s.c.Context, run, m); err != nil {
-		return s.fail(err)
+		return s.Fail(err)
 	}
 	return printMessage(s.c, apiclient.MessageRef{Run: run, ID: m.ID}, "Follow: "+s.command(run, "runs", "show")+" --follow")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/serverclient"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
@@ -35,7 +36,7 @@ func ResumeCommand(env *ui.Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "answer", Usage: "`[PATH=]VALUE`: Answer a question. VALUE is approve, deny[:WHY], edit:JSON or the text of the answer; for a write with an unknown outcome, it is done:JSON, redo or skip. PATH selects one of several open questions"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`limits.NAME=VALUE`: Raise a limit of the run"},
 			&cli.BoolFlag{Name: "keep-spec", Usage: "Resume with the original spec even if its file has changed"},
-		}, append(newSessionFlags(), serverFlag())...),
+		}, append(newSessionFlags(), serverclient.Flag())...),
 		Action: env.Action(resumeRun),
 	}
 }

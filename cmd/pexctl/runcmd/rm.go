@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/serverclient"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
@@ -24,7 +25,7 @@ func runsRmCommand(env *ui.Env) *cli.Command {
 		),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "Also delete runs that are waiting, can be resumed, or cannot be read"},
-			ui.YesFlag(), ui.OutputFlag(), project.HomeFlag(), serverFlag(),
+			ui.YesFlag(), ui.OutputFlag(), project.HomeFlag(), serverclient.Flag(),
 		},
 		Action: env.Action(runsRm),
 	}

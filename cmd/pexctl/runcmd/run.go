@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/serverclient"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
@@ -54,7 +55,7 @@ func RunCommand(env *ui.Env) *cli.Command {
 			[]cli.Flag{
 				project.TrustFlag(),
 				&cli.StringFlag{Name: "run-id", Category: ui.GroupStorage, Usage: "`ID`: Set the id of the run (default: generated from the time)"},
-				project.TenantFlag(), project.HomeFlag(), serverFlag(),
+				project.TenantFlag(), project.HomeFlag(), serverclient.Flag(),
 			},
 		),
 		Action: env.Action(runSpec),

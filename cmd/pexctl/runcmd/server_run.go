@@ -37,7 +37,7 @@ func (f *runFlags) runOnServer(c *ui.Call, s *serverRuns) error {
 		return s.noAgent(agent, err)
 	}
 	if err != nil {
-		return s.fail(err)
+		return s.Fail(err)
 	}
 	in, err := f.input(c, programOf(schema), nil)
 	if err != nil {
@@ -53,7 +53,7 @@ func (f *runFlags) runOnServer(c *ui.Call, s *serverRuns) error {
 		Earlier: messagesOf(in.Earlier), Set: c.Set, RunID: in.RunID,
 	}
 	if err := s.Start(c.Context, agent, request); err != nil {
-		return s.fail(err)
+		return s.Fail(err)
 	}
 	if f.detach {
 		return s.printDetached(in, f.outputFlags)
@@ -82,7 +82,7 @@ func (s *serverRuns) upload(paths []string) (out []apiclient.File, err error) {
 			return nil, failure.WithHintf(failure.Usagef("--file %s: %w", path, e), "limits.upload of the server file is the maximum")
 		}
 		if err != nil {
-			return nil, s.fail(err)
+			return nil, s.Fail(err)
 		}
 		out = append(out, apiclient.File{Name: name, Artifact: id})
 	}
@@ -184,7 +184,7 @@ func (s *serverRuns) resume(answers []runs.Answer, keepSpec bool, f sessionFlags
 		earlier, err = s.lastEvent(run)
 	}
 	if err != nil {
-		return s.fail(err)
+		return s.Fail(err)
 	}
 	switch {
 	case len(answers) > 0:
@@ -202,7 +202,7 @@ func (s *serverRuns) resume(answers []runs.Answer, keepSpec bool, f sessionFlags
 	case apiclient.IsCode(err, apiclient.SpecChanged):
 		return s.specChanged(err)
 	case err != nil && !apiclient.IsCode(err, apiclient.Running): // another client has just resumed it
-		return s.fail(err)
+		return s.Fail(err)
 	}
 	return s.execute(run, f, earlier)
 }

@@ -27,7 +27,7 @@ func (s *serverRuns) list(f runs.Filter) (found []runs.Summary, more int, err er
 	for cursor := ""; ; {
 		page, err := s.List(s.c.Context, apiclient.Filter{Status: f.Status, Labels: f.Labels}, perPage, cursor)
 		if err != nil {
-			return nil, 0, s.fail(err)
+			return nil, 0, s.Fail(err)
 		}
 		for _, sum := range page.Runs {
 			switch {
@@ -64,14 +64,14 @@ func (f *showFlags) showOnServer(s *serverRuns) error {
 	}
 	res, raw, err := s.Result(s.c.Context, run, f.conversation)
 	if err != nil {
-		return s.fail(err)
+		return s.Fail(err)
 	}
 	if f.json {
 		return ui.PrintJSON(s.c, raw)
 	}
 	first, err := s.First(s.c.Context, run)
 	if err != nil {
-		return s.fail(err)
+		return s.Fail(err)
 	}
 	resume := s.command(run, "resume")
 	running := apiclient.IsLive(res.Status)
@@ -104,17 +104,17 @@ func (s *serverRuns) cancelRun() error {
 	}
 	status, err := s.Cancel(s.c.Context, run)
 	if err != nil {
-		return s.fail(err)
+		return s.Fail(err)
 	}
 	if status == "" {
 		if err := s.AwaitEnd(s.c.Context, run); err != nil {
-			return s.fail(err)
+			return s.Fail(err)
 		}
 	}
 	res, raw, err := s.Result(s.c.Context, run, false)
 	switch {
 	case err != nil:
-		return s.fail(err)
+		return s.Fail(err)
 	case status != "":
 		return failure.Usagef("%w", &runs.EndedError{Result: res})
 	}
@@ -140,7 +140,7 @@ func (s *serverRuns) export(to string) error {
 		if apiclient.IsCode(err, apiclient.NotExportable) {
 			return ui.Exit(ui.ExitNegative, err)
 		}
-		return s.fail(err)
+		return s.Fail(err)
 	}
 	if to == "" || to == "-" {
 		return printCassette(s.c, &b)
@@ -182,5 +182,5 @@ func (s *serverRuns) remove(force bool) error {
 	if apiclient.IsCode(err, apiclient.StillNeeded) {
 		err = failure.Usagef("run %s is waiting or can be resumed; add --force to delete anyway", ids[len(removed)])
 	}
-	return errors.Join(s.fail(err), printRemoved(s.c, removed))
+	return errors.Join(s.Fail(err), printRemoved(s.c, removed))
 }

@@ -50,7 +50,7 @@ func (s *serverRuns) watch(run string, f sessionFlags, ask bool, earlier engine.
 	case ctx.Err() != nil:
 		return nil, nil, ui.SignalError(ctx, nil)
 	case err != nil:
-		return nil, nil, s.fail(err)
+		return nil, nil, s.Fail(err)
 	case lost != nil:
 		return nil, nil, failure.Infra(lost)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/serverclient"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
@@ -33,7 +34,7 @@ func runsShowCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "html", Usage: "Write the run as one HTML page to `FILE` (- for stdout)"},
 			&cli.StringFlag{Name: "events", Usage: "With --follow: write every event as a JSON line to `FILE` (- for stdout)"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "With --follow: print no progress on stderr"},
-			ui.OutputFlag(), project.HomeFlag(), serverFlag(),
+			ui.OutputFlag(), project.HomeFlag(), serverclient.Flag(),
 		},
 		Action: env.Action(runsShow),
 	}
