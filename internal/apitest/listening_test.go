@@ -58,6 +58,7 @@ func listen(t testing.TB, project string, slots manager.Limits, o server.Options
 	if err != nil {
 		t.Fatal(err)
 	}
+	o.Routes = []server.Route{l.mcpRoute()}
 	o.Handler, o.Auth, o.Streams, o.Log = l.handler, guard, l.streams, slog.New(slog.NewTextHandler(l.log, nil))
 	s, err := server.New(o)
 	if err != nil {

@@ -66,7 +66,8 @@ type world struct {
 	tenants map[string]*access.Tenant
 	streams *feed.Streams
 	hooks   *webhook.Dispatcher // with one hook, chat, of the default tenant
-	handler http.Handler        // without the identities of requests
+	access  *access.Server
+	handler http.Handler // without the identities of requests
 	change  func(*manager.Options)
 	log     *lockedBuffer
 }
@@ -124,11 +125,12 @@ func newWorldWith(t testing.TB, project string, slots *manager.Slots, change fun
 	if err := w.hooks.SetHooks([]*webhook.Hook{w.hook()}); err != nil {
 		t.Fatal(err)
 	}
+	w.access = &access.Server{
+		Tenant: func(name string) *access.Tenant { return w.tenants[name] }, Agents: w.agents, Streams: w.streams,
+		Log: slog.New(slog.NewTextHandler(w.log, nil)),
+	}
 	w.handler = api.New(api.Options{
-		Access: &access.Server{
-			Tenant: func(name string) *access.Tenant { return w.tenants[name] }, Agents: w.agents, Streams: w.streams,
-			Log: slog.New(slog.NewTextHandler(w.log, nil)),
-		},
+		Access: w.access,
 		Export: w.export, Version: "test", Report: writeReport,
 	})
 	return w

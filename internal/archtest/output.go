@@ -16,6 +16,7 @@ var ownStreams = []string{"main.go"}
 var exactFiles = map[string]string{
 	"runcmd/session.go":           "the answer of a run",
 	"speccmd/lsp.go":              "the protocol of editors",
+	"servecmd/mcp.go":             "the protocol of MCP hosts",
 	"internal/outputs/outputs.go": "reports in formats of programs",
 	"speccmd/format.go":           "the text of a spec",
 	"runcmd/export.go":            "a cassette",

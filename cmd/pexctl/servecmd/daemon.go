@@ -158,6 +158,28 @@ func newLog(c *ui.Call) (*slog.Logger, error) {
 	}
 }
 
+// work does what a server does besides serving requests, until ctx ends. It calls recovered
+// once the runs that were in progress continue.
+func (d *daemon) work(ctx context.Context, recovered func()) {
+	d.recover(ctx)
+	recovered()
+	d.catchUp(ctx)
+	for _, t := range d.tenants {
+		go d.continueWithSpace(ctx, t)
+	}
+	d.tidy(ctx)
+}
+
+// close closes what the runs used. They are suspended.
+func (d *daemon) close() {
+	if err := d.webhooks.Close(); err != nil {
+		d.log.Error("close the webhooks", "error", err)
+	}
+	if err := d.memory.Close(); err != nil {
+		d.log.Error("close the memory", "error", err)
+	}
+}
+
 // recover continues the runs of all tenants that were in progress.
 func (d *daemon) recover(ctx context.Context) {
 	for _, t := range d.tenants {

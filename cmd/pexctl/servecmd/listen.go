@@ -41,24 +41,11 @@ func (d *daemon) run(c *ui.Call, listener net.Listener) error {
 	ctx, end := ui.OnTermination(c.Context, func() { d.log.Info("shutting down; a second signal stops at once") })
 	defer end()
 	go d.reloadOnHangup(ctx)
-	go func() {
-		d.recover(ctx)
-		ready.recovered.Store(true)
-		d.catchUp(ctx)
-		for _, t := range d.tenants {
-			go d.continueWithSpace(ctx, t)
-		}
-		d.tidy(ctx)
-	}()
+	go d.work(ctx, func() { ready.recovered.Store(true) })
 	err = s.Serve(ctx, listener)
-	if closeErr := d.webhooks.Close(); closeErr != nil {
-		d.log.Error("close the webhooks", "error", closeErr)
-	}
+	d.close()
 	if err != nil {
-		return errors.Join(failure.Infra(err), d.memory.Close())
-	}
-	if err := d.memory.Close(); err != nil {
-		d.log.Error("close the memory", "error", err)
+		return failure.Infra(err)
 	}
 	return ui.Exit(ui.SignalCode(context.Cause(ctx)), nil)
 }
@@ -69,9 +56,10 @@ func (d *daemon) newServer(c *ui.Call, ready *readiness) (*server.Server, error)
 	if err != nil {
 		return nil, err
 	}
-	streams := feed.NewStreams(config.Limits.Watchers, config.Limits.PerTenant.Watchers)
+	streams := d.streams()
+	clients := d.access(streams)
 	o := server.Options{
-		Handler: d.handler(c, streams), IsUpload: api.IsUpload, Auth: guard, Streams: streams, Version: version.String(),
+		Handler: d.handler(c, clients), Routes: []server.Route{d.mcpRoute(clients)}, IsUpload: api.IsUpload, Auth: guard, Streams: streams, Version: version.String(),
 		Limits: server.Limits{Body: config.Limits.Body, Upload: config.Limits.Upload, Header: int(config.Limits.Header), Connections: config.Limits.Connections},
 		Ready:  ready.check,
 		Drain:  d.suspend, Grace: config.Grace + closeTime, Log: d.log,
@@ -86,9 +74,20 @@ func (d *daemon) newServer(c *ui.Call, ready *readiness) (*server.Server, error)
 	return s, nil
 }
 
-func (d *daemon) handler(c *ui.Call, streams *feed.Streams) http.Handler {
+// streams limits the requests that watch a run or wait for its result.
+func (d *daemon) streams() *feed.Streams {
+	limits := d.setup.config.Limits
+	return feed.NewStreams(limits.Watchers, limits.PerTenant.Watchers)
+}
+
+// access returns what the clients of the server can access.
+func (d *daemon) access(streams *feed.Streams) *access.Server {
+	return &access.Server{Tenant: d.tenant, Agents: d.agents, Streams: streams, Log: d.log}
+}
+
+func (d *daemon) handler(c *ui.Call, clients *access.Server) http.Handler {
 	return api.New(api.Options{
-		Access:  &access.Server{Tenant: d.tenant, Agents: d.agents, Streams: streams, Log: d.log},
+		Access:  clients,
 		Version: version.String(), MaxBody: d.setup.config.Limits.Body, MaxUpload: d.setup.config.Limits.Upload,
 		Report: func(w io.Writer, format string, r *report.Report, rows trial.Rows) error {
 			f, err := formats.New(format, formats.Settings{})

@@ -1,0 +1,113 @@
+package servecmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/version"
+	"github.com/pexctl/pex/internal/gctune"
+	mcpserve "github.com/pexctl/pex/providers/mcp/serve"
+	"github.com/pexctl/pex/server"
+	"github.com/pexctl/pex/server/access"
+	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/mcp"
+)
+
+// MCPCommand returns "pexctl mcp".
+func MCPCommand(env *ui.Env) *cli.Command {
+	return &cli.Command{
+		Name: "mcp", Usage: "Serve agents as tools of the Model Context Protocol",
+		Subcommands: []*cli.Command{{
+			Name: "serve", Usage: "Serve agents as MCP tools over stdin and stdout", ArgsUsage: "[FILE|FOLDER...]",
+			Description: ui.Help("For hosts such as Claude Desktop, Claude Code and VS Code, which start the command. Each agent is a tool. FILE is a spec, or a server file (kind: Server) whose agents are served; without an argument, FOLDER is the working directory. Runs are stored in the home, like those of other commands. A run that takes longer than --wait continues, and the tool run_get returns its result. When the host closes stdin, runs are suspended; the next start continues them. Over HTTP, pexctl serve has the same tools at /mcp.",
+				"pexctl mcp serve # Serve every spec below this directory",
+				"pexctl mcp serve specs/refund-desk --home ~/.pex",
+			),
+			Flags: slices.Concat(
+				[]cli.Flag{
+					&cli.DurationFlag{Name: "wait", Usage: "Let a call wait for its run for `DURATION` before it returns the id of the run", Value: mcpserve.DefaultWait},
+					project.SetFlag("server file, or of each spec if there is none"),
+					&cli.StringFlag{Name: "log", Usage: "Log as `FORMAT` to stderr: text or json", Value: "text"},
+					&cli.StringFlag{Name: "log-level", Usage: "Log from `LEVEL` on: debug (also the protocol), info, warn or error", Value: "warn"},
+					project.HomeFlag(), project.TrustFlag(),
+				},
+				project.SpecFiles(),
+			),
+			Action: env.Action(serveMCP),
+		}},
+	}
+}
+
+// serveMCP serves the client on stdin and stdout.
+func serveMCP(c *ui.Call) error {
+	wait, err := waitOf(c.Duration("wait"))
+	if err != nil {
+		return err
+	}
+	s, err := readSetup(c)
+	if err != nil {
+		return err
+	}
+	d, err := newDaemon(c, s)
+	if err != nil {
+		return err
+	}
+	gctune.Serving()
+	ctx, end := ui.OnTermination(c.Context, func() { d.log.Info("shutting down; a second signal stops at once") })
+	defer end()
+	streams := d.streams()
+	tools := d.newMCP(d.access(streams), wait)
+	working, stop := context.WithCancel(ctx)
+	go d.work(working, func() {})
+	err = tools.ServeIO(auth.NewContext(ctx, d.localClient()), c.Stdin, ui.Verbatim(c.Stdout))
+	stop()
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.Grace+closeTime)
+	defer cancel()
+	d.suspend(within)
+	streams.Close()
+	d.close()
+	switch {
+	case ctx.Err() != nil:
+		return ui.Exit(ui.SignalCode(context.Cause(ctx)), nil)
+	case err != nil && !errors.Is(err, io.EOF):
+		return failure.Infra(err)
+	}
+	return nil
+}
+
+// waitOf checks how long calls wait.
+func waitOf(wait time.Duration) (time.Duration, error) {
+	if wait < time.Second {
+		return 0, failure.Usagef("invalid value %v for --wait; use at least 1s", wait)
+	}
+	return wait, nil
+}
+
+// localClient is the client of a command that a host has started: it may do everything with
+// the runs of the home. Its user is not known: it cannot approve what a rule restricts to
+// known people.
+func (d *daemon) localClient() auth.Identity {
+	return auth.Identity{Subject: auth.Anonymous, Tenant: d.setup.config.Tenants.Default, Roles: []string{auth.View, auth.Run, auth.Approve, auth.Admin}}
+}
+
+// newMCP returns the server of the Model Context Protocol.
+func (d *daemon) newMCP(clients *access.Server, wait time.Duration) *mcpserve.Server {
+	backend := mcp.New(clients)
+	return mcpserve.New(mcpserve.Options{
+		Agents: backend, Runs: backend, Name: d.setup.config.Name, Version: version.String(), Wait: wait, User: mcp.User, Log: d.log,
+	})
+}
+
+// mcpRoute returns the paths of the Model Context Protocol.
+func (d *daemon) mcpRoute(clients *access.Server) server.Route {
+	handler := d.newMCP(clients, mcpserve.DefaultWait).Handler()
+	return server.Route{Paths: []string{mcp.Path}, Handler: mcp.Limit(clients, int64(d.setup.config.Limits.Body), handler), Form: mcp.Form()}
+}

@@ -1,0 +1,248 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/stop"
+)
+
+// callAgent runs an agent.
+func (s *Server) callAgent(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	p := newProgress(ctx, req)
+	defer p.stop()
+	if req.Params.RequestState != "" {
+		return s.resumeCall(ctx, req, p)
+	}
+	parameters := req.Params.Arguments
+	if len(parameters) == 0 {
+		parameters = json.RawMessage("{}")
+	}
+	res, err := s.o.Agents.Start(ctx, req.Params.Name, parameters, s.o.Wait, p.report())
+	if err != nil {
+		return failure(err), nil
+	}
+	return s.finish(ctx, req, p, res)
+}
+
+// finish returns the result of a call once its run has ended or takes too long. It asks the user
+// of the client what the run asks.
+func (s *Server) finish(ctx context.Context, req *sdk.CallToolRequest, p *progress, res *engine.Result) (*sdk.CallToolResult, error) {
+	for len(res.Interrupts) > 0 && canElicit(req.Session) {
+		if isSessionless(req.Session) {
+			return inputRequired(res)
+		}
+		q := res.Interrupts[0]
+		form, err := req.Session.Elicit(ctx, elicitation(&q))
+		if err != nil {
+			break // the client cannot show it, or the user has not answered in time
+		}
+		answer, ok := answerOf(&q, form)
+		if !ok {
+			break
+		}
+		if res, err = s.answer(ctx, res.RunID, q, answer, p); err != nil {
+			return failure(err), nil
+		}
+	}
+	return s.agentResult(req.Params.Name, res), nil
+}
+
+// answer answers a question and waits for the run. That someone else was faster is no error.
+func (s *Server) answer(ctx context.Context, run string, q interrupt.Question, answer string, p *progress) (*engine.Result, error) {
+	if err := s.o.Runs.Answer(ctx, run, q, answer); err != nil {
+		res, readErr := s.o.Runs.Wait(ctx, run, 0, nil)
+		isOpen := func(open interrupt.Question) bool { return open.Path == q.Path }
+		if readErr != nil || q.Path == "" || slices.ContainsFunc(res.Interrupts, isOpen) || ended(res) {
+			return nil, err
+		}
+	}
+	return s.o.Runs.Wait(ctx, run, s.o.Wait, p.report())
+}
+
+// resumeCall continues a call that returned input_required.
+func (s *Server) resumeCall(ctx context.Context, req *sdk.CallToolRequest, p *progress) (*sdk.CallToolResult, error) {
+	state, err := parseState(req.Params.RequestState)
+	if err != nil {
+		return failure(err), nil
+	}
+	res, err := s.o.Runs.Wait(ctx, state.Run, 0, nil)
+	if err != nil {
+		return failure(err), nil
+	}
+	isAnswered := false
+	for _, q := range res.Interrupts {
+		form, ok := req.Params.InputResponses[q.Path].(*sdk.ElicitResult)
+		if !ok || state.Asked[q.Path] != digest(&q) {
+			continue
+		}
+		answer, ok := answerOf(&q, form)
+		if !ok {
+			continue
+		}
+		isAnswered = true
+		if _, err = s.answer(ctx, state.Run, q, answer, p); err != nil {
+			return failure(err), nil
+		}
+	}
+	if len(res.Interrupts) > 0 && !isAnswered { // the user made no decision
+		return s.agentResult(req.Params.Name, res), nil
+	}
+	if res, err = s.o.Runs.Wait(ctx, state.Run, s.o.Wait, p.report()); err != nil {
+		return failure(err), nil
+	}
+	return s.finish(ctx, req, p, res)
+}
+
+// agentResult returns the state of a run as the result of the call of its agent.
+func (s *Server) agentResult(agent string, res *engine.Result) *sdk.CallToolResult {
+	s.mu.Lock()
+	hasSchema := s.registered[agent] != nil && outputSchema(s.registered[agent]) != nil
+	s.mu.Unlock()
+	out := result(res)
+	switch {
+	case hasSchema && len(res.Output) > 0 && string(res.Output) != "null":
+		out.StructuredContent = res.Output
+	case hasSchema: // without structured content, clients accept only errors
+		out.IsError = true
+	}
+	if ended(res) && res.Status != stop.RunCompleted && (res.Status != stop.RunStopped || res.Response == "") {
+		out.IsError, out.StructuredContent = true, nil
+	}
+	return out
+}
+
+// result returns the state of a run in words.
+func result(res *engine.Result) *sdk.CallToolResult {
+	return &sdk.CallToolResult{
+		Meta:    sdk.Meta{"pexctl.dev/run_id": res.RunID, "pexctl.dev/status": string(res.Status)},
+		Content: []sdk.Content{&sdk.TextContent{Text: describe(res)}},
+	}
+}
+
+// stateResult returns the state of a run as the result of a tool for runs.
+func stateResult(res *engine.Result) *sdk.CallToolResult {
+	out := result(res)
+	state := runState{Run: res.RunID, Status: string(res.Status), Text: describe(res), Questions: []openQuestion{}}
+	if string(res.Output) != "null" {
+		state.Output = res.Output
+	}
+	for i := range res.Interrupts {
+		q := &res.Interrupts[i]
+		state.Questions = append(state.Questions, openQuestion{q.Path, string(q.Kind), q.Summary(), q.Tool, q.Args, answersTo(q.Kind)})
+	}
+	out.StructuredContent = state
+	return out
+}
+
+// failure is the result of a call that did nothing.
+func failure(err error) *sdk.CallToolResult {
+	var res sdk.CallToolResult
+	res.SetError(err)
+	return &res
+}
+
+func ended(res *engine.Result) bool {
+	switch res.Status {
+	case stop.RunCompleted, stop.RunStopped, stop.RunFailed, stop.RunCancelled:
+		return true
+	default:
+		return false
+	}
+}
+
+// The handlers of the tools for runs.
+
+func (s *Server) getRun(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	in := struct {
+		Run  string `json:"run"`
+		Wait bool   `json:"wait"`
+	}{Wait: true}
+	if err := decode(req, &in, &in.Run); err != nil {
+		return failure(err), nil
+	}
+	p := newProgress(ctx, req)
+	defer p.stop()
+	most := time.Duration(0)
+	if in.Wait {
+		most = s.o.Wait
+	}
+	return s.state(s.o.Runs.Wait(ctx, in.Run, most, p.report()))
+}
+
+func (s *Server) answerRun(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	var in struct {
+		Run    string `json:"run"`
+		Path   string `json:"path"`
+		Answer string `json:"answer"`
+	}
+	if err := decode(req, &in, &in.Run); err != nil {
+		return failure(err), nil
+	}
+	if in.Answer == "" {
+		return failure(errors.New("answer is required")), nil
+	}
+	p := newProgress(ctx, req)
+	defer p.stop()
+	if err := s.o.Runs.Answer(ctx, in.Run, interrupt.Question{Path: in.Path}, in.Answer); err != nil {
+		return failure(err), nil
+	}
+	return s.state(s.o.Runs.Wait(ctx, in.Run, s.o.Wait, p.report()))
+}
+
+func (s *Server) cancelRun(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	var in struct {
+		Run string `json:"run"`
+	}
+	if err := decode(req, &in, &in.Run); err != nil {
+		return failure(err), nil
+	}
+	if err := s.o.Runs.Cancel(ctx, in.Run); err != nil {
+		return failure(err), nil
+	}
+	return s.state(s.o.Runs.Wait(ctx, in.Run, s.o.Wait, nil))
+}
+
+func (s *Server) state(res *engine.Result, err error) (*sdk.CallToolResult, error) {
+	if err != nil {
+		return failure(err), nil
+	}
+	return stateResult(res), nil
+}
+
+// decode reads the arguments of a tool for runs. run is the one that all of them need.
+func decode(req *sdk.CallToolRequest, in any, run *string) error {
+	if len(req.Params.Arguments) > 0 {
+		if err := json.Unmarshal(req.Params.Arguments, in); err != nil {
+			return fmt.Errorf("invalid arguments: %w", err)
+		}
+	}
+	if *run == "" {
+		return errors.New("run is required: the id of a run")
+	}
+	return nil
+}
+
+const runScheme = "run://"
+
+// readRun returns a run as a resource.
+func (s *Server) readRun(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	uri := req.Params.URI
+	res, err := s.o.Runs.Wait(ctx, uri[len(runScheme):], 0, nil)
+	if err != nil {
+		return nil, sdk.ResourceNotFoundError(uri)
+	}
+	b, err := json.MarshalIndent(res, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: "application/json", Text: string(b)}}}, nil
+}

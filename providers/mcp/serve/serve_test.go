@@ -1,0 +1,132 @@
+package serve_test
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// connect connects a client over streams. Its user fills in forms with elicit; nil = it has none.
+func connect(t *testing.T, w *world, version string, elicit func(*sdk.ElicitParams) *sdk.ElicitResult) *sdk.ClientSession {
+	t.Helper()
+	toServer, fromClient := io.Pipe()
+	toClient, fromServer := io.Pipe()
+	o := &sdk.ClientOptions{}
+	if elicit != nil {
+		o.ElicitationHandler = func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) { return elicit(r.Params), nil }
+	}
+	served := make(chan error, 1)
+	go func() { served <- w.server(time.Second).ServeIO(t.Context(), toServer, fromServer) }()
+	c, err := sdk.NewClient(&sdk.Implementation{Name: "t", Version: "1"}, o).
+		Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.Close() // closes the streams
+		<-served
+	})
+	return c
+}
+
+const (
+	older  = "2025-11-25"
+	newest = "2026-07-28"
+)
+
+func text(t *testing.T, res *sdk.CallToolResult, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Content) != 1 {
+		t.Fatalf("%+v", res)
+	}
+	return res.Content[0].(*sdk.TextContent).Text
+}
+
+func TestAnnotationsFollowFromTheEffectsOfTools(t *testing.T) {
+	c := connect(t, newWorld(t), newest, nil)
+	list, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, tool := range list.Tools {
+		var hints []string
+		if tool.Annotations.ReadOnlyHint {
+			hints = append(hints, "reads")
+		}
+		if *tool.Annotations.DestructiveHint {
+			hints = append(hints, "destroys")
+		}
+		got[tool.Name] = strings.Join(hints, " ")
+	}
+	want := map[string]string{"hello": "reads", "refund": "destroys", "typed": "", "nested": "destroys", "run_get": "reads", "run_answer": "destroys", "run_cancel": "destroys"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// The user of a client with forms answers: while the call is open, or in a second call.
+func TestQuestionsAreElicited(t *testing.T) {
+	for _, version := range []string{older, newest} {
+		w := newWorld(t)
+		var mu sync.Mutex
+		var asked []string
+		c := connect(t, w, version, func(p *sdk.ElicitParams) *sdk.ElicitResult {
+			mu.Lock()
+			defer mu.Unlock()
+			asked = append(asked, p.Message)
+			if strings.HasPrefix(p.Message, "Approve") {
+				return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "deny", "reason": "too much"}}
+			}
+			return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"answer": "the old one"}}
+		})
+		res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "refund"})
+		if got := text(t, res, err); got != "4" || res.IsError {
+			t.Error(version, got)
+		}
+		if d := cmp.Diff([]string{"s1/tool.0.approval=deny:too much", "s2/tool.0=the old one"}, w.answers); d != "" {
+			t.Error(version, d)
+		}
+		slices.Sort(asked)
+		if d := cmp.Diff([]string{"Approve the call of pay?\n\n{\n  \"amount\": 80\n}", "Which account?"}, asked); d != "" {
+			t.Error(version, d)
+		}
+	}
+}
+
+// A question that the user does not decide stays open.
+func TestAUserWhoMakesNoDecision(t *testing.T) {
+	w := newWorld(t)
+	c := connect(t, w, older, func(*sdk.ElicitParams) *sdk.ElicitResult { return &sdk.ElicitResult{Action: "cancel"} })
+	res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "refund"})
+	if got := text(t, res, err); !strings.HasPrefix(got, "Run r-1 waits for a decision.") || len(w.answers) > 0 {
+		t.Error(got, w.answers)
+	}
+}
+
+func TestARunThatTakesLongerNamesItself(t *testing.T) {
+	w := newWorld(t)
+	w.slow = true
+	c := connect(t, w, older, nil)
+	res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "hello", Arguments: map[string]any{"question": "2+2"}})
+	if got := text(t, res, err); got != `Run r-1 is in progress and continues. Call run_get with run "r-1" to wait for its result.` || res.Meta["pexctl.dev/run_id"] != "r-1" {
+		t.Error(got, res.Meta)
+	}
+	w.mu.Lock()
+	w.slow = false
+	w.mu.Unlock()
+	res, err = c.CallTool(t.Context(), &sdk.CallToolParams{Name: "run_get", Arguments: map[string]any{"run": "r-1", "wait": true}})
+	if got := text(t, res, err); got != "4" {
+		t.Error(got)
+	}
+}
