@@ -3,6 +3,7 @@ package turn
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +28,8 @@ type Turn struct {
 	Status   stop.RunStatus // "" until the run has ended
 	Stop     stop.Reason    // why it ended
 	Usage    engine.Usage   // once it has ended
+
+	requested []string // paths of calls that a model requested, and of which there is no event yet
 }
 
 // Step is a step of the plan.
@@ -95,6 +98,9 @@ func (t *Turn) Apply(ev *engine.Event) (c Change, ok bool) {
 	if ev.Seq > 0 {
 		t.At = ev.At
 		t.close(ev)
+		t.requested = slices.DeleteFunc(t.requested, func(path string) bool {
+			return path == ev.Path || ev.Type == engine.StepCompleted && strings.HasPrefix(path, ev.Path+"/")
+		})
 	}
 	if ev.Type == engine.InterruptRaised && ev.Interrupt != nil {
 		q := *ev.Interrupt
@@ -124,6 +130,9 @@ func (t *Turn) Apply(ev *engine.Event) (c Change, ok bool) {
 		return t.applyCall(ev, c)
 	case engine.ModelDelta:
 		c.Kind = Delta
+	case engine.ModelCompleted:
+		t.request(ev)
+		return c, false
 	case engine.MessageReceivedEvent:
 		c.Kind = Received
 	case engine.GuardFired:
@@ -156,7 +165,9 @@ func (t *Turn) close(ev *engine.Event) {
 	t.Open = slices.DeleteFunc(t.Open, func(q interrupt.Question) bool { return ev.Path != "" && ev.Path == callOf(q.Path) })
 }
 
-// callOf returns the path of the call, or of the plan, that a question is about.
+// CallOf returns the path of the call, or of the plan, that a question is about.
+func CallOf(q interrupt.Question) string { return callOf(q.Path) }
+
 func callOf(path string) string {
 	for _, suffix := range []string{".approval", "/approval", ".ask", "/ask"} {
 		if i := strings.LastIndex(path, suffix); i >= 0 {
@@ -172,7 +183,8 @@ func (t *Turn) WaitsFor(open []interrupt.Question) bool {
 	asks := func(path string) bool {
 		return slices.ContainsFunc(open, func(q interrupt.Question) bool { return callOf(q.Path) == path || strings.HasPrefix(q.Path, path+"/") })
 	}
-	busy := slices.ContainsFunc(t.Calls, func(c Call) bool { return !c.Done() && !asks(c.ID) }) ||
+	busy := slices.ContainsFunc(t.requested, func(path string) bool { return !asks(path) }) ||
+		slices.ContainsFunc(t.Calls, func(c Call) bool { return !c.Done() && !asks(c.ID) }) ||
 		slices.ContainsFunc(t.Steps, func(s Step) bool { return s.Status == plan.Running && !asks("step."+s.ID) })
 	return len(open) > 0 && !busy
 }
@@ -204,6 +216,17 @@ func (t *Turn) setStep(ev *engine.StepEvent) *Step {
 		t.Steps = append(t.Steps, step)
 	}
 	return &step
+}
+
+// request adds the calls that a model requests.
+func (t *Turn) request(ev *engine.Event) {
+	base, ok := strings.CutSuffix(ev.Path, "/model")
+	if !ok || ev.Message == nil {
+		return
+	}
+	for i := range ev.Message.Calls {
+		t.requested = append(t.requested, base+"/tool."+strconv.Itoa(i))
+	}
 }
 
 // applyCall adds an event of a tool call. A call that is rejected has no start event, so the

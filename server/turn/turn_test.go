@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/server/turn"
@@ -97,6 +98,14 @@ func TestWaitsOnceNothingElseIsInProgress(t *testing.T) {
 	}
 	if s.WaitsFor(nil) {
 		t.Error("waits for a question that was answered")
+	}
+	calls := engine.Event{Type: engine.ModelCompleted, Path: "step.s1/turn.1/model", Message: &model.Message{Calls: make([]model.ToolCall, 2)}}
+	if s := apply(calls); s.WaitsFor(s.Open) {
+		t.Error("waits before the second call of the model")
+	}
+	second := engine.Event{Type: engine.InterruptRaised, Interrupt: &interrupt.Question{Path: "step.s1/turn.1/tool.1.approval"}}
+	if s := apply(second); !s.WaitsFor(s.Open) {
+		t.Error("does not wait for two answers")
 	}
 	call := engine.Event{Type: engine.ToolStarted, Path: "step.s1/turn.1/tool.1", Tool: "sleep", Step: &engine.StepEvent{ID: "s1"}}
 	if s := apply(call); s.WaitsFor(s.Open) {

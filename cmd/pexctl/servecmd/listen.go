@@ -59,7 +59,7 @@ func (d *daemon) newServer(c *ui.Call, ready *readiness) (*server.Server, error)
 	streams := d.streams()
 	clients := d.access(streams)
 	o := server.Options{
-		Handler: d.handler(c, clients), Routes: []server.Route{d.mcpRoute(clients)}, IsUpload: api.IsUpload, Auth: guard, Streams: streams, Version: version.String(),
+		Handler: d.handler(c, clients), Routes: d.routes(clients), IsUpload: api.IsUpload, Auth: guard, Streams: streams, Version: version.String(),
 		Limits: server.Limits{Body: config.Limits.Body, Upload: config.Limits.Upload, Header: int(config.Limits.Header), Connections: config.Limits.Connections},
 		Ready:  ready.check,
 		Drain:  d.suspend, Grace: config.Grace + closeTime, Log: d.log,
