@@ -65,7 +65,7 @@ func (v *view) change(t *turn.Turn, c turn.Change) (done bool) {
 	}
 	v.seq = max(v.seq, c.Seq)
 	switch c.Kind {
-	case turn.Started: // of which the client was told
+	case turn.Started: // start has sent it
 	case turn.Planned:
 		v.snapshot(t)
 	case turn.StepStarted:
