@@ -68,7 +68,7 @@ type Input struct {
 	// artifact.
 	Artifacts map[string]string `json:"artifacts,omitempty"`
 
-	// Labels are set by whoever started the run, for finding it.
+	// Labels are set when the run starts; lists of runs can be filtered by them.
 	Labels map[string]string `json:"labels,omitempty"`
 
 	// ExecutorMemoryID is the conversation of steps that the executor continues; "" =

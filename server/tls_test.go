@@ -22,6 +22,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pexctl/pex/internal/syncbuffer"
 	"github.com/pexctl/pex/server"
 )
 
@@ -60,7 +61,7 @@ func write(t *testing.T, name string, b []byte) {
 func TestCertificateIsReloadedWhenTheFilesChange(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		log := &lockedBuffer{}
+		log := &syncbuffer.Buffer{}
 		files := writeCertificate(t, dir, "first")
 		get, err := server.Certificates(files, slog.New(slog.NewTextHandler(log, nil)))
 		if err != nil {

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -12,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/syncbuffer"
 	"github.com/pexctl/pex/server"
 )
 
@@ -63,7 +63,7 @@ type world struct {
 	t      *testing.T
 	server *server.Server
 	client *http.Client
-	log    *lockedBuffer
+	log    *syncbuffer.Buffer
 	stop   func()       // begins the shutdown
 	done   <-chan error // receives the result of Serve
 }
@@ -72,7 +72,7 @@ type world struct {
 func serve(t *testing.T, o server.Options, f func(*testing.T, *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{pipes: newPipes(), t: t, log: &lockedBuffer{}}
+		w := &world{pipes: newPipes(), t: t, log: &syncbuffer.Buffer{}}
 		o.Log = slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		var err error
 		if w.server, err = server.New(o); err != nil {
@@ -127,24 +127,6 @@ func (w *world) request(method, path string, body io.Reader, headers ...string) 
 func (w *world) get(path string, headers ...string) (*http.Response, string) {
 	w.t.Helper()
 	return w.send(w.request(http.MethodGet, path, nil, headers...))
-}
-
-// lockedBuffer is a buffer for concurrent use.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 // echo responds with the body of a request.

@@ -3,14 +3,13 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"regexp"
-	"sync"
 	"syscall"
 	"time"
 
+	"github.com/pexctl/pex/internal/syncbuffer"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -21,7 +20,7 @@ type serverKey struct{}
 type scriptServer struct {
 	command *exec.Cmd
 	ended   chan struct{}
-	output  serverOutput
+	output  syncbuffer.Buffer
 }
 
 // startServer is `serve arguments...`: it starts pexctl serve on a free port until the end
@@ -66,22 +65,4 @@ func (v *scriptServer) stop() {
 	_ = v.command.Process.Signal(syscall.SIGTERM) // it may have ended
 	<-v.ended
 	v.command = nil
-}
-
-// serverOutput is a buffer that is read while a process writes to it.
-type serverOutput struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *serverOutput) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-func (o *serverOutput) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
 }

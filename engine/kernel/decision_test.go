@@ -18,19 +18,19 @@ import (
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// heard is decisions as Options.Decided hears them.
-type heard []string
+// decisions are the calls of Options.OnDecision, formatted.
+type decisions []string
 
-func (d *heard) hear(got kernel.Decision) {
+func (d *decisions) add(got kernel.Decision) {
 	*d = append(*d, fmt.Sprintf("%d %s %s %s of %s at %s", got.Record.Kind, got.Record.Path, got.Record.Body, got.Record.By, got.Request, time.Unix(0, got.Record.WallTime).UTC().Format("15:04")))
 }
 
-// deciding runs a program on j in the name of who, and gives the decisions that
-// it was told of.
-func deciding(t *testing.T, j journal.Journal, who string, prog func(*kernel.Scope) error, with func(*kernel.Options)) (heard, error) {
+// deciding runs a program on j in the name of who, and returns the decisions that
+// OnDecision received.
+func deciding(t *testing.T, j journal.Journal, who string, prog func(*kernel.Scope) error, with func(*kernel.Options)) (decisions, error) {
 	t.Helper()
-	var all heard
-	o := kernel.Options{RunID: "r", Journal: j, By: json.RawMessage(`{"user":"` + who + `"}`), WallClock: func() time.Time { return noon }, OnDecision: all.hear}
+	var all decisions
+	o := kernel.Options{RunID: "r", Journal: j, By: json.RawMessage(`{"user":"` + who + `"}`), WallClock: func() time.Time { return noon }, OnDecision: all.add}
 	if with != nil {
 		with(&o)
 	}
@@ -69,11 +69,11 @@ func TestDecisionsAreKeptWithWhoAndWhen(t *testing.T) {
 		prog func(*kernel.Scope) error
 		recs []journal.Record
 		with func(*kernel.Options)
-		want heard
+		want decisions
 	}{
 		"an answer": {
 			ask, nil, func(o *kernel.Options) { o.Answers = map[string]json.RawMessage{"q": []byte(`"yes"`)} },
-			heard{`3 q "yes" {"user":"ann"} of {"n":1} at 12:00`},
+			decisions{`3 q "yes" {"user":"ann"} of {"n":1} at 12:00`},
 		},
 		"an answer in place": {
 			ask, nil, func(o *kernel.Options) {
@@ -81,28 +81,28 @@ func TestDecisionsAreKeptWithWhoAndWhen(t *testing.T) {
 					return kernel.Given{Body: []byte(`"no"`)}, nil
 				}
 			},
-			heard{`3 q "no" {"user":"ann"} of {"n":1} at 12:00`},
+			decisions{`3 q "no" {"user":"ann"} of {"n":1} at 12:00`},
 		},
 		"a write done": {
 			write, killed, func(o *kernel.Options) { o.Resolve = map[string]string{"w": `done:"by hand"`} },
-			heard{`3 w "by hand" {"user":"ann"} of {"to":"x"} at 12:00`},
+			decisions{`3 w "by hand" {"user":"ann"} of {"to":"x"} at 12:00`},
 		},
 		"a write to be repeated": {
 			write, killed, func(o *kernel.Options) { o.Resolve = map[string]string{"w": "redo"} },
-			heard{`4 w  {"user":"ann"} of {"to":"x"} at 12:00`},
+			decisions{`4 w  {"user":"ann"} of {"to":"x"} at 12:00`},
 		},
 		"a write skipped": {
 			write, killed, func(o *kernel.Options) { o.Resolve = map[string]string{"w": "skip"} },
-			heard{`3 w {"code":"skipped","message":"skipped by a person","data":{"key":"r/w"}} {"user":"ann"} of {"to":"x"} at 12:00`},
+			decisions{`3 w {"code":"skipped","message":"skipped by a person","data":{"key":"r/w"}} {"user":"ann"} of {"to":"x"} at 12:00`},
 		},
-		"a cancel": {ask, nil, func(o *kernel.Options) { o.Cancel = decided() }, heard{`5   {"user":"ann"} of  at 12:00`}},
+		"a cancel": {ask, nil, func(o *kernel.Options) { o.Cancel = decided() }, decisions{`5   {"user":"ann"} of  at 12:00`}},
 		"a cancel from outside": {
 			ask, nil, func(o *kernel.Options) {
 				o.Cancel, o.CancelledBy = decided(), func() json.RawMessage { return []byte(`{"user":"bea"}`) }
 			},
-			heard{`5   {"user":"bea"} of  at 12:00`},
+			decisions{`5   {"user":"bea"} of  at 12:00`},
 		},
-		"a change": {limit, nil, func(o *kernel.Options) { o.ChangeBody = func() []byte { return []byte(`{"max":2}`) } }, heard{`8  {"max":2} {"user":"ann"} of  at 12:00`}},
+		"a change": {limit, nil, func(o *kernel.Options) { o.ChangeBody = func() []byte { return []byte(`{"max":2}`) } }, decisions{`8  {"max":2} {"user":"ann"} of  at 12:00`}},
 		"none":     {write, nil, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +162,7 @@ func asking(took time.Duration, answered *int) func(*kernel.Scope) error {
 }
 
 func TestAnAnswerInTheMiddleOfAWriteIsKept(t *testing.T) {
-	want := heard{`10 b.0/w {"do":"approve"} {"user":"ann"} of {"to":"x"} at 12:00`}
+	want := decisions{`10 b.0/w {"do":"approve"} {"user":"ann"} of {"to":"x"} at 12:00`}
 	for _, virtual := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			answered := 0

@@ -21,15 +21,15 @@ import (
 // talk is a run whose requests contain the messages that it has received.
 type talk struct {
 	branches, turns int
-	heard           []string
-	said            map[string][]string // by branch: what its requests contained, in order
+	received        []string
+	requests        map[string][]string // by branch: what its requests contained, in order
 }
 
 func (p *talk) options(j journal.Journal) kernel.Options {
-	p.heard, p.said = nil, map[string][]string{}
+	p.received, p.requests = nil, map[string][]string{}
 	return kernel.Options{
 		RunID: "r", Journal: j, Virtual: true,
-		OnMessage: func(m kernel.Message, at time.Time) { p.heard = append(p.heard, m.ID+"="+m.Text) },
+		OnMessage: func(m kernel.Message, at time.Time) { p.received = append(p.received, m.ID+"="+m.Text) },
 	}
 }
 
@@ -53,8 +53,8 @@ func (p *talk) main(s *kernel.Scope) error {
 
 // ask performs an effect whose request contains the messages so far.
 func (p *talk) ask(s *kernel.Scope, name string, d time.Duration) error {
-	prompt := strings.Join(p.heard, "\n")
-	p.said[s.Path()] = append(p.said[s.Path()], prompt)
+	prompt := strings.Join(p.received, "\n")
+	p.requests[s.Path()] = append(p.requests[s.Path()], prompt)
 	_, err := kernel.Do(s, kernel.Effect[string]{
 		Name: name, Class: journal.Read, Digest: digest(prompt), Delay: d * time.Second,
 		Perform: func(context.Context, string) (string, error) { return "reply to " + prompt, nil },
@@ -82,14 +82,14 @@ func (p *poster) Append(recs []journal.Record) (*journal.Ticket, error) {
 }
 
 // follow returns what a follower of the records sees.
-func follow(t *testing.T, p talk, recs []journal.Record) (heard []string, said map[string][]string) {
+func follow(t *testing.T, p talk, recs []journal.Record) (received []string, requests map[string][]string) {
 	t.Helper()
 	o := p.options(journal.Frozen(recs))
 	o.Follow = func() ([]journal.Record, error) { return nil, nil }
 	if _, err := runWith(t.Context(), o, p.main); err != nil {
 		t.Fatalf("follow: %v", err)
 	}
-	return p.heard, p.said
+	return p.received, p.requests
 }
 
 func messagesOf(recs []journal.Record) (ids []string) {
@@ -120,9 +120,9 @@ func TestMessagesSurviveAKillAtEveryRecord(t *testing.T) {
 		if _, err := runWith(t.Context(), o, p.main); err != nil {
 			t.Fatal(err)
 		}
-		said := p.said
-		heard, again := follow(t, p, whole.Records)
-		if d := cmp.Diff(said, again); d != "" || len(heard) != len(messagesOf(whole.Records)) {
+		requests := p.requests
+		received, again := follow(t, p, whole.Records)
+		if d := cmp.Diff(requests, again); d != "" || len(received) != len(messagesOf(whole.Records)) {
 			t.Fatalf("seed %d: a replay differs: %s", seed, d)
 		}
 		for cut := 1; cut < len(whole.Records); cut++ {
@@ -144,9 +144,9 @@ func TestMessagesSurviveAKillAtEveryRecord(t *testing.T) {
 				if ids := messagesOf(j.Records); len(ids) != len(all) || len(slices.Compact(slices.Sorted(slices.Values(ids)))) != len(all) {
 					t.Fatalf("seed %d, cut %d, offline %v: the journal has %v", seed, cut, offline, ids)
 				}
-				said, heard := p.said, p.heard
-				gotHeard, gotSaid := follow(t, p, j.Records)
-				if d := cmp.Diff(said, gotSaid) + cmp.Diff(heard, gotHeard); d != "" {
+				requests, received := p.requests, p.received
+				gotReceived, gotRequests := follow(t, p, j.Records)
+				if d := cmp.Diff(requests, gotRequests) + cmp.Diff(received, gotReceived); d != "" {
 					t.Fatalf("seed %d, cut %d, offline %v: the replay differs (-session +replay):\n%s", seed, cut, offline, d)
 				}
 			}
@@ -178,7 +178,7 @@ func TestMessageReachesARunThatWaits(t *testing.T) {
 		if ids := messagesOf(j.Records); !slices.Equal(ids, []string{"a"}) {
 			t.Errorf("the journal has %v", ids)
 		}
-		if got, want := p.said["b.0"], []string{"", "", "a=one"}; !slices.Equal(got, want) {
+		if got, want := p.requests["b.0"], []string{"", "", "a=one"}; !slices.Equal(got, want) {
 			t.Errorf("requests have %q, want %q", got, want)
 		}
 		if err := inbox.Post(kernel.Message{ID: "b", Text: "late"}).Wait(t.Context()); !errors.Is(err, kernel.ErrInboxClosed) {
@@ -213,14 +213,14 @@ func TestMessageToASuspendedRun(t *testing.T) {
 		if _, err := runWith(t.Context(), o, p.main); err != nil {
 			t.Fatal(err)
 		}
-		for branch, said := range p.said {
-			if want := "a=one\nb=two"; branch != "" && !slices.Contains(said, want) || strings.Contains(said[0], "one") {
-				t.Errorf("%s has %q", branch, said)
+		for branch, requests := range p.requests {
+			if want := "a=one\nb=two"; branch != "" && !slices.Contains(requests, want) || strings.Contains(requests[0], "one") {
+				t.Errorf("%s has %q", branch, requests)
 			}
 		}
-		said := p.said
-		if _, again := follow(t, p, j.Records); !cmp.Equal(said, again) {
-			t.Error("the replay differs: " + cmp.Diff(said, again))
+		requests := p.requests
+		if _, again := follow(t, p, j.Records); !cmp.Equal(requests, again) {
+			t.Error("the replay differs: " + cmp.Diff(requests, again))
 		}
 	})
 }
@@ -230,22 +230,22 @@ func TestMessageBehindARaisedLimitIsKept(t *testing.T) {
 	l := limited{limit: 2}
 	inbox := &kernel.Inbox{}
 	j := &poster{Memory: journal.Memory{RoundTrip: true}, inbox: inbox, plan: map[int][]kernel.Message{6: {{ID: "late", Text: "more"}}}}
-	var heard []string
-	hear := func(m kernel.Message, _ time.Time) { heard = append(heard, m.ID+fmt.Sprint(l.limit)) }
+	var received []string
+	receive := func(m kernel.Message, _ time.Time) { received = append(received, m.ID+fmt.Sprint(l.limit)) }
 	o := l.options(j, 0)
-	o.Inbox, o.OnMessage = inbox, hear
+	o.Inbox, o.OnMessage = inbox, receive
 	if _, err := runWith(t.Context(), o, l.main); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the session that raises the limit, and a replay of it
-		heard, l.limit = nil, 2
+		received, l.limit = nil, 2
 		o = l.options(j, 4)
-		o.OnMessage = hear
+		o.OnMessage = receive
 		if _, err := runWith(t.Context(), o, l.main); err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(heard, []string{"late4"}) {
-			t.Fatalf("heard %q", heard)
+		if !slices.Equal(received, []string{"late4"}) {
+			t.Fatalf("received %q", received)
 		}
 	}
 	if ids := messagesOf(journal.WithoutVoided(j.Records)); !slices.Equal(ids, []string{"late"}) {
@@ -275,7 +275,7 @@ func TestRunAcceptsALimitedNumberOfMessages(t *testing.T) {
 	if _, err := runWith(t.Context(), p.options(j), p.main); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(p.said[""][0], "\n"); n != kernel.MaxMessages-1 {
+	if n := strings.Count(p.requests[""][0], "\n"); n != kernel.MaxMessages-1 {
 		t.Errorf("the first request of a queued run has %d messages", n+1)
 	}
 	for id, want := range map[string]error{"more": kernel.ErrInboxClosed, "7": nil} {

@@ -1,7 +1,6 @@
 package apitest_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,7 +12,6 @@ import (
 	"net/http/httptrace"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/pexctl/pex/engine/goldentest"
@@ -148,22 +146,4 @@ func (l *listening) missing(run string) {
 	if a := l.get("root", "/v1/runs/"+run); a.StatusCode != http.StatusNotFound {
 		l.t.Errorf("run %s exists: %d", run, a.StatusCode)
 	}
-}
-
-// lockedBuffer is a buffer for concurrent use.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }

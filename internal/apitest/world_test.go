@@ -31,6 +31,7 @@ import (
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/homedir"
 	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/internal/syncbuffer"
 	"github.com/pexctl/pex/providers/badger"
 	"github.com/pexctl/pex/providers/cassette"
 	"github.com/pexctl/pex/providers/openai"
@@ -69,7 +70,7 @@ type world struct {
 	access  *access.Server
 	handler http.Handler // without the identities of requests
 	change  func(*manager.Options)
-	log     *lockedBuffer
+	log     *syncbuffer.Buffer
 }
 
 // newWorld starts a server. project is a folder with a folder for each agent.
@@ -88,7 +89,7 @@ func newWorldWith(t testing.TB, project string, slots *manager.Slots, change fun
 		}
 	})
 	w := &world{
-		t: t, dir: project, slots: slots, memory: shared, streams: feed.NewStreams(64, 0), tenants: map[string]*access.Tenant{}, change: change, log: &lockedBuffer{},
+		t: t, dir: project, slots: slots, memory: shared, streams: feed.NewStreams(64, 0), tenants: map[string]*access.Tenant{}, change: change, log: &syncbuffer.Buffer{},
 	}
 	w.catalog = &catalog.Catalog{
 		Catalog: engine.Catalog{

@@ -1,7 +1,6 @@
 package doctest
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -9,9 +8,10 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
+
+	"github.com/pexctl/pex/internal/syncbuffer"
 )
 
 // shownAddress is the address of the server in pages. Their commands reach the server that the page has started.
@@ -52,7 +52,7 @@ func (s *shell) local(text string) string {
 type server struct {
 	command *exec.Cmd
 	address string // host:port
-	output  lockedBuffer
+	output  syncbuffer.Buffer
 	ended   chan struct{} // closed when the process has ended
 }
 
@@ -108,22 +108,4 @@ func (s *shell) stopServer() {
 	_ = s.server.command.Process.Signal(syscall.SIGTERM) // it may have ended
 	<-s.server.ended
 	s.server = nil
-}
-
-// lockedBuffer is a buffer that is read while a process writes to it.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }

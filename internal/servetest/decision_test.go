@@ -29,9 +29,9 @@ func authenticated(parkAfter string, clients ...string) map[string]string {
 
 func bearer(client string) string { return "authorization: Bearer " + client }
 
-// Three clients approve, deny and cancel at once, while the run is in memory and when it is
-// not. One decision counts, and the run names its author.
-func TestOneOfThreeRacingDecisionsCounts(t *testing.T) {
+// raced performs races, in memory and on disk, in which the clients ann, bob and cid change runs
+// of the agent asks at once. race returns what to count; check gets all counts.
+func raced(t *testing.T, race func(w *world, r *rand.Rand, run string) map[string]int, check func(w *world, counts map[string]int)) {
 	alone(t)
 	for name, parkAfter := range map[string]string{"in memory": "30s", "on disk": "1ms"} {
 		t.Run(name, func(t *testing.T) {
@@ -41,26 +41,38 @@ func TestOneOfThreeRacingDecisionsCounts(t *testing.T) {
 			w := newWorld(t, files)
 			w.as = bearer("cid")
 			w.start()
-			outcomes := map[string]int{}
+			counts := map[string]int{}
 			var mu sync.Mutex
 			var lanes sync.WaitGroup
 			for lane := range 8 {
 				lanes.Go(func() {
+					r := rand.New(rand.NewPCG(uint64(lane), 52))
 					for n := lane; n < races && !t.Failed(); n += 8 {
-						winner := w.race(fmt.Sprint("race-", n))
+						one := race(w, r, fmt.Sprint("race-", n))
 						mu.Lock()
-						outcomes[winner]++
+						for what, times := range one {
+							counts[what] += times
+						}
 						mu.Unlock()
 					}
 				})
 			}
 			lanes.Wait()
 			if !t.Failed() {
-				w.ledgerBetween(outcomes["approve"], outcomes["approve"]+outcomes[approvedTooLate])
+				check(w, counts)
 			}
-			t.Logf("%d races, run %s: %v", races, name, outcomes)
+			t.Logf("%d races, run %s: %v", races, name, counts)
 		})
 	}
+}
+
+// Three clients approve, deny and cancel at once, while the run is in memory and when it is
+// not. One decision counts, and the run names its author.
+func TestOneOfThreeRacingDecisionsCounts(t *testing.T) {
+	race := func(w *world, _ *rand.Rand, run string) map[string]int { return map[string]int{w.race(run): 1} }
+	raced(t, race, func(w *world, winners map[string]int) {
+		w.ledgerBetween(winners["approve"], winners["approve"]+winners[approvedTooLate])
+	})
 }
 
 // approvedTooLate is the outcome of a race in which the run was cancelled after an approval:

@@ -26,35 +26,10 @@ type userMessage struct {
 // Clients send messages to runs that start, ask, are parked, answered, cancelled or end
 // meanwhile. A message is in the journal, once, if and only if it was acknowledged.
 func TestAcknowledgedMessagesAreInTheJournal(t *testing.T) {
-	alone(t)
-	for name, parkAfter := range map[string]string{"in memory": "30s", "on disk": "1ms"} {
-		t.Run(name, func(t *testing.T) {
-			races := size(40, 1000) / 2
-			files := authenticated(parkAfter, "ann", "bob", "cid")
-			files["spec.yaml"] = agent{name: "asks", steps: 1, tool: approveTool}.spec()
-			w := newWorld(t, files)
-			w.as = bearer("cid")
-			w.start()
-			counts := map[string]int{}
-			var mu sync.Mutex
-			var lanes sync.WaitGroup
-			for lane := range 8 {
-				lanes.Go(func() {
-					r := rand.New(rand.NewPCG(uint64(lane), 52))
-					for n := lane; n < races && !t.Failed(); n += 8 {
-						stored, rejected, status := w.raceMessages(r, fmt.Sprint("race-", n))
-						mu.Lock()
-						counts["stored"] += stored
-						counts["rejected"] += rejected
-						counts[status]++
-						mu.Unlock()
-					}
-				})
-			}
-			lanes.Wait()
-			t.Logf("%d races, run %s: %v", races, name, counts)
-		})
-	}
+	raced(t, func(w *world, r *rand.Rand, run string) map[string]int {
+		stored, rejected, status := w.raceMessages(r, run)
+		return map[string]int{"stored": stored, "rejected": rejected, status: 1}
+	}, func(*world, map[string]int) {})
 }
 
 // raceMessages sends three messages to a run, two of them twice, while it is approved or

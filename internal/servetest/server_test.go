@@ -15,11 +15,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pexctl/pex/internal/syncbuffer"
 )
 
 // pexctl is the program under test.
@@ -89,26 +90,8 @@ func newWorld(t testing.TB, files map[string]string) *world {
 // process is a server.
 type process struct {
 	*exec.Cmd
-	stderr *output
+	stderr *syncbuffer.Buffer
 	exited chan struct{}
-}
-
-// output collects what a process writes.
-type output struct {
-	mu  sync.Mutex
-	all bytes.Buffer
-}
-
-func (o *output) add(line string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.all.WriteString(line)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.all.String()
 }
 
 // command is a command of pexctl with the home of the world.
@@ -127,7 +110,7 @@ func (w *world) launch() {
 	if _, err := os.Stat(filepath.Join(w.dir, "server.yaml")); err == nil {
 		target = "server.yaml"
 	}
-	p := &process{Cmd: w.command("serve", target, "--listen", "127.0.0.1:0"), stderr: &output{}, exited: make(chan struct{})}
+	p := &process{Cmd: w.command("serve", target, "--listen", "127.0.0.1:0"), stderr: &syncbuffer.Buffer{}, exited: make(chan struct{})}
 	pipe, err := p.StderrPipe()
 	if err != nil {
 		w.t.Fatal(err)
@@ -142,7 +125,7 @@ func (w *world) launch() {
 		r := bufio.NewReader(pipe)
 		for {
 			line, err := r.ReadString('\n')
-			if p.stderr.add(line); err != nil {
+			if _, _ = io.WriteString(p.stderr, line); err != nil {
 				break
 			}
 			if rest, ok := strings.CutPrefix(line, "Serving "); ok {

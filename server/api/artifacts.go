@@ -254,11 +254,15 @@ type RunArtifact struct {
 	content *string // of a written file
 }
 
-// runArtifacts returns the files of a run that the client may view.
-func runArtifacts(c *access.Client, id string) ([]RunArtifact, error) {
+// runArtifacts returns the client, and the files of a run that it may view.
+func (s *server) runArtifacts(ctx context.Context, id string) (*access.Client, []RunArtifact, error) {
+	c, err := s.Client(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	r, err := c.Read(id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := []RunArtifact{}
 	for _, name := range r.Start.Input.Files {
@@ -267,7 +271,7 @@ func runArtifacts(c *access.Client, id string) ([]RunArtifact, error) {
 	for _, f := range r.Written() {
 		out = append(out, written(id, f))
 	}
-	return out, nil
+	return c, out, nil
 }
 
 // given describes a file that a run was given.
@@ -295,11 +299,7 @@ func written(run string, f runs.WrittenFile) RunArtifact {
 func runArtifactURL(run, digest string) string { return locationOf(run) + "/artifacts/" + digest }
 
 func (s *server) listRunArtifacts(ctx context.Context, in *RunPath) (reply, error) {
-	c, err := s.Client(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all, err := runArtifacts(c, in.Run)
+	_, all, err := s.runArtifacts(ctx, in.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -312,11 +312,7 @@ type runArtifactRequest struct {
 }
 
 func (s *server) getRunArtifact(ctx context.Context, in *runArtifactRequest) (reply, error) {
-	c, err := s.Client(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all, err := runArtifacts(c, in.Run)
+	c, all, err := s.runArtifacts(ctx, in.Run)
 	if err != nil {
 		return nil, err
 	}

@@ -19,15 +19,15 @@ import (
 // talk is a run of parallel branches whose requests contain the messages so far.
 type talk struct {
 	branches, turns int
-	heard           []string
-	said            map[string]string // request by path
+	received        []string
+	requests        map[string]string // request by path
 }
 
 func (p *talk) run(t *testing.T, j journal.Journal, o kernel.Options) {
 	t.Helper()
-	p.heard, p.said = nil, map[string]string{}
+	p.received, p.requests = nil, map[string]string{}
 	o.RunID, o.Journal, o.Virtual = "r", j, true
-	o.OnMessage = func(m kernel.Message, _ time.Time) { p.heard = append(p.heard, m.ID) }
+	o.OnMessage = func(m kernel.Message, _ time.Time) { p.received = append(p.received, m.ID) }
 	_, err := kernel.Run(t.Context(), o, func(s *kernel.Scope, _ []byte) error {
 		err := s.Parallel(p.branches, func(i int) string { return fmt.Sprint("b.", i) }, func(i int, s *kernel.Scope) error {
 			for n := range p.turns {
@@ -48,8 +48,8 @@ func (p *talk) run(t *testing.T, j journal.Journal, o kernel.Options) {
 }
 
 func (p *talk) ask(s *kernel.Scope, name string, d time.Duration) error {
-	prompt := strings.Join(p.heard, ",")
-	p.said[strings.TrimPrefix(s.Path()+"/"+name, "/")] = prompt
+	prompt := strings.Join(p.received, ",")
+	p.requests[strings.TrimPrefix(s.Path()+"/"+name, "/")] = prompt
 	_, err := kernel.Do(s, kernel.Effect[string]{
 		Name: name, Class: journal.Read, Layer: replay.LayerMemory, Digest: journal.DigestOf([]byte(prompt)), Delay: d,
 		Perform: func(context.Context, string) (string, error) { return "reply to " + prompt, nil },
@@ -96,7 +96,7 @@ func TestMessagesAreDeliveredWhereTheyWereRecorded(t *testing.T) {
 			p.run(t, cut, kernel.Options{})
 			recs = cut.Records
 		}
-		want, heard := p.said, slices.Clone(p.heard)
+		want, received := p.requests, slices.Clone(p.received)
 		before, requested := 0, map[string]string{}
 		for i := range recs {
 			rec := &recs[i]
@@ -112,19 +112,19 @@ func TestMessagesAreDeliveredWhereTheyWereRecorded(t *testing.T) {
 			}
 			again := &journal.Memory{RoundTrip: true}
 			p.run(t, again, kernel.Options{Recorded: replay.New(recs, o)})
-			if !slices.Equal(p.heard, heard[:before]) {
-				t.Fatalf("seed %d, at %s: heard %q, want %q", seed, rec.Path, p.heard, heard[:before])
+			if !slices.Equal(p.received, received[:before]) {
+				t.Fatalf("seed %d, at %s: received %q, want %q", seed, rec.Path, p.received, received[:before])
 			}
 			got := map[string]string{}
 			for path := range requested {
-				got[path] = p.said[path]
+				got[path] = p.requests[path]
 			}
 			if d := cmp.Diff(requested, got); d != "" {
 				t.Fatalf("seed %d, at %s: requests differ (-recorded +got):\n%s", seed, rec.Path, d)
 			}
-			said := p.said
+			requests := p.requests
 			p.run(t, again, kernel.Options{Recorded: replay.New(recs, o)}) // the journal of the fork
-			if d := cmp.Diff(said, p.said); d != "" {
+			if d := cmp.Diff(requests, p.requests); d != "" {
 				t.Fatalf("seed %d, at %s: resumed, the fork differs:\n%s", seed, rec.Path, d)
 			}
 			requested[rec.Path] = want[rec.Path]
