@@ -9,7 +9,8 @@ import (
 
 // Route is a part of the paths of a server, for one protocol.
 type Route struct {
-	// Paths are the paths of the protocol. One that ends with / stands for all below it.
+	// Paths are the paths of the protocol. One that ends with / stands for all below it,
+	// except / itself.
 	Paths   []string
 	Handler http.Handler
 	Form    problem.Form // how clients of the protocol expect errors; zero = RFC 9457
@@ -18,7 +19,7 @@ type Route struct {
 // has reports whether a path belongs to the route.
 func (r *Route) has(path string) bool {
 	for _, p := range r.Paths {
-		if path == p || strings.HasSuffix(p, "/") && strings.HasPrefix(path, p) {
+		if path == p || len(p) > 1 && strings.HasSuffix(p, "/") && strings.HasPrefix(path, p) {
 			return true
 		}
 	}

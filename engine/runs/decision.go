@@ -63,6 +63,9 @@ func (a Answer) Decide(kind interrupt.Kind) (json.RawMessage, error) {
 	case "deny":
 		d.Reason = a.Value
 	case "edit":
+		if !json.Valid([]byte(a.Value)) {
+			return nil, &AnswerError{Reason: fmt.Sprintf("%s: edit: invalid JSON", a.Path), Value: a.Value}
+		}
 		d.Edit = json.RawMessage(a.Value)
 	case "text":
 		d.Text = a.Value

@@ -1,6 +1,7 @@
 package runs_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -56,5 +57,12 @@ func TestTheContentOfAnActionIsNotParsed(t *testing.T) {
 		if got, err := (runs.Answer{Do: "text", Value: text}).Decide(interrupt.Human); err != nil || string(got) != want {
 			t.Errorf("%s: %s, %v", text, got, err)
 		}
+	}
+}
+
+func TestAnEditMustBeJSON(t *testing.T) {
+	_, err := runs.Answer{Path: "step.s1/turn.1/tool.0.approval", Do: "edit", Value: `{"a": 1`}.Decide(interrupt.Approval)
+	if e, ok := errors.AsType[*runs.AnswerError](err); !ok || e.Error() != "step.s1/turn.1/tool.0.approval: edit: invalid JSON" {
+		t.Error(err)
 	}
 }

@@ -130,10 +130,7 @@ func newWorldWith(t testing.TB, project string, slots *manager.Slots, change fun
 		Tenant: func(name string) *access.Tenant { return w.tenants[name] }, Agents: w.agents, Streams: w.streams,
 		Log: slog.New(slog.NewTextHandler(w.log, nil)),
 	}
-	w.handler = api.New(api.Options{
-		Access: w.access,
-		Export: w.export, Version: "test", Report: writeReport,
-	})
+	w.handler = api.New(api.Options{Access: w.access, Export: w.export, Version: "test", Report: writeReport})
 	return w
 }
 

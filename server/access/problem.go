@@ -117,6 +117,9 @@ func ofRuns(err error) *problem.Problem {
 	if e, ok := errors.AsType[*runs.MessageError](err); ok {
 		return problem.New(problem.InvalidMessage, "%v", e)
 	}
+	if e, ok := errors.AsType[*runs.AnswerError](err); ok {
+		return problem.New(problem.InvalidAnswer, "%v", e)
+	}
 	if e, ok := errors.AsType[*runs.QuestionError](err); ok {
 		return problem.New(problem.NoOpenQuestion, "%v", e)
 	}

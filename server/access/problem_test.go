@@ -77,6 +77,7 @@ func TestErrorsAreProblems(t *testing.T) {
 		{&journal.InUseError{Run: "r-1"}, problem.Running, 409, 0},
 		{&runs.EndedError{Result: ended}, problem.Ended, 409, 0},
 		{&runs.UnresolvedWriteError{Question: interrupt.Question{Path: "p"}}, problem.UnresolvedWrite, 409, 0},
+		{&runs.AnswerError{Reason: "not JSON"}, problem.InvalidAnswer, 422, 0},
 		{&runs.QuestionError{Reason: "closed"}, problem.NoOpenQuestion, 404, 0},
 		{&runs.NotFoundError{Run: "r-1", Dir: "/home/server"}, problem.NotFound, 404, 0},
 		{&journal.IDError{Run: "../x"}, problem.NotFound, 404, 0},

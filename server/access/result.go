@@ -81,8 +81,8 @@ func (c *Client) Watch(s Stream, id string, after feed.Cursor, deltas bool) (ite
 	return c.Manager.Watch(s.Context, id, after, deltas)
 }
 
-// ShowQueued shows the status of a run that waits for its turn.
-func (c *Client) ShowQueued(sum *runs.Summary) {
+// showQueued shows the status of a run that waits for its turn.
+func (c *Client) showQueued(sum *runs.Summary) {
 	if _, queued := c.Manager.Running(sum.Run); queued && sum.Problem == "" {
 		sum.Status, sum.StopReason = manager.Queued, stop.Reason{}
 	}

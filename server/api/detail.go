@@ -95,18 +95,9 @@ func (s *server) diffRuns(ctx context.Context, in *diffRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := runs.Compare(ctx, a, b, runs.Formatter{Diff: unified, Duration: text.Duration})
+	d, err := runs.Compare(ctx, a, b, runs.Formatter{Diff: textdiff.Files, Duration: text.Duration})
 	if err != nil {
 		return nil, err
 	}
 	return replyJSON(http.StatusOK, d)
-}
-
-// unified returns a unified diff with its header, or "" for equal texts.
-func unified(nameA, a, nameB, b string) string {
-	diff := textdiff.Compare(a, b).Unified(0)
-	if diff == "" {
-		return ""
-	}
-	return "--- " + nameA + "\n+++ " + nameB + "\n" + diff
 }

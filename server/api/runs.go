@@ -119,14 +119,11 @@ func (s *server) listRuns(ctx context.Context, in *listRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, more, err := c.Runs.List(ctx, f)
+	found, more, err := c.List(ctx, f, in.Agent, in.Status)
 	if err != nil {
 		return nil, err
 	}
 	list := RunList{Runs: found}
-	for i := range found {
-		c.ShowQueued(&found[i])
-	}
 	if more > 0 && len(found) > 0 {
 		list.Next = found[len(found)-1].Position().String()
 	}
@@ -135,7 +132,7 @@ func (s *server) listRuns(ctx context.Context, in *listRequest) (reply, error) {
 
 // filter returns the filter of a request.
 func (s *server) filter(c *access.Client, in *listRequest) (f runs.Filter, err error) {
-	f = runs.Filter{Limit: in.Limit, MemoryID: in.MemoryID, Waiting: in.Waiting, Prefix: in.Prefix, Question: in.Q, Match: s.matcher(c, in.Agent, in.Status)}
+	f = runs.Filter{Limit: in.Limit, MemoryID: in.MemoryID, Waiting: in.Waiting, Prefix: in.Prefix, Question: in.Q}
 	if in.Status != "" && in.Status != string(manager.Queued) && !runs.IsStatus(in.Status) {
 		return f, problem.New(problem.InvalidRequest, "query parameter status: unknown status %q; use queued, %s, or a stop reason", in.Status, strings.Join(runs.Statuses(), ", "))
 	}
@@ -169,26 +166,4 @@ func timeOf(name, value string) (time.Time, error) {
 		return t, problem.New(problem.InvalidRequest, "query parameter %s: invalid time %q; use RFC 3339, such as 2026-01-02T15:04:05Z", name, value)
 	}
 	return t, nil
-}
-
-// matcher returns a filter for the runs of an agent, or of all, with a status, that the
-// client may view.
-func (s *server) matcher(c *access.Client, agent, status string) func(runs.Summary) bool {
-	known := map[access.Owner]bool{}
-	return func(sum runs.Summary) bool {
-		of := access.Owner{Agent: sum.Agent, Spec: sum.Spec.Name}
-		may, ok := known[of]
-		if !ok {
-			may = c.CanFor(auth.View, of)
-			known[of] = may
-		}
-		switch {
-		case !may, agent != "" && agent != s.AgentOf(of):
-			return false
-		case status == "":
-			return true
-		}
-		c.ShowQueued(&sum)
-		return status == string(sum.Status) || status == string(sum.StopReason.Code)
-	}
 }

@@ -14,15 +14,17 @@ import (
 
 // Options configure a Guard.
 type Options struct {
-	Tokens        *Tokens      // nil = none; without OIDC too, there is no authentication
-	OIDC          *OIDC        // nil = none
-	DefaultTenant string       // of tokens without a tenant, and of anonymous clients
-	Tenants       []string     // the other tenants
-	TenantHeader  string       // header with which an admin of the default tenant chooses one; "" = none
-	Hosts         []string     // accepted host names without authentication, beside those of loopback addresses
-	AnyHost       bool         // accept all host names without authentication
-	Origins       []string     // origins of web pages that may call the server, such as https://chat.example.com
-	Log           *slog.Logger // why tokens are rejected, at level debug; nil = no log
+	Tokens        *Tokens  // nil = none; without OIDC too, there is no authentication
+	OIDC          *OIDC    // nil = none
+	DefaultTenant string   // of tokens without a tenant, and of anonymous clients
+	Tenants       []string // the other tenants
+	TenantHeader  string   // header with which an admin of the default tenant chooses one; "" = none
+	Hosts         []string // accepted host names without authentication, beside those of loopback addresses
+	AnyHost       bool     // accept all host names without authentication
+	Origins       []string // origins of web pages that may call the server, such as https://chat.example.com
+	// Public reports whether a request needs no identity, such as for the page to sign in; nil = none.
+	Public func(*http.Request) bool
+	Log    *slog.Logger // why tokens are rejected, at level debug; nil = no log
 }
 
 // credentials are what a Guard accepts.
@@ -80,6 +82,10 @@ func (g *Guard) Middleware(next http.Handler) http.Handler {
 		if isPreflight := g.setCORS(w, r); isPreflight {
 			return
 		}
+		if g.o.Public != nil && g.o.Public(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
 		id, p := g.identify(r)
 		if p == nil {
 			p = g.chooseTenant(&id, r)
@@ -101,7 +107,7 @@ func (g *Guard) identify(r *http.Request) (Identity, *problem.Problem) {
 	if accepted == nil {
 		return g.anonymous, g.rejectForeign(r)
 	}
-	token := bearer(r)
+	token := g.token(r)
 	id, ok := accepted.tokens.Identify(token) // also without a token, so that it takes the same time
 	if !ok {
 		if accepted.oidc == nil || token == "" || strings.HasPrefix(token, secretPrefix) {
@@ -149,6 +155,26 @@ func (g *Guard) identifyJWT(r *http.Request, o *OIDC, token string) (Identity, *
 func (g *Guard) knowsTenant(name string) bool {
 	return name != "" && (name == g.o.DefaultTenant || slices.Contains(g.o.Tenants, name))
 }
+
+// Cookie is the name of the cookie with the token of a browser that signed in. It must be
+// HttpOnly and SameSite=Strict.
+const Cookie = "pex_token"
+
+// token returns the token of a request, or "". That of the cookie counts only for requests of
+// our own pages: a browser also sends it with those that other pages cause.
+func (g *Guard) token(r *http.Request) string {
+	if len(r.Header.Values("Authorization")) > 0 {
+		return bearer(r)
+	}
+	cookie, err := r.Cookie(Cookie)
+	if err != nil || g.isForeign(r) {
+		return ""
+	}
+	return cookie.Value
+}
+
+// Authenticates reports whether clients need a token.
+func (g *Guard) Authenticates() bool { return g.accepted.Load() != nil }
 
 // bearer returns the token of a request, or "" if it has none or several.
 func bearer(r *http.Request) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/eval/textdiff"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
@@ -47,7 +48,7 @@ func runsDiff(c *ui.Call) error {
 			return err
 		}
 	}
-	d, err := runs.Compare(c.Context, side[0], side[1], runs.Formatter{Diff: ui.Diff, Duration: text.Duration})
+	d, err := runs.Compare(c.Context, side[0], side[1], runs.Formatter{Diff: textdiff.Files, Duration: text.Duration})
 	if err != nil {
 		return failure.Infra(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/runtime/replay"
+	"github.com/pexctl/pex/eval/textdiff"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
@@ -151,7 +152,7 @@ func explainMismatch(c *ui.Call, in engine.Input, m *replay.Mismatch) {
 		}
 	}
 	for _, d := range m.Differences() {
-		fmt.Fprint(w, ui.Safe(w, ui.Diff("recorded "+d.What, d.Before, "now "+d.What, d.After)))
+		fmt.Fprint(w, ui.Safe(w, textdiff.Files("recorded "+d.What, d.Before, "now "+d.What, d.After)))
 	}
 	if m.Class == kernel.DriftExtra && from == "" && len(m.Request) > 0 && m.Model == nil {
 		fmt.Fprintln(w, ui.Safe(w, "Requested: "+string(m.Request)))

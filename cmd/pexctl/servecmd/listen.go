@@ -28,6 +28,7 @@ import (
 	"github.com/pexctl/pex/server/auth/oidc"
 	"github.com/pexctl/pex/server/feed"
 	"github.com/pexctl/pex/server/problem"
+	"github.com/pexctl/pex/server/web"
 )
 
 // run serves requests until a signal stops the command, and then suspends the runs.
@@ -59,7 +60,7 @@ func (d *daemon) newServer(c *ui.Call, ready *readiness) (*server.Server, error)
 	streams := d.streams()
 	clients := d.access(streams)
 	o := server.Options{
-		Handler: d.handler(c, clients), Routes: d.routes(clients), IsUpload: api.IsUpload, Auth: guard, Streams: streams, Version: version.String(),
+		Handler: d.handler(c, clients), Routes: d.routes(c, clients), IsUpload: api.IsUpload, Auth: guard, Streams: streams, Version: version.String(),
 		Limits: server.Limits{Body: config.Limits.Body, Upload: config.Limits.Upload, Header: int(config.Limits.Header), Connections: config.Limits.Connections},
 		Ready:  ready.check,
 		Drain:  d.suspend, Grace: config.Grace + closeTime, Log: d.log,
@@ -133,7 +134,7 @@ func (d *daemon) newGuard(c *ui.Call) (*auth.Guard, error) {
 	host, _, _ := net.SplitHostPort(config.Listen) // was validated
 	d.guard, err = auth.New(auth.Options{
 		Tokens: tokens, OIDC: issuer, Log: d.log, DefaultTenant: config.Tenants.Default, Tenants: config.Tenants.Known, TenantHeader: config.Tenants.Header,
-		Hosts: []string{host}, AnyHost: c.Bool("insecure"), Origins: config.Origins,
+		Hosts: []string{host}, AnyHost: c.Bool("insecure"), Origins: config.Origins, Public: web.IsPublic,
 	})
 	if err != nil {
 		return nil, failure.Usagef("%w", err)

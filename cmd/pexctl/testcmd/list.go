@@ -8,6 +8,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/eval/report"
+	"github.com/pexctl/pex/eval/textdiff"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
@@ -87,7 +88,7 @@ func staleCall(d replay.Drifted) report.StaleCall {
 		if class := string(x.Class); !slices.Contains(call.Classes, class) {
 			call.Classes = append(call.Classes, class)
 		}
-		call.Diff += ui.Diff("recorded "+x.What, x.Before, "now "+x.What, x.After)
+		call.Diff += textdiff.Files("recorded "+x.What, x.Before, "now "+x.What, x.After)
 	}
 	return call
 }

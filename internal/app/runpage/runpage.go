@@ -32,6 +32,7 @@ type page struct {
 	Lanes    []lane
 	EndMS    float64
 	Costs    bool // at least one call has a known price
+	Inside   bool // another page contains it, and shows the open questions
 }
 
 var loadPage = sync.OnceValue(func() *template.Template {
@@ -53,18 +54,40 @@ var loadStyle = sync.OnceValue(func() string {
 // Write writes a run as a page. The output is deterministic.
 func Write(w io.Writer, v *runview.View) error {
 	style := loadStyle()
-	p := &page{
-		View: v, Style: template.CSS(style), Picture: template.HTML(v.Graph),
-		Policy: strings.Join([]string{
-			"default-src 'none'", "style-src " + hash(style) + " " + hash(graph.Style), "base-uri 'none'", "form-action 'none'",
-		}, "; "),
-		Headline: headline(v), Tone: tone(v.Status), Costs: v.Usage.CostUSD > 0,
-	}
-	p.Lanes, p.EndMS = lanes(v)
+	p := newPage(v)
+	p.Style = template.CSS(style)
+	p.Policy = strings.Join([]string{
+		"default-src 'none'", "style-src " + hash(style) + " " + hash(graph.Style), "base-uri 'none'", "form-action 'none'",
+	}, "; ")
 	if err := loadPage().Execute(w, p); err != nil {
 		return fmt.Errorf("run page: %w", err)
 	}
 	return nil
+}
+
+// Body returns a run for a page that has Style and GraphPolicy, and that shows the open
+// questions itself.
+func Body(v *runview.View) (template.HTML, error) {
+	p := newPage(v)
+	p.Inside = true
+	var b strings.Builder
+	if err := loadPage().ExecuteTemplate(&b, "body", p); err != nil {
+		return "", fmt.Errorf("run page: %w", err)
+	}
+	return template.HTML(b.String()), nil
+}
+
+// Style returns the style sheet of the page.
+func Style() string { return loadStyle() }
+
+// GraphPolicy returns the source that style-src of a content security policy needs for the
+// pictures of graphs.
+func GraphPolicy() string { return hash(graph.Style) }
+
+func newPage(v *runview.View) *page {
+	p := &page{View: v, Picture: template.HTML(v.Graph), Headline: headline(v), Tone: tone(v.Status), Costs: v.Usage.CostUSD > 0}
+	p.Lanes, p.EndMS = lanes(v)
+	return p
 }
 
 // hash returns the CSP hash of an inline style sheet.

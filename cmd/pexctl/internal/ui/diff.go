@@ -13,18 +13,9 @@ import (
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
-// Diff returns a unified diff of two texts, or "" if they are equal.
-func Diff(nameA, a, nameB, b string) string {
-	text := textdiff.Compare(a, b).Unified(0)
-	if text == "" {
-		return ""
-	}
-	return "--- " + nameA + "\n+++ " + nameB + "\n" + text
-}
-
 // SourceDiff returns the diff of two resolved specs.
 func SourceDiff(nameA string, a json.RawMessage, nameB string, b json.RawMessage) string {
-	return Diff(nameA, indented(a), nameB, indented(b))
+	return textdiff.Files(nameA, indented(a), nameB, indented(b))
 }
 
 func indented(raw json.RawMessage) string {
