@@ -1,7 +1,7 @@
 # `make help` lists the targets; `make check` is all that CI runs.
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
-.PHONY: help build test race check lint format arch contract golden record generate images licenses vulncheck bench bench-peers sizes fuzz e2e e2e-serve sdk injection faults faults-nightly yardsticks
+.PHONY: help build test race check lint format arch contract golden record generate images licenses vulncheck bench bench-peers sizes fuzz e2e e2e-clients e2e-serve sdk injection faults faults-nightly yardsticks
 
 GO       ?= go
 TOOL     := $(GO) tool -modfile=internal/tools/go.mod
@@ -108,6 +108,10 @@ fuzz: ## run every fuzz target for FUZZTIME (60s)
 e2e: ## test against real servers: Ollama with a tiny model, and aimock (set up on first use, some minutes)
 	internal/e2e/setup.sh
 	$(GO) test -count=1 -tags e2e -run '^TestE2E' -timeout 20m -v ./cmd/pexctl ./internal/e2e ./builtins/tool ./builtins/report/html
+
+e2e-clients: ## test pexctl serve with the clients that people use, from npm (needs Node.js; set up on first use)
+	internal/e2e/setup.sh clients
+	$(GO) test -count=1 -tags e2e -run '^TestClients' -timeout 20m -v ./internal/e2e/clients
 
 e2e-serve: ## test pexctl serve with killed servers, thousands of watchers, races, full disks and generated requests (some minutes; Linux, root or unshare)
 	$(SMALLDISK) $(GO) test -count=1 -tags e2e -timeout 30m -v ./internal/servetest | $(FIGURES)

@@ -20,7 +20,12 @@ import (
 // startTime is how long a server may take until it answers.
 const startTime = 30 * time.Second
 
-// cached is a file below the folder that setup.sh filled.
+// Cached returns a file below the folder that setup.sh filled.
+func Cached(t testing.TB, parts ...string) string {
+	t.Helper()
+	return cached(t, parts...)
+}
+
 func cached(t testing.TB, parts ...string) string {
 	t.Helper()
 	root := os.Getenv("PEX_E2E_CACHE")

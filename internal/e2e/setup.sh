@@ -6,7 +6,8 @@
 #                         suite with the Node.js 22 that it needs, from npm
 #   editors/node_modules  yaml-language-server, and the protocol library of VS Code, from npm
 #   webhooks/node_modules the library of Standard Webhooks, from npm
-# Each part is skipped when it is there already. Usage: setup.sh [ollama] [aimock] [mcp] [editors] [webhooks]   (default: all)
+#   clients/NAME          the clients of clients/NAME/package.json, from npm
+# Each part is skipped when it is there already. Usage: setup.sh [ollama] [aimock] [mcp] [editors] [webhooks] [clients]   (default: all)
 set -euo pipefail
 
 ollama_version=v0.17.4
@@ -83,11 +84,24 @@ webhooks() {
   echo "$webhooks_version" >"$cache/webhooks/version"
 }
 
-[ $# -gt 0 ] || set -- ollama aimock mcp editors webhooks
+clients() {
+  need npm "https://nodejs.org"
+  local package name
+  for package in "$(dirname "$0")"/clients/*/package.json; do
+    name=$(basename "$(dirname "$package")")
+    if cmp -s "$package" "$cache/clients/$name/installed.json"; then continue; fi
+    mkdir -p "$cache/clients/$name"
+    cp "$package" "$cache/clients/$name/package.json"
+    npm install --prefix "$cache/clients/$name" --no-audit --no-fund --no-package-lock
+    cp "$package" "$cache/clients/$name/installed.json"
+  done
+}
+
+[ $# -gt 0 ] || set -- ollama aimock mcp editors webhooks clients
 for part in "$@"; do
   case $part in
-    ollama | aimock | mcp | editors | webhooks) "$part" ;;
-    *) echo "setup.sh: unknown part $part; there are ollama, aimock, mcp, editors and webhooks" >&2; exit 2 ;;
+    ollama | aimock | mcp | editors | webhooks | clients) "$part" ;;
+    *) echo "setup.sh: unknown part $part; there are ollama, aimock, mcp, editors, webhooks and clients" >&2; exit 2 ;;
   esac
 done
 echo "$cache"
