@@ -12,8 +12,8 @@ import (
 // The methods and headers that web pages of other origins may use.
 const (
 	corsMethods = "GET, POST, DELETE"
-	corsHeaders = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, X-Request-Id"
-	corsExposed = "Location, Retry-After, X-Request-Id"
+	corsHeaders = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, Prefer, X-Request-Id"
+	corsExposed = "Location, Mcp-Session-Id, Retry-After, WWW-Authenticate, X-Request-Id"
 )
 
 // rejectForeign returns why an anonymous request is rejected: a web page of another site

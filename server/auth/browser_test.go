@@ -95,7 +95,7 @@ func TestPreflight(t *testing.T) {
 	}
 	const method = "Access-Control-Request-Method"
 	if status, allowed := preflight("https://chat.example", method, "POST"); status != 204 ||
-		allowed != "https://chat.example Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, X-Request-Id, X-Tenant-Id" {
+		allowed != "https://chat.example Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, Prefer, X-Request-Id, X-Tenant-Id" {
 		t.Errorf("%d %s", status, allowed)
 	}
 	if status, allowed := preflight("https://evil.example", method, "POST"); status != 403 || allowed != " " {

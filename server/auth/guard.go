@@ -24,7 +24,10 @@ type Options struct {
 	Origins       []string // origins of web pages that may call the server, such as https://chat.example.com
 	// Public reports whether a request needs no identity, such as for the page to sign in; nil = none.
 	Public func(*http.Request) bool
-	Log    *slog.Logger // why tokens are rejected, at level debug; nil = no log
+	// Metadata returns the address of the metadata (RFC 9728) from which the client of a request
+	// learns the issuer; "" = there is none. It may be nil.
+	Metadata func(*http.Request) string
+	Log      *slog.Logger // why tokens are rejected, at level debug; nil = no log
 }
 
 // credentials are what a Guard accepts.
@@ -92,13 +95,31 @@ func (g *Guard) Middleware(next http.Handler) http.Handler {
 		}
 		if p != nil {
 			if p.Code == problem.Unauthorized {
-				w.Header().Set("WWW-Authenticate", "Bearer")
+				w.Header().Set("WWW-Authenticate", g.challenge(r))
 			}
 			problem.Write(w, r, p)
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(NewContext(r.Context(), id)))
 	})
+}
+
+// Issuer returns the URL of the issuer whose tokens are accepted; "" = none.
+func (g *Guard) Issuer() string {
+	if accepted := g.accepted.Load(); accepted != nil && accepted.oidc != nil {
+		return accepted.oidc.Issuer
+	}
+	return ""
+}
+
+// challenge says how the client of a request can authenticate.
+func (g *Guard) challenge(r *http.Request) string {
+	if g.o.Metadata != nil && g.Issuer() != "" {
+		if url := g.o.Metadata(r); url != "" {
+			return fmt.Sprintf("Bearer resource_metadata=%q", url)
+		}
+	}
+	return "Bearer"
 }
 
 // identify returns the client of a request.

@@ -14,6 +14,47 @@ import (
 // Path is where the protocol is served.
 const Path = "/mcp"
 
+// wellKnown is where clients look for the metadata of a resource (RFC 9728).
+const wellKnown = "/.well-known/oauth-protected-resource"
+
+// MetadataPaths are the paths of Metadata.
+func MetadataPaths() []string { return []string{wellKnown, wellKnown + Path} }
+
+// MetadataURL returns the address of the metadata for a request; "" = the request is not for
+// the protocol.
+func MetadataURL(r *http.Request) string {
+	if r.URL.Path != Path {
+		return ""
+	}
+	return origin(r) + wellKnown + Path
+}
+
+// origin returns the origin of the server as its client, or the proxy before it, names it.
+func origin(r *http.Request) string {
+	scheme := "http"
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+		scheme = "https"
+	}
+	return scheme + "://" + r.Host
+}
+
+// Metadata tells clients which issuer's tokens the server accepts (RFC 9728). issuer returns
+// its URL; "" = none, and then there is no metadata.
+func Metadata(issuer func() string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*") // it is public
+		url := issuer()
+		if url == "" {
+			problem.Write(w, r, problem.New(problem.NotFound, "the server has no issuer of tokens; use a token of the server"))
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(jsonvalue.Encode(map[string]any{ // the client may be gone
+			"resource": origin(r) + Path, "authorization_servers": []string{url}, "bearer_methods_supported": []string{"header"},
+		}))
+	})
+}
+
 // Limit reads the bodies of requests strictly, at most limit bytes, and counts open event
 // streams among those of the server.
 func Limit(s *access.Server, limit int64, next http.Handler) http.Handler {

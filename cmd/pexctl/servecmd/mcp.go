@@ -106,8 +106,11 @@ func (d *daemon) newMCP(clients *access.Server, wait time.Duration) *mcpserve.Se
 	})
 }
 
-// mcpRoute returns the paths of the Model Context Protocol.
-func (d *daemon) mcpRoute(clients *access.Server) server.Route {
+// mcpRoutes returns the paths of the Model Context Protocol.
+func (d *daemon) mcpRoutes(clients *access.Server) []server.Route {
 	handler := d.newMCP(clients, mcpserve.DefaultWait).Handler()
-	return server.Route{Paths: []string{mcp.Path}, Handler: mcp.Limit(clients, int64(d.setup.config.Limits.Body), handler), Form: mcp.Form()}
+	return []server.Route{
+		{Paths: []string{mcp.Path}, Handler: mcp.Limit(clients, int64(d.setup.config.Limits.Body), handler), Form: mcp.Form()},
+		{Paths: mcp.MetadataPaths(), Handler: mcp.Metadata(d.guard.Issuer)},
+	}
 }

@@ -1,18 +1,27 @@
 package servecmd
 
 import (
+	"net/http"
+	"slices"
+
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/server"
 	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/agui"
+	"github.com/pexctl/pex/server/mcp"
+	"github.com/pexctl/pex/server/web"
 )
 
 // routes returns the pages and the protocols of the server besides its API.
 func (d *daemon) routes(c *ui.Call, clients *access.Server) []server.Route {
 	pages, body := d.pages(c, clients), d.setup.config.Limits.Body
-	return []server.Route{
+	return append(d.mcpRoutes(clients), []server.Route{
 		{Paths: pages.Paths(), Handler: pages, Form: pages.Form()},
-		d.mcpRoute(clients),
 		{Paths: agui.Paths(), Handler: agui.New(agui.Options{Access: clients, MaxBody: body}), Form: agui.Form()},
-	}
+	}...)
+}
+
+// isPublic reports whether a request needs no identity.
+func isPublic(r *http.Request) bool {
+	return web.IsPublic(r) || slices.Contains(mcp.MetadataPaths(), r.URL.Path)
 }

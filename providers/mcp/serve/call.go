@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pexctl/pex/engine"
@@ -70,9 +71,9 @@ func (s *Server) answer(ctx context.Context, run string, q interrupt.Question, a
 
 // resumeCall continues a call that returned input_required.
 func (s *Server) resumeCall(ctx context.Context, req *sdk.CallToolRequest, p *progress) (*sdk.CallToolResult, error) {
-	state, err := parseState(req.Params.RequestState)
-	if err != nil {
-		return failure(err), nil
+	state, ok := parseState(req.Params.RequestState)
+	if !ok {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "invalid requestState: send that of the result"}
 	}
 	res, err := s.o.Runs.Wait(ctx, state.Run, 0, nil)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -181,15 +180,10 @@ func inputRequired(res *engine.Result) (*sdk.CallToolResult, error) {
 	return out, err
 }
 
-func parseState(text string) (state requestState, err error) {
-	b, err := base64.RawURLEncoding.DecodeString(text)
-	if err == nil {
-		err = json.Unmarshal(b, &state)
-	}
-	if err != nil || state.Run == "" {
-		return state, errors.New("invalid requestState: send the one of the result")
-	}
-	return state, nil
+// parseState returns the state that inputRequired has encoded.
+func parseState(text string) (state requestState, ok bool) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return state, err == nil && json.Unmarshal(b, &state) == nil && state.Run != ""
 }
 
 // digest identifies the content of a question.

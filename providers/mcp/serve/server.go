@@ -54,7 +54,7 @@ type Options struct {
 	// User identifies the client of an HTTP request, so that no other client can use its
 	// session; nil or "" = clients are not distinguished.
 	User func(ctx context.Context) string
-	Log  *slog.Logger // of the protocol; nil = none
+	Log  *slog.Logger // of the protocol, at level debug; nil = none
 }
 
 // Server serves agents as tools. It is safe for concurrent use.
@@ -76,6 +76,7 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	o.Log = slog.New(debugHandler{o.Log.Handler()})
 	s := &Server{o: o, registered: map[string]*engine.Program{}}
 	s.mcp = sdk.NewServer(&sdk.Implementation{Name: cmp.Or(o.Name, "pexctl"), Version: cmp.Or(o.Version, "0")}, &sdk.ServerOptions{
 		Instructions: instructions, Logger: o.Log,
