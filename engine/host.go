@@ -79,6 +79,10 @@ type Input struct {
 	// Prompts show it after the stored turns.
 	Earlier []memory.Interaction `json:"earlier,omitempty"`
 
+	// EarlierOnly is for callers that know the whole conversation: prompts show Earlier instead
+	// of the stored turns and steps. The run is still stored in the conversation.
+	EarlierOnly bool `json:"earlier_only,omitempty"`
+
 	// Detached keeps the run out of its conversation: forks are experiments that later turns
 	// should not see.
 	Detached bool `json:"aside,omitempty"`

@@ -56,7 +56,7 @@ func (r *run) readHistory(s *scope) error {
 		return nil
 	}
 	memory, ids, limits := r.host.Memory, r.ids, r.program.Limits
-	if r.program.Memory.HideHistory {
+	if r.program.Memory.HideHistory || r.input.EarlierOnly {
 		limits.MessageHistoryLimit, limits.ExecutorMessageHistoryLimit = 0, 0
 	}
 	found, err := kernel.Do(s.k, kernel.Effect[history]{

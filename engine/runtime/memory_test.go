@@ -114,6 +114,12 @@ func TestLaterRunSeesEarlierTurnsAndSteps(t *testing.T) {
 			10, 10, "question of r1, question of r2", "goal of s1, goal of s2, goal of s3", 2,
 		},
 		{
+			"only those of the caller, who knows the conversation",
+			[]nodeFunc{endsWith("s1 ok a")},
+			engine.Input{MemoryID: "m", EarlierOnly: true, Earlier: []memory.Interaction{{Question: "from the caller", Answer: "yes", Status: stop.RunCompleted}}},
+			10, 10, "from the caller", "", 1,
+		},
+		{
 			"failed steps are left out before the limit",
 			[]nodeFunc{endsWith("s1 ok a", "s2 ok b", "s3 failed c", "s4 limit d")},
 			engine.Input{MemoryID: "m"},

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/manager"
 	"github.com/pexctl/pex/server/problem"
@@ -17,6 +19,16 @@ func (c *Client) OpenQuestions(ctx context.Context, run string) ([]manager.OpenQ
 		return nil, err
 	}
 	return c.Manager.OpenQuestions(ctx, run), nil
+}
+
+// WaitingIn returns the run of an agent that waits for an answer in a conversation, with its
+// open questions; see manager.Manager.WaitingIn. The client must be permitted to run the agent.
+func (c *Client) WaitingIn(ctx context.Context, a *agents.Agent, memoryID string) (run string, open []interrupt.Question, err error) {
+	run, found, err := c.Manager.WaitingIn(ctx, a.Name, memoryID)
+	for _, q := range found {
+		open = append(open, q.Open)
+	}
+	return run, open, err
 }
 
 // Answer answers a question of a run; see manager.Manager.Answer.

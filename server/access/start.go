@@ -24,6 +24,7 @@ type NewRun struct {
 	MemoryID         string
 	ExecutorMemoryID string
 	Earlier          []memory.Interaction
+	EarlierOnly      bool // see engine.Input
 	Set              []string
 	Files            []agents.File
 	Labels           map[string]string
@@ -67,7 +68,7 @@ func (c *Client) Prepare(ctx context.Context, a *agents.Agent, r NewRun) (*Start
 		options: manager.StartOptions{Busy: manager.OnBusy(a.OnBusy), NewID: r.RunID == "" && r.Key == "", Unwatched: r.Unwatched},
 		request: agents.Request{
 			RunID: id, Question: r.Question, Parameters: r.Parameters, MemoryID: r.MemoryID, ExecutorMemoryID: r.ExecutorMemoryID,
-			Earlier: r.Earlier, Set: r.Set, Files: r.Files, Labels: r.Labels, By: c.Actor(), Digest: RequestDigest(a.Name, r.Body), Tenant: c.Owner, Home: c.Home,
+			Earlier: r.Earlier, EarlierOnly: r.EarlierOnly, Set: r.Set, Files: r.Files, Labels: r.Labels, By: c.Actor(), Digest: RequestDigest(a.Name, r.Body), Tenant: c.Owner, Home: c.Home,
 		},
 	}, nil
 }

@@ -150,6 +150,7 @@ type Request struct {
 	MemoryID         string
 	ExecutorMemoryID string
 	Earlier          []memory.Interaction
+	EarlierOnly      bool     // see engine.Input
 	Set              []string // overrides of the spec, for this run
 	Files            []File
 	Labels           map[string]string
@@ -189,7 +190,7 @@ func (a *Agent) Prepare(r Request) (runs.NewRun, error) {
 	by := r.By.Identity()
 	in := engine.Input{
 		RunID: r.RunID, Parameters: params, MemoryID: r.MemoryID, ExecutorMemoryID: r.ExecutorMemoryID,
-		Earlier: r.Earlier, Agent: a.Name, Labels: r.Labels, By: &by, Request: r.Digest, Origin: origin,
+		Earlier: r.Earlier, EarlierOnly: r.EarlierOnly, Agent: a.Name, Labels: r.Labels, By: &by, Request: r.Digest, Origin: origin,
 	}
 	for _, f := range r.Files {
 		if in.Artifacts == nil {

@@ -21,6 +21,9 @@ type Format int
 const (
 	EventStream Format = iota // text/event-stream: server-sent events
 	JSONLines                 // application/jsonl: one JSON object per line
+	// DataStream is text/event-stream with the type and the data of items only, for other
+	// protocols: "event: TYPE" unless Type is "", and "data: DATA".
+	DataStream
 )
 
 // FormatOf returns the format that the client accepts; EventStream if it does not say.
@@ -201,6 +204,11 @@ func (s *stream) failure() error {
 func (f Format) appendItem(b []byte, i Item) []byte {
 	isEvent := i.Type != End && i.Type != Rewound
 	switch {
+	case f == DataStream:
+		if i.Type != "" {
+			b = append(append(append(b, "event: "...), i.Type...), '\n')
+		}
+		return append(append(append(b, "data: "...), i.Data...), "\n\n"...)
 	case f == EventStream:
 		if i.Cursor.Seq != 0 {
 			b = append(append(append(b, "id: "...), i.Cursor.String()...), '\n')

@@ -93,6 +93,16 @@ data: {"status":"completed"}
 {"v":1,"seq":2,"rewinds":1,"at":"1970-01-01T00:00:02Z","run":"r-1","type":"warning"}
 {"type":"end","status":"completed"}
 `,
+		feed.DataStream: `event: rewound
+data: {"after":1}
+
+event: warning
+data: {"v":1,"seq":2,"rewinds":1,"at":"1970-01-01T00:00:02Z","run":"r-1","type":"warning"}
+
+event: end
+data: {"status":"completed"}
+
+`,
 	} {
 		w := httptest.NewRecorder()
 		if err := feed.Write(w, get("/"), f.Watch(t.Context(), feed.Cursor{Seq: 7}, true), format); err != nil {

@@ -80,3 +80,28 @@ func TestAnAnsweredRunWaitsForItsConversation(t *testing.T) {
 		t.Errorf("%d times two runs of the conversation executed", n)
 	}
 }
+
+// The run that waits in a conversation is found in memory and on disk, and not for other agents.
+func TestTheWaitingRunOfAConversation(t *testing.T) {
+	for name, park := range map[string]time.Duration{"in memory": time.Hour, "on disk": time.Nanosecond} {
+		w := newWorld(t, func(s engine.Scope) error {
+			_, err := s.Ask("approval", interrupt.Question{Kind: interrupt.Approval, Question: "May it?"})
+			return err
+		})
+		m := w.open(manager.Options{ParkAfter: park})
+		n := w.request("waits")
+		n.Input.MemoryID, n.Input.Agent = "chat", "desk"
+		if _, err := m.Start(t.Context(), n, ""); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := m.AwaitResult(t.Context(), "waits"); !ok {
+			t.Fatal(name)
+		}
+		for of, want := range map[[2]string]string{{"desk", "chat"}: "waits", {"other", "chat"}: "", {"desk", "other"}: ""} {
+			run, open, err := m.WaitingIn(t.Context(), of[0], of[1])
+			if run != want || err != nil || len(open) != len(want)/5 {
+				t.Errorf("%s: %v: %q %v %v", name, of, run, open, err)
+			}
+		}
+	}
+}

@@ -83,6 +83,9 @@ func replies(open []interrupt.Question) string {
 	if len(open) != 1 {
 		return fmt.Sprintf("%d decisions are open. Reply to one with PATH=REPLY, such as %s=approve.", len(open), open[0].Path)
 	}
+	if open[0].Kind == interrupt.Review {
+		return "It is unknown whether this call happened. Reply with done:<json> and its result, redo or skip."
+	}
 	if choices := runs.Choices(open[0].Kind); choices != "" {
 		return "Reply with " + strings.ReplaceAll(choices, " | ", ", ") + "."
 	}

@@ -20,6 +20,7 @@ type Turn struct {
 	Question string
 	Began    time.Time
 	At       time.Time // of the last numbered event
+	Seq      int       // number of that event
 	Steps    []Step    // of the plan in effect
 	Plans    int       // version of the plan in effect; 0 = none
 	Calls    []Call    // of tools, in the order in which they started
@@ -96,7 +97,7 @@ type Change struct {
 func (t *Turn) Apply(ev *engine.Event) (c Change, ok bool) {
 	c = Change{Seq: ev.Seq, At: ev.At, Path: ev.Path, Role: ev.Role, Text: ev.Text}
 	if ev.Seq > 0 {
-		t.At = ev.At
+		t.At, t.Seq = ev.At, ev.Seq
 		t.close(ev)
 		t.requested = slices.DeleteFunc(t.requested, func(path string) bool {
 			return path == ev.Path || ev.Type == engine.StepCompleted && strings.HasPrefix(path, ev.Path+"/")
