@@ -1,0 +1,191 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/server/access"
+	"github.com/pexctl/pex/server/agents"
+	"github.com/pexctl/pex/server/jsonbody"
+	"github.com/pexctl/pex/server/problem"
+)
+
+// common is what requests for chat completions and responses share.
+type common struct {
+	Model    string            `json:"model"`
+	Stream   bool              `json:"stream"`
+	Metadata map[string]string `json:"metadata"`
+	Tools    []json.RawMessage `json:"tools"`
+	// Pex is an extension.
+	Pex struct {
+		Parameters json.RawMessage `json:"parameters"` // of the agent, besides the question
+	} `json:"pex"`
+
+	body []byte
+}
+
+// read reads the body of a request into request, whose members have the names used. All
+// others are ignored, which the client learns from a header.
+func (h *Handler) read(w http.ResponseWriter, r *http.Request, request any, used []string) ([]byte, error) {
+	body, bad := jsonbody.Read(w, r, h.o.MaxBody)
+	if bad != nil {
+		return nil, bad
+	}
+	if err := json.Unmarshal(body, request); err != nil {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			field := strings.TrimPrefix(wrong.Field, "common.")
+			return nil, invalid(field, "invalid_type", "%s must be %s, not %s", field, typeName(wrong.Type.Kind().String()), wrong.Value)
+		}
+		return nil, problem.New(problem.InvalidJSON, "the request body must be a JSON object")
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) != nil { // null
+		return nil, problem.New(problem.InvalidJSON, "the request body must be a JSON object")
+	}
+	maps.DeleteFunc(members, func(name string, value json.RawMessage) bool {
+		return slices.Contains(used, name) || string(value) == "null" || strings.ContainsFunc(name, unicode.IsControl)
+	})
+	if ignored := slices.Sorted(maps.Keys(members)); len(ignored) > 0 {
+		w.Header().Set("X-Pex-Ignored", strings.Join(ignored, ", "))
+	}
+	return body, nil
+}
+
+// typeName returns the JSON type of a Go kind.
+func typeName(kind string) string {
+	switch kind {
+	case "struct", "map":
+		return "an object"
+	case "slice":
+		return "an array"
+	case "bool":
+		return "a boolean"
+	case "int":
+		return "an integer"
+	}
+	return "a " + kind
+}
+
+// message is a message of a conversation.
+type message struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+// text returns the text of the message, whose place in the request is param.
+func (m message) text(param string) (string, error) {
+	var text string
+	if len(m.Content) == 0 || json.Unmarshal(m.Content, &text) == nil { // null leaves it empty
+		return text, nil
+	}
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(m.Content, &parts) != nil {
+		return "", invalid(param+".content", "invalid_type", "%s.content must be a string or an array of parts", param)
+	}
+	var all []string
+	for i, part := range parts {
+		switch part.Type {
+		case "text", "input_text", "output_text":
+			all = append(all, part.Text)
+		case "refusal":
+		default:
+			return "", invalid(fmt.Sprintf("%s.content[%d].type", param, i), unsupported, "content of type %q is not supported; send text", part.Type)
+		}
+	}
+	return strings.Join(all, "\n\n"), nil
+}
+
+// conversation returns the last message of the user and the turns before it. Instructions are
+// those of the spec, so the messages of a system are ignored. param is the list in the request.
+func conversation(w http.ResponseWriter, param string, messages []message) (question string, earlier []memory.Interaction, err error) {
+	type plain struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	}
+	var all []plain
+	for i, m := range messages {
+		at := fmt.Sprintf("%s[%d]", param, i)
+		text, err := m.text(at)
+		switch {
+		case err != nil:
+			return "", nil, err
+		case m.Role == "user" || m.Role == "assistant":
+			all = append(all, plain{m.Role, text})
+		case m.Role == "system" || m.Role == "developer":
+			w.Header().Add("X-Pex-Ignored", at)
+		default:
+			return "", nil, invalid(at+".role", unsupported, "messages of the role %q are not supported; use user or assistant", m.Role)
+		}
+	}
+	earlier, question, err = dsl.Messages(jsonvalue.Encode(all))
+	if err == nil && question == "" {
+		return "", nil, invalid(param, "invalid_value", "the last message must be the user's, and have a text")
+	}
+	return question, earlier, err
+}
+
+// checkTools rejects tools of the client: a run uses those of its spec.
+func checkTools(param string, tools []json.RawMessage) error {
+	if len(tools) == 0 {
+		return nil
+	}
+	return invalid(param, unsupported, "%s: tools of the client are not supported; an agent uses the tools of its spec", param)
+}
+
+// checkFormat rejects a format of the answer other than that of the agent. schema is nil
+// unless the format has one.
+func checkFormat(a *agents.Agent, param, format string, schema json.RawMessage) error {
+	own := a.Program.Output
+	switch {
+	case format == "" || format == "text",
+		format == "json_object" && own != nil,
+		format == "json_schema" && own != nil && bytes.Equal(canonical(schema), canonical(own.Schema.JSON)):
+		return nil
+	}
+	return invalid(param, unsupported, "%s: the format of an answer is that of the spec of %s; use text or the schema of its output", param, a.Name)
+}
+
+func canonical(body []byte) []byte { return jsonvalue.Encode(jsonvalue.Plain(body)) }
+
+const maxConversationID = 200 // bytes
+
+// conversationID returns the id of the conversation of a request; "" = none.
+func conversationID(r *http.Request, explicit string) (string, error) {
+	for _, id := range []string{explicit, r.Header.Get("X-Conversation-Id"), r.Header.Get("X-OpenWebUI-Chat-Id")} {
+		switch {
+		case id == "":
+		case len(id) > maxConversationID || strings.ContainsFunc(id, unicode.IsControl):
+			return "", invalid("", "invalid_value", "the id of the conversation has more than %d bytes or control characters", maxConversationID)
+		default:
+			return id, nil
+		}
+	}
+	return "", nil
+}
+
+// memoryKey is the member of metadata with the conversation.
+const memoryKey = "memory_id"
+
+// newRun returns the request for a run: metadata becomes its labels.
+func (q *common) newRun(r *http.Request, question string) (access.NewRun, error) {
+	labels := maps.Clone(q.Metadata)
+	delete(labels, memoryKey)
+	if err := engine.CheckLabels(labels); err != nil {
+		return access.NewRun{}, invalid("metadata", "invalid_value", "metadata: %v", err)
+	}
+	return access.NewRun{Key: r.Header.Get("Idempotency-Key"), Question: question, Parameters: q.Pex.Parameters, Labels: labels, Body: q.body}, nil
+}
