@@ -23,6 +23,7 @@ type ServerKeys struct {
 	Limits     ServerLimits  `yaml:"limits" doc:"The limits of the server."`
 	CORS       CORSKeys      `yaml:"cors" doc:"Which web pages may call the API from a browser."`
 	TLS        *TLSKeys      `yaml:"tls" doc:"Serves HTTPS. The files are read again when they change."`
+	OpenAI     OpenAIKeys    `yaml:"openai" doc:"How OpenAI clients reach agents, at /openai/v1 and /v1."`
 	Notify     *syntax.Node  `yaml:"notify" doc:"Webhooks, by name: receivers of events of the runs that this server executes."`
 	ParkAfter  time.Duration `yaml:"park_after" min:"0s" doc:"How long a run that waits for an answer stays in memory. An answer that comes later resumes the run from disk."`
 	Grace      time.Duration `yaml:"grace" min:"0s" doc:"How long calls in flight may take to finish when the server shuts down. The next start resumes the suspended runs."`
@@ -32,8 +33,8 @@ type ServerKeys struct {
 func DefaultServer() ServerKeys {
 	return ServerKeys{
 		Listen: "127.0.0.1:8484", Tenants: TenantKeys{Default: "shared"},
-		Limits:    ServerLimits{ConcurrentRuns: 64, QueuedRuns: 1000, Body: 1 << 20, Upload: 32 << 20, Header: 32 << 10, Watchers: 2000, Connections: 4096},
-		ParkAfter: 30 * time.Second, Grace: 10 * time.Second,
+		Limits: ServerLimits{ConcurrentRuns: 64, QueuedRuns: 1000, Body: 1 << 20, Upload: 32 << 20, Header: 32 << 10, Watchers: 2000, Connections: 4096},
+		OpenAI: OpenAIKeys{Progress: "reasoning"}, ParkAfter: 30 * time.Second, Grace: 10 * time.Second,
 	}
 }
 
@@ -152,6 +153,12 @@ var IdentityName = text.Regexp(`^[a-z0-9][a-z0-9_-]*$`)
 // ClientName matches the name of a token: a word or an email address.
 var ClientName = text.Regexp(`^[A-Za-z0-9][A-Za-z0-9_.+@-]*$`)
 
+// OpenAIKeys is the section openai of a Server.
+type OpenAIKeys struct {
+	Progress         string `yaml:"progress" enum:"reasoning|text|none" doc:"How a chat completion shows the progress of its run: as reasoning_content, which chat UIs fold away, as text before the answer, or not at all."`
+	TrustUserHeaders bool   `yaml:"trust_user_headers" doc:"Whether clients with the role admin, such as a chat UI, act for the user that X-OpenWebUI-User-Email or X-LibreChat-User-Id names. That user is then the author of runs and decisions."`
+}
+
 // OriginPattern matches an origin in the form that browsers send.
 const OriginPattern = `^https?://([a-z0-9_.-]+|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?$`
 
@@ -221,6 +228,7 @@ var ServerSections = sync.OnceValue(func() []Section {
 		{"auth", config.KeysOf(AuthKeys{})},
 		{"auth.oidc", config.KeysOf(OIDCKeys{})},
 		{"cors", config.KeysOf(CORSKeys{})},
+		{"openai", config.KeysOf(OpenAIKeys{})},
 		{"tls", config.KeysOf(TLSKeys{})},
 		{"metadata", config.KeysOf(ServerMeta{})},
 		{"", config.KeysOf(ServerKeys{})},
@@ -235,7 +243,7 @@ func serverOrder() format.Order {
 	limits.Below = map[string]format.Order{"per_tenant": ofStruct(PerTenantLimits{})}
 	order.Below = map[string]format.Order{
 		"metadata": ofStruct(ServerMeta{}), "agents": {Below: map[string]format.Order{"*": agent}}, "auth": auth,
-		"tenants": ofStruct(TenantKeys{}), "limits": limits, "cors": ofStruct(CORSKeys{}), "tls": ofStruct(TLSKeys{}),
+		"tenants": ofStruct(TenantKeys{}), "limits": limits, "cors": ofStruct(CORSKeys{}), "tls": ofStruct(TLSKeys{}), "openai": ofStruct(OpenAIKeys{}),
 		"notify": {Below: map[string]format.Order{"*": ofStruct(WebhookKeys{})}},
 	}
 	return order

@@ -20,8 +20,9 @@ type Config struct {
 	Auth            *Auth   // nil without authentication
 	Tenants         Tenants
 	Limits          Limits
-	Origins         []string  // of CORS
-	TLS             *TLS      // nil for plain HTTP
+	Origins         []string // of CORS
+	TLS             *TLS     // nil for plain HTTP
+	OpenAI          OpenAI
 	Webhooks        []Webhook // in the order of the file
 	ParkAfter       time.Duration
 	Grace           time.Duration
@@ -38,6 +39,12 @@ type Agent struct {
 	AllowSet []string            // keys that clients may override; see language.AllowSetPattern
 	OnBusy   string              // queue, reject or cancel
 	Position testspec.Position
+}
+
+// OpenAI is how OpenAI clients reach agents.
+type OpenAI struct {
+	Progress         string // reasoning, text or none
+	TrustUserHeaders bool
 }
 
 // Auth is how clients authenticate.

@@ -22,11 +22,13 @@ import (
 type segment struct {
 	run   string
 	after int // number of the last event before it
-	// open are the questions that the run still waits for; nil = it continues.
+	// open are the questions that the request did not answer; nil = the run continues.
 	open []interrupt.Question
-	why  string        // why the message was not an answer; "" = it was
-	past *turn.Turn    // state of a run that existed before the request; nil = it did not
-	last []turn.Change // of past
+	why  string // why it did not; "" = it did
+	// answered is the path of the question that the request answered; "" = none.
+	answered string
+	past     *turn.Turn    // state of a run that existed before the request; nil = it did not
+	last     []turn.Change // of past
 }
 
 // start starts a run, or finds the one that the same request has started.
@@ -70,25 +72,21 @@ func answer(ctx context.Context, c *access.Client, run string, open []interrupt.
 	if err != nil && !errors.As(err, new(*manager.DecidedError)) { // by another client
 		return nil, err
 	}
-	s.open, err = openQuestions(ctx, c, run)
-	return s, err
+	s.answered = answers[0].Path
+	return s, nil
 }
 
-// openQuestions returns the questions that a run waits for.
-func openQuestions(ctx context.Context, c *access.Client, run string) (out []interrupt.Question, err error) {
-	open, err := c.OpenQuestions(ctx, run)
-	for _, q := range open {
-		out = append(out, q.Open)
+// state returns the state of the run after the answer of the request, whose question the
+// events do not close at once.
+func (s *segment) state(t *turn.Turn) *turn.Turn {
+	state := *t
+	if s.answered != "" {
+		state.Open = slices.DeleteFunc(slices.Clone(t.Open), func(q interrupt.Question) bool { return q.Path == s.answered })
 	}
-	return out, err
+	return &state
 }
 
-// isDecided reports whether a question was answered before the request.
-func (s *segment) isDecided(c turn.Change) bool {
-	return s.past != nil && c.Seq <= s.past.Seq && !slices.ContainsFunc(s.past.Open, func(q interrupt.Question) bool { return q.Path == c.Question.Path })
-}
-
-// follow calls show with the changes of the segment until it ends, and returns the state of
+// follow calls show with the changes of the segment until the run ends or waits, and returns the state of
 // the run then. It returns nil if the stream ends first, or show returns false.
 func (s *segment) follow(c *access.Client, stream access.Stream, show func(*turn.Turn, turn.Change) bool) (*turn.Turn, error) {
 	if s.open != nil {
@@ -99,7 +97,9 @@ func (s *segment) follow(c *access.Client, stream access.Stream, show func(*turn
 		return nil, err
 	}
 	for t, change := range changes {
-		isEnd := change.Kind == turn.Ended || change.Kind == turn.Paused || change.Kind == turn.Asked && !s.isDecided(change)
+		t = s.state(t)
+		isAll := s.past == nil || t.Seq >= s.past.Seq // a question may have been answered since
+		isEnd := change.Kind == turn.Ended || change.Kind == turn.Paused || isAll && t.WaitsFor(t.Open)
 		switch {
 		case !show(t, change):
 			return nil, nil

@@ -1,7 +1,6 @@
 package openai_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -115,14 +114,4 @@ func TestWire(t *testing.T) {
 			t.Errorf("%d runs were started", n)
 		}
 	})
-}
-
-// object decodes a JSON object.
-func object(t testing.TB, body string) map[string]any {
-	t.Helper()
-	var out map[string]any
-	if err := json.Unmarshal([]byte(body), &out); err != nil {
-		t.Fatalf("%v: %s", err, body)
-	}
-	return out
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/agui"
 	"github.com/pexctl/pex/server/mcp"
+	"github.com/pexctl/pex/server/openai"
 	"github.com/pexctl/pex/server/web"
 )
 
@@ -17,6 +18,7 @@ func (d *daemon) routes(c *ui.Call, clients *access.Server) []server.Route {
 	pages, body := d.pages(c, clients), d.setup.config.Limits.Body
 	return append(d.mcpRoutes(clients), []server.Route{
 		{Paths: pages.Paths(), Handler: pages, Form: pages.Form()},
+		d.openaiRoute(clients),
 		{Paths: agui.Paths(), Handler: agui.New(agui.Options{Access: clients, MaxBody: body}), Form: agui.Form()},
 	}...)
 }
@@ -24,4 +26,13 @@ func (d *daemon) routes(c *ui.Call, clients *access.Server) []server.Route {
 // isPublic reports whether a request needs no identity.
 func isPublic(r *http.Request) bool {
 	return web.IsPublic(r) || slices.Contains(mcp.MetadataPaths(), r.URL.Path)
+}
+
+// openaiRoute serves OpenAI clients.
+func (d *daemon) openaiRoute(clients *access.Server) server.Route {
+	config := d.setup.config
+	h := openai.New(openai.Options{
+		Access: clients, MaxBody: config.Limits.Body, Progress: openai.Progress(config.OpenAI.Progress), TrustUserHeaders: config.OpenAI.TrustUserHeaders,
+	})
+	return server.Route{Paths: openai.Paths(), Handler: h, Form: openai.Form()}
 }
