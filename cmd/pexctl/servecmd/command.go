@@ -73,6 +73,6 @@ func (d *daemon) greet(c *ui.Call, address string) {
 		fmt.Fprintf(c.Stderr, "  %-20s %s\n", a.Name, a.Shown())
 	}
 	if len(all) > 0 && d.setup.config.Auth == nil {
-		fmt.Fprintf(c.Stderr, "Try: curl -N %s/v1/agents/%s/runs -H 'accept: text/event-stream' --json '{\"question\": \"...\"}'\n", url, all[0].Name)
+		fmt.Fprintf(c.Stderr, "Open %s in a browser, or try: curl -N %s/v1/agents/%s/runs -H 'accept: text/event-stream' --json '{\"question\": \"...\"}'\n", url, url, all[0].Name)
 	}
 }
