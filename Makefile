@@ -1,7 +1,7 @@
 # `make help` lists the targets; `make check` is all that CI runs.
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
-.PHONY: help build test race check lint format arch contract golden record generate images licenses vulncheck bench bench-peers sizes fuzz e2e e2e-clients e2e-serve sdk injection faults faults-nightly yardsticks
+.PHONY: help build test race check lint format arch contract golden record generate images licenses vulncheck bench bench-peers sizes fuzz e2e e2e-clients e2e-serve e2e-ui sdk injection faults faults-nightly yardsticks
 
 GO       ?= go
 TOOL     := $(GO) tool -modfile=internal/tools/go.mod
@@ -116,6 +116,9 @@ e2e-clients: ## test pexctl serve with the clients that people use, from npm (ne
 e2e-serve: ## test pexctl serve with killed servers, thousands of watchers, races, full disks and generated requests (some minutes; Linux, root or unshare)
 	$(SMALLDISK) $(GO) test -count=1 -tags e2e -timeout 30m -v ./internal/servetest | $(FIGURES)
 	PEX_API_FUZZ=5m $(GO) test -count=1 -v -run TestGeneratedRequests ./internal/apitest | $(FIGURES)
+
+e2e-ui: ## test the pages of pexctl serve in Chromium (SCREENSHOTS=folder stores pictures)
+	$(GO) test -count=1 -tags e2e -timeout 10m -v ./internal/uitest | $(FIGURES)
 
 sdk: ## compare the requests of openai and anthropic with those of the vendors' SDKs (compiling them takes 3 GB of memory)
 	cd internal/e2e/vendorsdk && $(GO) vet ./... && $(GO) test -count=1 ./...
