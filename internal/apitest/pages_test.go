@@ -123,6 +123,31 @@ func TestARunIsStartedAndApprovedByForms(t *testing.T) {
 	}
 }
 
+// A fork is refused with what was typed, or compared with its parent.
+func TestARunIsForkedByAForm(t *testing.T) {
+	p := newPages(t)
+	next, _, _ := p.submit("ann", "/agents/hello", url.Values{"question": {"Hi"}})
+	p.await(strings.TrimPrefix(next, "/runs/"))
+	if _, body := p.get("ann", next+"/fork"); !strings.Contains(body, `<option value="plan.1/model">`) || !strings.Contains(body, "llms.*.model") {
+		t.Error(body)
+	}
+	_, status, body := p.submit("ann", next+"/fork", url.Values{"at": {"plan.1/model"}, "set": {"tools.clock.root=/"}})
+	if status != http.StatusForbidden || !strings.Contains(body, "tools.clock.root=/</textarea>") || !strings.Contains(body, `<option value="plan.1/model" selected>`) {
+		t.Error(status, body)
+	}
+	fork, status, body := p.submit("ann", next+"/fork", url.Values{"at": {"plan.1/model"}, "set": {"limits.max_steps=3\n"}})
+	if status != http.StatusSeeOther {
+		t.Fatal(status, body)
+	}
+	p.await(strings.TrimPrefix(fork, "/runs/"))
+	if _, body := p.get("ann", fork); !strings.Contains(body, `href="`+next+"/diff/"+strings.TrimPrefix(fork, "/runs/")) {
+		t.Error(body)
+	}
+	if status, _ := p.get("vic", next+"/fork"); status != http.StatusForbidden {
+		t.Error(status)
+	}
+}
+
 func asClient(client, path string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, path, nil)
 	r.Header.Set("X-Client", client)

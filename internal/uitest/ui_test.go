@@ -32,32 +32,35 @@ tools: {calculator: {approval: always}}
 memory: {backend: none}
 `
 
-// A new user starts a run, watches it, approves, starts another one and compares both.
+// A new user starts a run, watches it, approves, forks it with another limit and compares both.
 func TestTheFirstTwelveClicks(t *testing.T) {
 	s := serve(t, map[string]string{"desk/spec.yaml": desk})
 	b := open(t, s, 1280, 900)
 	b.visit(s.url("/"))
-	for range 2 {
-		b.click(`a[href="/agents"]`)
-		b.click(`a[href="/agents/desk"]`)
-		b.write(`textarea[name=question]`, "What is 2 + 2?")
-		b.click(`.start button`)
-		b.await(`!!document.querySelector("button[value=approve]")`)
-		b.shoot("waiting")
-		b.click(`button[value=approve]`)
-		b.await(`document.querySelector(".verdict strong")?.textContent === "completed"`)
-		if answer := eval[string](b, `document.querySelector(".answer").textContent`); !strings.Contains(answer, "The sum is 4.") {
-			t.Error(answer)
-		}
+	b.click(`a[href="/agents"]`)
+	b.click(`a[href="/agents/desk"]`)
+	b.write(`textarea[name=question]`, "What is 2 + 2?")
+	b.click(`.start button`)
+	b.await(`!!document.querySelector("button[value=approve]")`)
+	b.shoot("waiting")
+	b.click(`button[value=approve]`)
+	b.await(`document.querySelector(".verdict strong")?.textContent === "completed"`)
+	if answer := eval[string](b, `document.querySelector(".answer").textContent`); !strings.Contains(answer, "The sum is 4.") {
+		t.Error(answer)
 	}
 	b.shoot("completed")
-	b.click(`nav a[href="/"]`)
-	b.shoot("runs")
-	b.click(`tr:nth-child(1) input`)
-	b.click(`tr:nth-child(2) input`)
-	b.clicks++
-	b.do(chromedp.Click(chromedp.CSS(`form[action="/diff"] button`), chromedp.NodeVisible))
+	b.click(`a[href$="/fork"]`)
+	b.shoot("fork")
+	b.do(chromedp.SetValue(chromedp.CSS(`select[name=at]`), "reflect.1/model"))
+	b.write(`textarea[name=set]`, "limits.max_steps=7")
+	b.click(`.start button`)
+	b.await(`location.pathname.startsWith("/runs/r-") && document.querySelector(".verdict strong")?.textContent === "completed" && !!document.querySelector('a[href*="/diff/"]')`)
+	b.click(`a[href*="/diff/"]`)
 	b.await(`document.querySelector("h1").textContent === "Compare runs"`)
+	b.shoot("diff")
+	b.click(`nav a[href="/"]`)
+	b.await(`document.querySelectorAll(".rows tbody tr").length === 2`)
+	b.shoot("runs")
 	t.Logf("%d clicks", b.clicks)
 	if b.clicks > 12 {
 		t.Errorf("%d clicks", b.clicks)

@@ -68,7 +68,7 @@ func (c *Client) Resume(ctx context.Context, run string, set []string, keepSpec 
 	if err := c.CheckRun(auth.Run, run); err != nil {
 		return err
 	}
-	if err := c.CheckSet(run, set); err != nil {
+	if err := c.checkSetOf(run, set); err != nil {
 		return err
 	}
 	return c.Manager.Resume(ctx, run, set, keepSpec, c.Actor())

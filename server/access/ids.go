@@ -11,9 +11,9 @@ import (
 	"github.com/pexctl/pex/server/problem"
 )
 
-// NewID returns the id of a new run, from the body or the idempotency key of a request. of is
+// newID returns the id of a new run, from the body or the idempotency key of a request. of is
 // what the key belongs to, within the tenant.
-func (c *Client) NewID(id, key, of string) (string, error) {
+func (c *Client) newID(id, key, of string) (string, error) {
 	if bad := forbiddenID(id); bad != nil {
 		return "", bad
 	}

@@ -29,8 +29,8 @@ func checkSet(set, allowed []string) *problem.Problem {
 	return nil
 }
 
-// CheckSet returns an error if the client may not set overrides for a run that exists.
-func (c *Client) CheckSet(run string, set []string) error {
+// checkSetOf returns an error if the client may not set overrides for a run that exists.
+func (c *Client) checkSetOf(run string, set []string) error {
 	allowed, err := c.allowedSet(run)
 	if err != nil {
 		return err

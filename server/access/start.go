@@ -54,7 +54,7 @@ func (c *Client) Prepare(ctx context.Context, a *agents.Agent, r NewRun) (*Start
 	if bad := invalidLabel(r.Labels); bad != nil {
 		return nil, bad
 	}
-	id, err := c.NewID(r.RunID, r.Key, a.Name)
+	id, err := c.newID(r.RunID, r.Key, a.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (c *Client) Prepare(ctx context.Context, a *agents.Agent, r NewRun) (*Start
 		options: manager.StartOptions{Busy: manager.OnBusy(a.OnBusy), NewID: r.RunID == "" && r.Key == "", Unwatched: r.Unwatched},
 		request: agents.Request{
 			RunID: id, Question: r.Question, Parameters: r.Parameters, MemoryID: r.MemoryID, ExecutorMemoryID: r.ExecutorMemoryID,
-			Earlier: r.Earlier, EarlierOnly: r.EarlierOnly, Set: r.Set, Files: r.Files, Labels: r.Labels, By: c.Actor(), Digest: RequestDigest(a.Name, r.Body), Tenant: c.Owner, Home: c.Home,
+			Earlier: r.Earlier, EarlierOnly: r.EarlierOnly, Set: r.Set, Files: r.Files, Labels: r.Labels, By: c.Actor(), Digest: requestDigest(a.Name, r.Body), Tenant: c.Owner, Home: c.Home,
 		},
 	}, nil
 }
@@ -77,7 +77,7 @@ func (c *Client) Prepare(ctx context.Context, a *agents.Agent, r NewRun) (*Start
 // even if the agent has changed and would reject the request.
 func (s *Start) Run(ctx context.Context) (existed bool, err error) {
 	existed, err = s.run(ctx)
-	return existed, StartError(err, s.key)
+	return existed, startError(err, s.key)
 }
 
 func (s *Start) run(ctx context.Context) (existed bool, err error) {
@@ -97,9 +97,9 @@ func (s *Start) run(ctx context.Context) (existed bool, err error) {
 	return c.Manager.StartWith(ctx, prepared, s.options)
 }
 
-// RequestDigest identifies the content of a request, whatever the order of its keys. of is
+// requestDigest identifies the content of a request, whatever the order of its keys. of is
 // what the request is for.
-func RequestDigest(of string, body []byte) string {
+func requestDigest(of string, body []byte) string {
 	canonical := jsonvalue.Encode(jsonvalue.Decode(body))
 	sum := sha256.Sum256([]byte(of + "\x00" + string(canonical)))
 	return hex.EncodeToString(sum[:16])
@@ -118,8 +118,8 @@ func invalidLabel(labels map[string]string) *problem.Problem {
 	return p
 }
 
-// StartError returns the error of a run that was not started; nil = it was.
-func StartError(err error, key string) error {
+// startError returns the error of a run that was not started; nil = it was.
+func startError(err error, key string) error {
 	e, ok := errors.AsType[*manager.MismatchError](err)
 	switch {
 	case !ok:

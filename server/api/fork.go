@@ -4,11 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/server/access"
-	"github.com/pexctl/pex/server/auth"
 )
 
 const forkText = `Starts a run that replays another one up to a call and continues live from there. It does not change the
@@ -40,42 +38,15 @@ func (s *server) forkRun(ctx context.Context, in *forkRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.CheckRun(auth.Run, in.Run); err != nil {
-		return nil, err
-	}
 	var f Fork
 	if in.Body != nil {
 		f = *in.Body
 	}
-	if err := c.CheckSet(in.Run, f.Set); err != nil {
+	id, existed, err := c.Fork(ctx, in.Run, access.Fork{
+		RunID: f.RunID, Key: in.Key, At: f.At, Live: f.OnDrift == runs.DriftLive, Set: f.Set, Body: jsonvalue.Encode(f),
+	})
+	if err != nil {
 		return nil, err
 	}
-	request := access.RequestDigest("fork of "+in.Run, jsonvalue.Encode(f))
-	if f.RunID, err = c.NewID(f.RunID, in.Key, "fork of "+in.Run); err != nil {
-		return nil, err
-	}
-	existed, err := s.fork(ctx, c, in.Run, f, request)
-	if err != nil {
-		return nil, access.StartError(err, in.Key)
-	}
-	return replyStarted(ctx, c, f.RunID, existed)
-}
-
-// fork starts a fork, unless an earlier request with the same content did. Nothing
-// is then prepared again.
-func (s *server) fork(ctx context.Context, c *access.Client, parent string, f Fork, request string) (existed bool, err error) {
-	if existed, err = c.Manager.Existing(engine.Input{RunID: f.RunID, Request: request}); existed || err != nil {
-		return existed, err
-	}
-	fork := s.Agents.Fork(f.RunID, f.At, f.Set)
-	if f.OnDrift == runs.DriftLive {
-		fork.OnDrift = runs.DriftLive
-	}
-	n, err := c.Runs.PrepareFork(ctx, parent, fork)
-	if err != nil {
-		return false, err
-	}
-	by := c.Actor().Identity()
-	n.Input.By, n.Input.Request = &by, request
-	return c.Manager.Start(ctx, n, "")
+	return replyStarted(ctx, c, id, existed)
 }

@@ -30,6 +30,7 @@ type runData struct {
 	Live      bool // its events should be watched
 	Ended     bool
 	MayRun    bool
+	Parent    string // the run that it replays; "" = none
 	Draft     string // of a message that could not be sent
 }
 
@@ -64,17 +65,23 @@ func (u *UI) showRun(ctx context.Context, c *access.Client, r *http.Request) (*p
 	return u.runPage(ctx, c, r.PathValue("run"))
 }
 
-// runPage returns the page of a run.
-func (u *UI) runPage(ctx context.Context, c *access.Client, id string) (*page, error) {
+// view returns a run and its view.
+func (u *UI) view(ctx context.Context, c *access.Client, id string) (*runs.Run, *runview.View, error) {
 	run, err := c.Read(id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var hidden *secret.Values
 	if u.o.Secrets != nil {
 		hidden = u.o.Secrets(run)
 	}
 	view, err := runpage.View(ctx, run, hidden)
+	return run, view, err
+}
+
+// runPage returns the page of a run.
+func (u *UI) runPage(ctx context.Context, c *access.Client, id string) (*page, error) {
+	run, view, err := u.view(ctx, c, id)
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +91,9 @@ func (u *UI) runPage(ctx context.Context, c *access.Client, id string) (*page, e
 	data := &runData{
 		ID: id, Agent: u.o.Access.AgentOf(of), Memory: run.Start.Input.MemoryID, Status: view.Status,
 		Live: status == runs.Running || status == manager.Queued || status == manager.Suspended, Ended: hasEnded(status), MayRun: c.CanFor(auth.Run, of),
+	}
+	if from := run.Start.Input.From; from != nil {
+		data.Parent = from.Run
 	}
 	open, err := c.Questions(ctx)
 	if err != nil {

@@ -39,6 +39,8 @@ func New(o Options) *UI {
 	u.get("/runs", u.listRuns)
 	u.get("/runs/{run}", u.showRun)
 	u.get("/runs/{run}/diff/{other}", u.diffRuns)
+	u.get("/runs/{run}/fork", u.showFork)
+	u.post("/runs/{run}/fork", u.fork)
 	u.get("/inbox", u.inbox)
 	u.get("/agents", u.listAgents)
 	u.get("/agents/{agent}", u.showAgent)

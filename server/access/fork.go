@@ -1,0 +1,53 @@
+package access
+
+import (
+	"context"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/server/auth"
+)
+
+// Fork is a request for a run that replays another one up to a call.
+type Fork struct {
+	RunID string // "" = derived from Key, or a new one
+	Key   string // see NewRun
+	At    string // path of the first live call; see runs.Fork
+	Live  bool   // continue live from a call that differs from the recorded one
+	Set   []string
+	Body  []byte // see NewRun
+}
+
+// Fork starts a fork of a run, unless an earlier request with the same content did. Nothing is
+// then prepared again.
+func (c *Client) Fork(ctx context.Context, parent string, f Fork) (id string, existed bool, err error) {
+	if err := c.CheckRun(auth.Run, parent); err != nil {
+		return "", false, err
+	}
+	if err := c.checkSetOf(parent, f.Set); err != nil {
+		return "", false, err
+	}
+	what := "fork of " + parent
+	if f.RunID, err = c.newID(f.RunID, f.Key, what); err != nil {
+		return "", false, err
+	}
+	existed, err = c.fork(ctx, parent, f, requestDigest(what, f.Body))
+	return f.RunID, existed, startError(err, f.Key)
+}
+
+func (c *Client) fork(ctx context.Context, parent string, f Fork, request string) (existed bool, err error) {
+	if existed, err = c.Manager.Existing(engine.Input{RunID: f.RunID, Request: request}); existed || err != nil {
+		return existed, err
+	}
+	fork := c.server.Agents.Fork(f.RunID, f.At, f.Set)
+	if f.Live {
+		fork.OnDrift = runs.DriftLive
+	}
+	n, err := c.Runs.PrepareFork(ctx, parent, fork)
+	if err != nil {
+		return false, err
+	}
+	by := c.Actor().Identity()
+	n.Input.By, n.Input.Request = &by, request
+	return c.Manager.Start(ctx, n, "")
+}
