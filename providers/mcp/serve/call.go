@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -110,7 +111,7 @@ func (s *Server) agentResult(agent string, res *engine.Result) *sdk.CallToolResu
 	s.mu.Unlock()
 	out := result(res)
 	switch {
-	case hasSchema && len(res.Output) > 0 && string(res.Output) != "null":
+	case hasSchema && isObject(res.Output):
 		out.StructuredContent = res.Output
 	case hasSchema: // without structured content, clients accept only errors
 		out.IsError = true
@@ -133,16 +134,22 @@ func result(res *engine.Result) *sdk.CallToolResult {
 func stateResult(res *engine.Result) *sdk.CallToolResult {
 	out := result(res)
 	state := runState{Run: res.RunID, Status: string(res.Status), Text: describe(res), Questions: []openQuestion{}}
-	if string(res.Output) != "null" {
+	if isObject(res.Output) {
 		state.Output = res.Output
 	}
 	for i := range res.Interrupts {
 		q := &res.Interrupts[i]
-		state.Questions = append(state.Questions, openQuestion{q.Path, string(q.Kind), q.Summary(), q.Tool, q.Args, answersTo(q.Kind)})
+		open := openQuestion{Path: q.Path, Kind: string(q.Kind), Question: q.Summary(), Tool: q.Tool, Answers: answersTo(q.Kind)}
+		if isObject(q.Args) {
+			open.Args = q.Args
+		}
+		state.Questions = append(state.Questions, open)
 	}
 	out.StructuredContent = state
 	return out
 }
+
+func isObject(v json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(v), []byte("{")) }
 
 // failure is the result of a call that did nothing.
 func failure(err error) *sdk.CallToolResult {

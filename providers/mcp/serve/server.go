@@ -81,7 +81,8 @@ func New(o Options) *Server {
 	s.mcp = sdk.NewServer(&sdk.Implementation{Name: cmp.Or(o.Name, "pexctl"), Version: cmp.Or(o.Version, "0")}, &sdk.ServerOptions{
 		Instructions: instructions, Logger: o.Log,
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }, // each client has its own agents and runs
-		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
+		// The list of prompts is empty. Some clients request it whatever the server declares.
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{}},
 	})
 	s.addRunTools()
 	s.mcp.AddResourceTemplate(&sdk.ResourceTemplate{

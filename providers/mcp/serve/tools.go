@@ -101,12 +101,12 @@ const runStateSchema = `{
 		"run_id": {"type": "string"},
 		"status": {"type": "string", "description": "queued, running, interrupted, completed, stopped, failed or cancelled"},
 		"text": {"type": "string", "description": "The answer, or what to do next."},
-		"output": {"description": "The structured answer of an agent with an output schema."},
+		"output": {"type": "object", "description": "The structured answer of an agent with an output schema."},
 		"questions": {"type": "array", "description": "The open questions.", "items": {
 			"type": "object", "required": ["path", "kind", "question", "answers"],
 			"properties": {
 				"path": {"type": "string"}, "kind": {"type": "string"}, "question": {"type": "string"}, "tool": {"type": "string"},
-				"arguments": {}, "answers": {"type": "string"}
+				"arguments": {"type": "object"}, "answers": {"type": "string"}
 			}
 		}}
 	}
