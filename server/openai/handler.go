@@ -50,7 +50,14 @@ func New(o Options) *Handler {
 		"GET /v1/models":            h.listModels,
 		"GET /v1/models/{model}":    h.getModel,
 		"POST /v1/chat/completions": h.chat,
-		"/":                         notFound,
+
+		"POST /v1/responses":                 h.createResponse,
+		"GET /v1/responses/{id}":             h.getResponse,
+		"POST /v1/responses/{id}/cancel":     h.cancelResponse,
+		"DELETE /v1/responses/{id}":          h.deleteResponse,
+		"GET /v1/responses/{id}/input_items": h.inputItems,
+
+		"/": notFound,
 	} {
 		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := endpoint(w, r); err != nil {

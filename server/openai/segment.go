@@ -23,12 +23,10 @@ type segment struct {
 	run   string
 	after int // number of the last event before it
 	// open are the questions that the request did not answer; nil = the run continues.
-	open []interrupt.Question
-	why  string // why it did not; "" = it did
-	// answered is the path of the question that the request answered; "" = none.
-	answered string
-	past     *turn.Turn    // state of a run that existed before the request; nil = it did not
-	last     []turn.Change // of past
+	open     []interrupt.Question
+	why      string     // why it did not; "" = it did
+	answered []string   // paths of the questions that the request answered
+	past     *turn.Turn // state of a run that existed before the request; nil = it did not
 }
 
 // start starts a run, or finds the one that the same request has started.
@@ -46,8 +44,8 @@ func start(ctx context.Context, c *access.Client, a *agents.Agent, n access.NewR
 
 // existing returns the whole of a run that exists.
 func existing(ctx context.Context, c *access.Client, run string) (*segment, error) {
-	t, changes, err := turn.Read(ctx, c, run)
-	return &segment{run: run, past: t, last: changes}, err
+	t, _, err := turn.Read(ctx, c, run)
+	return &segment{run: run, past: t}, err
 }
 
 // maxQuote is how many characters of a message are repeated that is not an answer.
@@ -72,17 +70,15 @@ func answer(ctx context.Context, c *access.Client, run string, open []interrupt.
 	if err != nil && !errors.As(err, new(*manager.DecidedError)) { // by another client
 		return nil, err
 	}
-	s.answered = answers[0].Path
+	s.answered = []string{answers[0].Path}
 	return s, nil
 }
 
-// state returns the state of the run after the answer of the request, whose question the
+// state returns the state of the run after the answers of the request, whose questions the
 // events do not close at once.
 func (s *segment) state(t *turn.Turn) *turn.Turn {
 	state := *t
-	if s.answered != "" {
-		state.Open = slices.DeleteFunc(slices.Clone(t.Open), func(q interrupt.Question) bool { return q.Path == s.answered })
-	}
+	state.Open = slices.DeleteFunc(slices.Clone(t.Open), func(q interrupt.Question) bool { return slices.Contains(s.answered, q.Path) })
 	return &state
 }
 

@@ -48,7 +48,8 @@ func (w *world) post(client, path, body string, headers ...string) (int, string)
 }
 
 var (
-	runID  = regexp.MustCompile(`\b(r-\d{8}-\d{6}-[0-9a-f]{8}|k-[a-z2-7]{26})\b`)
+	runID  = regexp.MustCompile(`r-\d{8}-\d{6}-[0-9a-f]{8}|k-[a-z2-7]{26}`)
+	newID  = regexp.MustCompile(`\b[0-9a-f]{32}\b`) // of a conversation
 	stamps = regexp.MustCompile(`("(?:created|created_at|completed_at)":)\d+`)
 )
 
@@ -98,7 +99,7 @@ func (w *world) normal(s string) string {
 		w.runs = append(w.runs, id)
 		return fmt.Sprintf("RUN%d", len(w.runs))
 	})
-	return stamps.ReplaceAllString(s, "${1}0")
+	return stamps.ReplaceAllString(newID.ReplaceAllString(s, "NEW"), "${1}0")
 }
 
 // Each file of testdata/wire has the requests of clients and the responses.

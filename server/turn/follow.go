@@ -71,19 +71,27 @@ func follow(items iter.Seq[feed.Item], after *int, yield func(*Turn, Change) boo
 
 // Read returns the state of a run, and its changes so far.
 func Read(ctx context.Context, c *access.Client, run string) (*Turn, []Change, error) {
+	var changes []Change
+	t, err := Replay(ctx, c, run, func(_ *Turn, c Change) { changes = append(changes, c) })
+	return t, changes, err
+}
+
+// Replay calls show with the changes of a run so far, each with the state that includes it,
+// and returns the state of the run.
+func Replay(ctx context.Context, c *access.Client, run string, show func(*Turn, Change)) (*Turn, error) {
 	r, err := c.Read(run)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	f := fold{turn: &Turn{}}
+	f := fold{turn: &Turn{}, show: show}
 	r.Watch(ctx, nil, &f)
-	return f.turn, f.changes, ctx.Err()
+	return f.turn, ctx.Err()
 }
 
 // fold is a sink that applies all events of a run.
 type fold struct {
-	turn    *Turn
-	changes []Change
+	turn *Turn
+	show func(*Turn, Change)
 }
 
 var _ interface {
@@ -97,7 +105,7 @@ func (f *fold) Send(ev engine.Event) {
 		return
 	}
 	if c, ok := f.turn.Apply(&ev); ok {
-		f.changes = append(f.changes, c)
+		f.show(f.turn, c)
 	}
 }
 
