@@ -204,7 +204,7 @@ func TestSigningIn(t *testing.T) {
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	res := p.serve(r)
 	cookie := res.Header().Get("Set-Cookie")
-	if res.Code != http.StatusSeeOther || !strings.Contains(cookie, "pex_token=secret") || !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Strict") {
+	if res.Code != http.StatusSeeOther || !strings.Contains(cookie, "pex_token=secret") || !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Lax") {
 		t.Errorf("%d %s", res.Code, cookie)
 	}
 	r = httptest.NewRequest(http.MethodPost, "/login", strings.NewReader("token=secret"))

@@ -37,10 +37,17 @@ func (g *Guard) isForeign(r *http.Request) bool {
 	}
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "cross-site", "same-site": // GET and HEAD too
-		return true
+		return !g.isLinkToPage(r)
 	default:
 		return g.crossSite.Check(r) != nil
 	}
+}
+
+// isLinkToPage reports whether a user followed a link to a page, which has no effects and which
+// the other site cannot read or frame.
+func (g *Guard) isLinkToPage(r *http.Request) bool {
+	return g.o.Page != nil && g.o.Page(r) && r.Method == http.MethodGet &&
+		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 // isLocalHost reports whether a Host header names a loopback address or an accepted host.

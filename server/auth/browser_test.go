@@ -1,6 +1,10 @@
 package auth_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -76,6 +80,79 @@ func TestRequestsOfOtherSites(t *testing.T) {
 		}
 		if policy := w.Header().Get("Cross-Origin-Resource-Policy"); policy != "same-origin" {
 			t.Errorf("%q: Cross-Origin-Resource-Policy: %s", tt.headers, policy)
+		}
+	}
+}
+
+// A link of another site leads to a page. Nothing else of it reaches the server.
+func TestLinksToPages(t *testing.T) {
+	page := func(r *http.Request) bool { return r.URL.Path == "/inbox" }
+	for _, tt := range []struct {
+		method, path string
+		headers      []string
+		status       int
+	}{
+		{"GET", "/inbox", []string{"Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"}, 200},
+		{"GET", "/v1/runs", []string{"Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"}, 403},
+		{"GET", "/inbox", []string{"Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "iframe"}, 403},
+		{"GET", "/inbox", []string{"Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image"}, 403},
+		{"POST", "/inbox", []string{"Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"}, 403},
+	} {
+		r := request(tt.method, "http://localhost:8484"+tt.path, append(tt.headers, "Sec-Fetch-Site", "cross-site")...)
+		if w, _ := respond(t, auth.Options{Page: page}, r); w.Code != tt.status {
+			t.Errorf("%s %s %q: %d, want %d", tt.method, tt.path, tt.headers, w.Code, tt.status)
+		}
+	}
+}
+
+// The token in the cookie counts only for requests of our own pages.
+func TestTheTokenOfACookie(t *testing.T) {
+	const secret = "pex_0123456789abcdefghijklmnopqrstuvwxyz"
+	sum := sha256.Sum256([]byte(secret))
+	tokens, err := auth.NewTokens([]auth.Token{{Name: "ann", SHA256: hex.EncodeToString(sum[:]), Roles: []string{auth.View}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := auth.Options{Tokens: tokens}
+	for _, tt := range []struct {
+		method, path string
+		headers      []string
+		status       int
+	}{
+		{"GET", "/inbox", []string{"Sec-Fetch-Site", "same-origin"}, 200},
+		{"GET", "/inbox", []string{"Sec-Fetch-Site", "none"}, 200},
+		{"POST", "/inbox", []string{"Sec-Fetch-Site", "same-origin"}, 200},
+		{"POST", "/inbox", []string{"Sec-Fetch-Site", "cross-site"}, 401},
+		{"POST", "/inbox", []string{"Origin", "https://evil.example"}, 401},
+		{"GET", "/v1/runs", []string{"Sec-Fetch-Site", "same-site"}, 401},
+		{"GET", "/inbox", []string{"Authorization", "Bearer x"}, 401}, // the header counts
+	} {
+		r := request(tt.method, "http://localhost:8484"+tt.path, tt.headers...)
+		r.AddCookie(&http.Cookie{Name: auth.Cookie, Value: secret})
+		if w, _ := respond(t, o, r); w.Code != tt.status {
+			t.Errorf("%s %s %q: %d, want %d", tt.method, tt.path, tt.headers, w.Code, tt.status)
+		}
+	}
+}
+
+func TestPublicRequestsHaveNoIdentity(t *testing.T) {
+	tokens, err := auth.NewTokens(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := auth.New(auth.Options{Tokens: tokens, Public: func(r *http.Request) bool { return r.URL.Path == "/login" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := g.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if id, ok := auth.FromContext(r.Context()); ok {
+			t.Error(id)
+		}
+	}))
+	for path, status := range map[string]int{"/login": 200, "/": 401} {
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, request("POST", path)); w.Code != status {
+			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
 }

@@ -27,7 +27,9 @@ type Options struct {
 	// Metadata returns the address of the metadata (RFC 9728) from which the client of a request
 	// learns the issuer; "" = there is none. It may be nil.
 	Metadata func(*http.Request) string
-	Log      *slog.Logger // why tokens are rejected, at level debug; nil = no log
+	// Page reports whether a request is for a page, to which links of other sites may lead; nil = none.
+	Page func(*http.Request) bool
+	Log  *slog.Logger // why tokens are rejected, at level debug; nil = no log
 }
 
 // credentials are what a Guard accepts.
@@ -178,7 +180,7 @@ func (g *Guard) knowsTenant(name string) bool {
 }
 
 // Cookie is the name of the cookie with the token of a browser that signed in. It must be
-// HttpOnly and SameSite=Strict.
+// HttpOnly, and SameSite=Lax or Strict.
 const Cookie = "pex_token"
 
 // token returns the token of a request, or "". That of the cookie counts only for requests of

@@ -33,5 +33,5 @@ func (u *UI) signOut(w http.ResponseWriter, r *http.Request) {
 }
 
 func (u *UI) cookie(token string, maxAge int) *http.Cookie {
-	return &http.Cookie{Name: auth.Cookie, Value: token, Path: "/", MaxAge: maxAge, HttpOnly: true, Secure: u.o.Secure, SameSite: http.SameSiteStrictMode}
+	return &http.Cookie{Name: auth.Cookie, Value: token, Path: "/", MaxAge: maxAge, HttpOnly: true, Secure: u.o.Secure, SameSite: http.SameSiteLaxMode}
 }

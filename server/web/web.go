@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/secret"
@@ -70,6 +72,13 @@ func (*UI) Paths() []string {
 // IsPublic reports whether a request needs no identity.
 func IsPublic(r *http.Request) bool {
 	return r.URL.Path == "/login" || isStatic(r.URL.Path)
+}
+
+// IsPage reports whether a request is for a page, and not for its files.
+func IsPage(r *http.Request) bool {
+	return slices.ContainsFunc((*UI)(nil).Paths(), func(p string) bool {
+		return r.URL.Path == p || len(p) > 1 && p != staticPath && strings.HasSuffix(p, "/") && strings.HasPrefix(r.URL.Path, p)
+	})
 }
 
 // Form is how the pages show problems.

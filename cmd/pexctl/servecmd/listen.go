@@ -29,6 +29,7 @@ import (
 	"github.com/pexctl/pex/server/feed"
 	"github.com/pexctl/pex/server/mcp"
 	"github.com/pexctl/pex/server/problem"
+	"github.com/pexctl/pex/server/web"
 )
 
 // run serves requests until a signal stops the command, and then suspends the runs.
@@ -134,7 +135,7 @@ func (d *daemon) newGuard(c *ui.Call) (*auth.Guard, error) {
 	host, _, _ := net.SplitHostPort(config.Listen) // was validated
 	d.guard, err = auth.New(auth.Options{
 		Tokens: tokens, OIDC: issuer, Log: d.log, DefaultTenant: config.Tenants.Default, Tenants: config.Tenants.Known, TenantHeader: config.Tenants.Header,
-		Hosts: []string{host}, AnyHost: c.Bool("insecure"), Origins: config.Origins, Public: isPublic, Metadata: mcp.MetadataURL,
+		Hosts: []string{host}, AnyHost: c.Bool("insecure"), Origins: config.Origins, Public: isPublic, Page: web.IsPage, Metadata: mcp.MetadataURL,
 	})
 	if err != nil {
 		return nil, failure.Usagef("%w", err)
