@@ -30,8 +30,8 @@ func TestServerHasItsDefaults(t *testing.T) {
 	}
 	want := &serverspec.Config{
 		Listen: "127.0.0.1:8484", Tenants: serverspec.Tenants{Default: "shared", Known: []string{"shared"}},
-		Limits: serverspec.Limits{ConcurrentRuns: 64, QueuedRuns: 1000, Body: 1 << 20, Upload: 32 << 20, Header: 32 << 10, Watchers: 2000, Connections: 4096},
-		OpenAI: serverspec.OpenAI{Progress: "reasoning"}, ParkAfter: 30 * time.Second, Grace: 10 * time.Second,
+		Limits:  serverspec.Limits{ConcurrentRuns: 64, QueuedRuns: 1000, Body: 1 << 20, Upload: 32 << 20, Header: 32 << 10, Watchers: 2000, Connections: 4096},
+		MCPWait: 45 * time.Second, OpenAI: serverspec.OpenAI{Progress: "reasoning"}, ParkAfter: 30 * time.Second, Grace: 10 * time.Second,
 	}
 	places := cmpopts.IgnoreFields(serverspec.Config{}, "File", "Dir", "Root", "Files", "ListenAt", "Position")
 	if d := cmp.Diff(want, got, places); d != "" {
@@ -50,6 +50,7 @@ auth: {tokens: {file: tokens.yaml}}
 tenants: {default: main, known: [main, acme], header: X-Tenant-Id}
 limits: {concurrent_runs: 4, queued_runs: 0, body: 64KiB, header: 1KiB, watchers: 3, connections: 7, per_tenant: {concurrent_runs: 2, runs_per_minute: 60, watchers: 2, cost_per_day: 2.5, keep_runs: 720h}}
 cors: {origins: [https://chat.example.com, "http://localhost:3000"]}
+mcp: {wait: 2m}
 openai: {progress: text, trust_user_headers: true}
 tls: {cert: ../tls/cert.pem, key: ../tls/key.pem}
 notify:
@@ -87,6 +88,7 @@ grace: 1m
 		Limits:    serverspec.Limits{ConcurrentRuns: 4, Body: 64 << 10, Upload: 32 << 20, Header: 1 << 10, Watchers: 3, Connections: 7, PerTenant: serverspec.PerTenant{ConcurrentRuns: 2, RunsPerMinute: 60, Watchers: 2, CostPerDay: 2.5, KeepRuns: 720 * time.Hour}},
 		Origins:   []string{"https://chat.example.com", "http://localhost:3000"},
 		TLS:       &serverspec.TLS{Cert: in("tls/cert.pem"), Key: in("tls/key.pem")},
+		MCPWait:   2 * time.Minute,
 		OpenAI:    serverspec.OpenAI{Progress: "text", TrustUserHeaders: true},
 		ParkAfter: 0, Grace: time.Minute,
 		Webhooks: []serverspec.Webhook{

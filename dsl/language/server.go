@@ -23,6 +23,7 @@ type ServerKeys struct {
 	Limits     ServerLimits  `yaml:"limits" doc:"The limits of the server."`
 	CORS       CORSKeys      `yaml:"cors" doc:"Which web pages may call the API from a browser."`
 	TLS        *TLSKeys      `yaml:"tls" doc:"Serves HTTPS. The files are read again when they change."`
+	MCP        MCPKeys       `yaml:"mcp" doc:"How MCP hosts reach agents, at /mcp."`
 	OpenAI     OpenAIKeys    `yaml:"openai" doc:"How OpenAI clients reach agents, at /openai/v1 and /v1."`
 	Notify     *syntax.Node  `yaml:"notify" doc:"Webhooks, by name: receivers of events of the runs that this server executes."`
 	ParkAfter  time.Duration `yaml:"park_after" min:"0s" doc:"How long a run that waits for an answer stays in memory. An answer that comes later resumes the run from disk."`
@@ -34,7 +35,7 @@ func DefaultServer() ServerKeys {
 	return ServerKeys{
 		Listen: "127.0.0.1:8484", Tenants: TenantKeys{Default: "shared"},
 		Limits: ServerLimits{ConcurrentRuns: 64, QueuedRuns: 1000, Body: 1 << 20, Upload: 32 << 20, Header: 32 << 10, Watchers: 2000, Connections: 4096},
-		OpenAI: OpenAIKeys{Progress: "reasoning"}, ParkAfter: 30 * time.Second, Grace: 10 * time.Second,
+		MCP:    MCPKeys{Wait: 45 * time.Second}, OpenAI: OpenAIKeys{Progress: "reasoning"}, ParkAfter: 30 * time.Second, Grace: 10 * time.Second,
 	}
 }
 
@@ -153,6 +154,11 @@ var IdentityName = text.Regexp(`^[a-z0-9][a-z0-9_-]*$`)
 // ClientName matches the name of a token: a word or an email address.
 var ClientName = text.Regexp(`^[A-Za-z0-9][A-Za-z0-9_.+@-]*$`)
 
+// MCPKeys is the section mcp of a Server.
+type MCPKeys struct {
+	Wait time.Duration `yaml:"wait" min:"1s" doc:"How long a call waits for its run. Then it returns the id of the run, which continues. Many hosts give up on a call after 60 seconds."`
+}
+
 // OpenAIKeys is the section openai of a Server.
 type OpenAIKeys struct {
 	Progress         string `yaml:"progress" enum:"reasoning|text|none" doc:"How a chat completion shows the progress of its run: as reasoning_content, which chat UIs fold away, as text before the answer, or not at all."`
@@ -228,6 +234,7 @@ var ServerSections = sync.OnceValue(func() []Section {
 		{"auth", config.KeysOf(AuthKeys{})},
 		{"auth.oidc", config.KeysOf(OIDCKeys{})},
 		{"cors", config.KeysOf(CORSKeys{})},
+		{"mcp", config.KeysOf(MCPKeys{})},
 		{"openai", config.KeysOf(OpenAIKeys{})},
 		{"tls", config.KeysOf(TLSKeys{})},
 		{"metadata", config.KeysOf(ServerMeta{})},
@@ -243,7 +250,7 @@ func serverOrder() format.Order {
 	limits.Below = map[string]format.Order{"per_tenant": ofStruct(PerTenantLimits{})}
 	order.Below = map[string]format.Order{
 		"metadata": ofStruct(ServerMeta{}), "agents": {Below: map[string]format.Order{"*": agent}}, "auth": auth,
-		"tenants": ofStruct(TenantKeys{}), "limits": limits, "cors": ofStruct(CORSKeys{}), "tls": ofStruct(TLSKeys{}), "openai": ofStruct(OpenAIKeys{}),
+		"tenants": ofStruct(TenantKeys{}), "limits": limits, "cors": ofStruct(CORSKeys{}), "tls": ofStruct(TLSKeys{}), "mcp": ofStruct(MCPKeys{}), "openai": ofStruct(OpenAIKeys{}),
 		"notify": {Below: map[string]format.Order{"*": ofStruct(WebhookKeys{})}},
 	}
 	return order

@@ -67,7 +67,7 @@ func (b *compiler) compile() {
 	b.explainShapes(before)
 	b.config.Name, b.config.Description = b.keys.Metadata.Name, b.keys.Metadata.Description
 	b.config.ParkAfter, b.config.Grace = b.keys.ParkAfter, b.keys.Grace
-	b.config.OpenAI = OpenAI(b.keys.OpenAI)
+	b.config.MCPWait, b.config.OpenAI = b.keys.MCP.Wait, OpenAI(b.keys.OpenAI)
 	b.agents()
 	b.tenants()
 	b.auth()
@@ -84,6 +84,7 @@ var shapes = map[string]string{
 	"auth.oidc":   "write oidc: {issuer: https://id.example.com, audience: NAME}",
 	"auth.tokens": "move them to a file of kind: Tokens, and write tokens: {file: tokens.yaml}",
 	"cors":        "write cors: {origins: [https://chat.example.com]}",
+	"mcp":         "write mcp: {wait: 45s}",
 	"openai":      "write openai: {progress: reasoning}",
 	"tenants":     "write tenants: {known: [NAME, ...]}",
 	"tls":         "write tls: {cert: cert.pem, key: key.pem}",

@@ -20,8 +20,9 @@ type Config struct {
 	Auth            *Auth   // nil without authentication
 	Tenants         Tenants
 	Limits          Limits
-	Origins         []string // of CORS
-	TLS             *TLS     // nil for plain HTTP
+	Origins         []string      // of CORS
+	TLS             *TLS          // nil for plain HTTP
+	MCPWait         time.Duration // how long a call of MCP waits for its run
 	OpenAI          OpenAI
 	Webhooks        []Webhook // in the order of the file
 	ParkAfter       time.Duration

@@ -33,7 +33,7 @@ func MCPCommand(env *ui.Env) *cli.Command {
 			),
 			Flags: slices.Concat(
 				[]cli.Flag{
-					&cli.DurationFlag{Name: "wait", Usage: "Let a call wait for its run for `DURATION` before it returns the id of the run", Value: mcpserve.DefaultWait},
+					&cli.DurationFlag{Name: "wait", Usage: "Let a call wait for its run for `DURATION` before it returns the id of the run (default: mcp.wait of the server file, or 45s)"},
 					project.SetFlag("server file, or of each spec if there is none"),
 					&cli.StringFlag{Name: "log", Usage: "Log as `FORMAT` to stderr: text or json", Value: "text"},
 					&cli.StringFlag{Name: "log-level", Usage: "Log from `LEVEL` on: debug (also the protocol), info, warn or error", Value: "warn"},
@@ -48,13 +48,15 @@ func MCPCommand(env *ui.Env) *cli.Command {
 
 // serveMCP serves the client on stdin and stdout.
 func serveMCP(c *ui.Call) error {
-	wait, err := waitOf(c.Duration("wait"))
-	if err != nil {
-		return err
-	}
 	s, err := readSetup(c)
 	if err != nil {
 		return err
+	}
+	if c.IsSet("wait") {
+		s.config.MCPWait = c.Duration("wait")
+	}
+	if s.config.MCPWait < time.Second {
+		return failure.Usagef("invalid value %v for --wait; use at least 1s", s.config.MCPWait)
 	}
 	d, err := newDaemon(c, s)
 	if err != nil {
@@ -64,7 +66,7 @@ func serveMCP(c *ui.Call) error {
 	ctx, end := ui.OnTermination(c.Context, func() { d.log.Info("shutting down; a second signal stops at once") })
 	defer end()
 	streams := d.streams()
-	tools := d.newMCP(d.access(streams), wait)
+	tools := d.newMCP(d.access(streams))
 	working, stop := context.WithCancel(ctx)
 	go d.work(working, func() {})
 	err = tools.ServeIO(auth.NewContext(ctx, d.localClient()), c.Stdin, ui.Verbatim(c.Stdout))
@@ -83,14 +85,6 @@ func serveMCP(c *ui.Call) error {
 	return nil
 }
 
-// waitOf checks how long calls wait.
-func waitOf(wait time.Duration) (time.Duration, error) {
-	if wait < time.Second {
-		return 0, failure.Usagef("invalid value %v for --wait; use at least 1s", wait)
-	}
-	return wait, nil
-}
-
 // localClient is the client of a command that a host has started: it may do everything with
 // the runs of the home. Its user is not known: it cannot approve what a rule restricts to
 // known people.
@@ -99,16 +93,16 @@ func (d *daemon) localClient() auth.Identity {
 }
 
 // newMCP returns the server of the Model Context Protocol.
-func (d *daemon) newMCP(clients *access.Server, wait time.Duration) *mcpserve.Server {
+func (d *daemon) newMCP(clients *access.Server) *mcpserve.Server {
 	backend := mcp.New(clients)
 	return mcpserve.New(mcpserve.Options{
-		Agents: backend, Runs: backend, Name: d.setup.config.Name, Version: version.String(), Wait: wait, User: mcp.User, Log: d.log,
+		Agents: backend, Runs: backend, Name: d.setup.config.Name, Version: version.String(), Wait: d.setup.config.MCPWait, User: mcp.User, Log: d.log,
 	})
 }
 
 // mcpRoutes returns the paths of the Model Context Protocol.
 func (d *daemon) mcpRoutes(clients *access.Server) []server.Route {
-	handler := d.newMCP(clients, mcpserve.DefaultWait).Handler()
+	handler := d.newMCP(clients).Handler()
 	return []server.Route{
 		{Paths: []string{mcp.Path}, Handler: mcp.Limit(clients, int64(d.setup.config.Limits.Body), handler), Form: mcp.Form()},
 		{Paths: mcp.MetadataPaths(), Handler: mcp.Metadata(d.guard.Issuer)},

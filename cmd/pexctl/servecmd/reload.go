@@ -83,6 +83,7 @@ func needRestart(before, after *serverspec.Config) (changed []string) {
 		{"limits", before.Limits, after.Limits},
 		{"cors", before.Origins, after.Origins},
 		{"tls", before.TLS, after.TLS},
+		{"mcp", before.MCPWait, after.MCPWait},
 		{"openai", before.OpenAI, after.OpenAI},
 		{"park_after", before.ParkAfter, after.ParkAfter},
 		{"grace", before.Grace, after.Grace},

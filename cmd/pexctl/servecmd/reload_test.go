@@ -26,6 +26,7 @@ func TestReloadsRejectChangesThatNeedARestart(t *testing.T) {
 		{"", "limits: {per_tenant: {runs_per_minute: 3}}\n", "limits"},
 		{"cors: {origins: [https://chat.example]}\n", "", "cors"},
 		{"tls: {cert: tokens.yaml, key: tokens.yaml}\n", "", "tls"},
+		{"", "mcp: {wait: 1s}\n", "mcp"},
 		{"", "park_after: 1s\ngrace: 1s\n", "park_after, grace"},
 	} {
 		d := loadedDaemon(t, tt.before)
