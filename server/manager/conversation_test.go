@@ -103,5 +103,16 @@ func TestTheWaitingRunOfAConversation(t *testing.T) {
 				t.Errorf("%s: %v: %q %v %v", name, of, run, open, err)
 			}
 		}
+		if err := m.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		next := w.open(manager.Options{ParkAfter: park})
+		if _, err := next.Recover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		next.AwaitResult(t.Context(), "waits")
+		if run, _, err := next.WaitingIn(t.Context(), "desk", "chat"); run != "waits" || err != nil {
+			t.Errorf("%s, after a restart: %q %v", name, run, err)
+		}
 	}
 }

@@ -38,6 +38,7 @@ type Manager struct {
 	closing bool
 	active  map[string]*activeRun
 	parked  parkedCache
+	waiting waitingIndex
 	sources sources
 	costs   costs
 }
@@ -101,6 +102,7 @@ func (m *Manager) register(in engine.Input, slot *Slot, unwatched bool) (*active
 
 // release ends an active run. Its watchers learn the status.
 func (m *Manager) release(a *activeRun, status stop.RunStatus) {
+	m.waiting.add(a, status)
 	m.mu.Lock()
 	delete(m.active, a.run)
 	m.mu.Unlock()

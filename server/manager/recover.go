@@ -119,55 +119,6 @@ func (m *Manager) OpenQuestions(ctx context.Context, run string) (out []OpenQues
 	return out
 }
 
-// WaitingIn returns the latest run of an agent that waits for an answer in a conversation, with
-// its open questions. The run is "" if there is none.
-func (m *Manager) WaitingIn(ctx context.Context, agent, memoryID string) (run string, open []OpenQuestion, err error) {
-	m.mu.Lock()
-	var active []string
-	for _, a := range m.active {
-		if a.memory == memoryID && a.agent == agent {
-			active = append(active, a.run)
-		}
-	}
-	m.mu.Unlock()
-	slices.Sort(active)
-	for _, run := range slices.Backward(active) {
-		open := m.OpenQuestions(ctx, run)
-		if len(open) == 0 { // it may be about to ask, or to end its session
-			open, err = m.journaledQuestions(ctx, run)
-		}
-		if len(open) > 0 || err != nil {
-			return run, open, err
-		}
-	}
-	ids, err := m.o.Runs.Unfinished()
-	if err != nil {
-		return "", nil, err
-	}
-	for _, id := range slices.Backward(ids) {
-		sum := m.o.Runs.Summary(ctx, id)
-		if sum.MemoryID != memoryID || sum.Agent != agent || sum.Interrupts == 0 {
-			continue
-		}
-		if open := m.OpenQuestions(ctx, id); len(open) > 0 {
-			return id, open, nil
-		}
-	}
-	return "", nil, nil
-}
-
-// journaledQuestions returns the open questions in the journal of a run.
-func (m *Manager) journaledQuestions(ctx context.Context, run string) (out []OpenQuestion, err error) {
-	r, err := m.o.Runs.Read(run)
-	if err != nil {
-		return nil, err
-	}
-	for _, q := range r.Show(ctx).Interrupts {
-		out = append(out, OpenQuestion{Run: run, Open: q})
-	}
-	return out, nil
-}
-
 // openQuestions returns the open questions of a run, and to which agent and spec they belong.
 func (m *Manager) openQuestions(ctx context.Context, run string) (of OpenQuestion, open []asked) {
 	of.Run = run

@@ -1,10 +1,16 @@
 package openai_test
 
 import (
+	"context"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/openai"
 )
 
@@ -47,5 +53,47 @@ func TestIdempotencyKeys(t *testing.T) {
 	}
 	if status, body := w.post("ann", "/v1/chat/completions", strings.Replace(hi, "hi", "ho", 1), "Idempotency-Key", "one"); status != 400 || !strings.Contains(body, "idempotency_mismatch") {
 		t.Error(status, body)
+	}
+}
+
+// A conversation of another tenant with the same id is another one.
+func TestConversationsBelongToTenants(t *testing.T) {
+	w := newWorld(t, openai.Options{}, time.Hour)
+	ask := `{"model": "desk", "messages": [{"role": "user", "content": "%s"}]}`
+	w.post("ann", "/v1/chat/completions", strings.Replace(ask, "%s", "add", 1), "X-Conversation-Id", "chat")
+	if status, body := w.post("eve", "/v1/chat/completions", strings.Replace(ask, "%s", "approve", 1), "X-Conversation-Id", "chat"); status != 200 || !strings.Contains(body, "May step s1 call calculator?") {
+		t.Error(status, body)
+	}
+	if n := w.Runs(); n != 1 {
+		t.Errorf("%d runs", n)
+	}
+}
+
+// leaving is a client that leaves at the first byte of the response.
+type leaving struct {
+	*httptest.ResponseRecorder
+	leave context.CancelFunc
+}
+
+func (l leaving) Write(b []byte) (int, error) {
+	l.leave()
+	return len(b), nil
+}
+
+// The run of a client that leaves goes on.
+func TestARunOutlivesItsClient(t *testing.T) {
+	w := newWorld(t, openai.Options{}, time.Hour)
+	ctx, leave := context.WithCancel(auth.NewContext(t.Context(), auth.Identity{Subject: "ann", Roles: []string{auth.Run}}))
+	defer leave()
+	body := `{"model": "adds", "stream": true, "messages": [{"role": "user", "content": "hi"}]}`
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/chat/completions", strings.NewReader(body))
+	w.handler.ServeHTTP(leaving{httptest.NewRecorder(), leave}, r)
+	found, _, err := w.Tenant("").Runs.List(t.Context(), runs.Filter{})
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	w.Tenant("").Manager.Await(t.Context(), found[0].Run)
+	if got := w.Client("ann").Status(t.Context(), found[0].Run); got != stop.RunCompleted {
+		t.Error(got)
 	}
 }

@@ -106,6 +106,7 @@ func (o *output) apply(t *turn.Turn, c turn.Change) {
 		if runError(t) == nil {
 			o.addMessage(o.id("msg", c), t.Outcome())
 		}
+	default:
 	}
 }
 
