@@ -9,8 +9,6 @@ import (
 
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/report"
-	"github.com/pexctl/pex/server/access"
-	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/problem"
 )
 
@@ -44,7 +42,7 @@ func (s *server) listEvals(ctx context.Context, in *evalsRequest) (reply, error)
 	if err != nil {
 		return nil, err
 	}
-	all, err := evals(c)
+	all, err := c.Evaluations()
 	if err != nil {
 		return nil, err
 	}
@@ -62,31 +60,9 @@ func (s *server) listEvals(ctx context.Context, in *evalsRequest) (reply, error)
 		list.Next = all[in.Limit-1].ID
 	}
 	for _, m := range all {
-		sum := batch.Summarize(c.Evals, m)
-		if sum.Problem != "" {
-			sum.Problem = "the evaluation cannot be read; pexctl store check has details"
-		}
-		list.Evals = append(list.Evals, sum)
+		list.Evals = append(list.Evals, c.SummarizeEvaluation(m))
 	}
 	return replyJSON(http.StatusOK, list)
-}
-
-// evals returns the evaluations that the client may view, latest first. One that cannot be
-// read belongs to no agent.
-func evals(c *access.Client) ([]report.Manifest, error) {
-	if c.Evals == "" {
-		return nil, nil
-	}
-	all, err := batch.List(c.Evals)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(all, func(m report.Manifest) bool {
-		if len(m.Variants) == 0 {
-			return !c.Can(auth.Admin, nil)
-		}
-		return slices.ContainsFunc(m.Variants, func(v report.VariantInfo) bool { return !c.CanFor(auth.View, access.Owner{Spec: v.Spec.Name}) })
-	}), nil
 }
 
 type evalRequest struct {
@@ -99,7 +75,7 @@ func (s *server) evalReport(ctx context.Context, id, format string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	all, err := evals(c)
+	all, err := c.Evaluations()
 	if err != nil {
 		return nil, err
 	}
