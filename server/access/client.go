@@ -34,10 +34,18 @@ func (c *Client) Can(do string, a *agents.Agent) bool {
 	return auth.Can(c.identity, do, a.Roles)
 }
 
+// Agents returns the agents that the tenant of the client has.
+func (c *Client) Agents() *agents.Set {
+	if c.Tenant.Agents != nil {
+		return c.Tenant.Agents
+	}
+	return c.server.Agents
+}
+
 // Agent returns an agent, for an action on it. An agent that the client may not view does
 // not exist for it.
 func (c *Client) Agent(do, name string) (*agents.Agent, error) {
-	a, ok := c.server.Agents.Get(name)
+	a, ok := c.Agents().Get(name)
 	if !ok || !c.Can(auth.View, a) && !c.Can(do, a) {
 		return nil, problem.New(problem.NotFound, "no agent %q", name)
 	}
@@ -86,13 +94,13 @@ type Owner struct {
 // perform the action on all agents with their spec.
 func (c *Client) CanFor(do string, of Owner) bool {
 	if of.Agent != "" {
-		if a, ok := c.server.Agents.Get(of.Agent); ok {
+		if a, ok := c.Agents().Get(of.Agent); ok {
 			return c.Can(do, a)
 		}
 		return c.Can(auth.Admin, nil)
 	}
 	found := false
-	for _, a := range c.server.Agents.All() {
+	for _, a := range c.Agents().All() {
 		if a.Program.Name == of.Spec {
 			if found = true; !c.Can(do, a) {
 				return false
@@ -104,7 +112,7 @@ func (c *Client) CanFor(do string, of Owner) bool {
 
 // CanForAll reports whether the client may perform an action on the runs of all agents.
 func (c *Client) CanForAll(do string) bool {
-	for _, a := range c.server.Agents.All() {
+	for _, a := range c.Agents().All() {
 		if !c.Can(do, a) {
 			return false
 		}
@@ -144,4 +152,18 @@ func (c *Client) Conversations() []agents.Memory {
 		return nil
 	}
 	return c.Memories()
+}
+
+// AgentOf returns the name of the agent to which a run belongs. A run of a command belongs to
+// the first agent with its spec; "" = to none.
+func (c *Client) AgentOf(of Owner) string {
+	if of.Agent != "" {
+		return of.Agent
+	}
+	for _, a := range c.Agents().All() {
+		if a.Program.Name == of.Spec {
+			return a.Name
+		}
+	}
+	return ""
 }

@@ -39,7 +39,7 @@ func (c *Client) fork(ctx context.Context, parent string, f Fork, request string
 	if existed, err = c.Manager.Existing(engine.Input{RunID: f.RunID, Request: request}); existed || err != nil {
 		return existed, err
 	}
-	fork := c.server.Agents.Fork(f.RunID, f.At, f.Set)
+	fork := c.Agents().Fork(f.RunID, f.At, f.Set)
 	if f.Live {
 		fork.OnDrift = runs.DriftLive
 	}

@@ -33,7 +33,7 @@ func (c *Client) matcher(agent, status string) func(runs.Summary) bool {
 			known[of] = may
 		}
 		switch {
-		case !may, agent != "" && agent != c.server.AgentOf(of):
+		case !may, agent != "" && agent != c.AgentOf(of):
 			return false
 		case status == "":
 			return true
@@ -62,7 +62,7 @@ func (c *Client) Questions(ctx context.Context) ([]Question, error) {
 		of := Owner{Agent: o.Agent, Spec: o.Spec}
 		mayAnswer := c.CanFor(auth.Approve, of)
 		if mayAnswer || c.CanFor(auth.View, of) {
-			out = append(out, Question{o, c.server.AgentOf(of), mayAnswer && o.Open.Permit(c.Actor(), "approve") == nil})
+			out = append(out, Question{o, c.AgentOf(of), mayAnswer && o.Open.Permit(c.Actor(), "approve") == nil})
 		}
 	}
 	return out, nil

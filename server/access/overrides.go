@@ -49,7 +49,7 @@ func (c *Client) allowedSet(run string) ([]string, error) {
 		return nil, err
 	}
 	allowed, isKnown := []string(nil), false
-	for _, a := range c.server.Agents.All() {
+	for _, a := range c.Agents().All() {
 		switch of := start.Input.Agent; {
 		case of != a.Name && (of != "" || a.Program.Name != start.Name):
 		case !isKnown:

@@ -38,6 +38,8 @@ type Tenant struct {
 	// Artifacts are the files that clients upload for runs; nil = none.
 	Artifacts *artifact.Store
 	Webhooks  *webhook.Outbox // nil = none
+	// Agents are those of the server and of the tenant; nil = those of the server.
+	Agents *agents.Set
 }
 
 // Client returns the client of a request. Its error is a problem.
@@ -51,18 +53,4 @@ func (s *Server) Client(ctx context.Context) (*Client, error) {
 		return nil, problem.New(problem.NotFound, "no such tenant")
 	}
 	return &Client{t, id, s}, nil
-}
-
-// AgentOf returns the name of the agent to which a run belongs. A run of a command belongs to
-// the first agent with its spec; "" = to none.
-func (s *Server) AgentOf(of Owner) string {
-	if of.Agent != "" {
-		return of.Agent
-	}
-	for _, a := range s.Agents.All() {
-		if a.Program.Name == of.Spec {
-			return a.Name
-		}
-	}
-	return ""
 }

@@ -60,6 +60,7 @@ type Options struct {
 // Set has the agents of a server. It is safe for concurrent use.
 type Set struct {
 	options Options
+	base    *Set // of the server; nil for the server's own
 	mu      sync.RWMutex
 	agents  map[string]*Agent
 }
@@ -129,6 +130,11 @@ func (o Options) compile(d Definition) (*Agent, error) {
 
 // Get returns an agent.
 func (s *Set) Get(name string) (*Agent, bool) {
+	if s.base != nil {
+		if a, ok := s.base.Get(name); ok {
+			return a, true
+		}
+	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	a, ok := s.agents[name]
@@ -138,8 +144,15 @@ func (s *Set) Get(name string) (*Agent, bool) {
 // All returns the agents, sorted by name.
 func (s *Set) All() []*Agent {
 	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return slices.SortedFunc(maps.Values(s.agents), func(a, b *Agent) int { return strings.Compare(a.Name, b.Name) })
+	all := s.agents
+	s.mu.RUnlock()
+	if s.base != nil {
+		all = maps.Clone(all)
+		for _, a := range s.base.All() {
+			all[a.Name] = a
+		}
+	}
+	return slices.SortedFunc(maps.Values(all), func(a, b *Agent) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Request is a request for a run.

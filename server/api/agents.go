@@ -69,7 +69,7 @@ func (s *server) listAgents(ctx context.Context, _ *struct{}) (reply, error) {
 		return nil, err
 	}
 	list := AgentList{Agents: []Agent{}}
-	for _, a := range s.Agents.All() {
+	for _, a := range c.Agents().All() {
 		if c.Can(auth.View, a) {
 			list.Agents = append(list.Agents, agentOf(c, a))
 		}

@@ -66,7 +66,7 @@ func (s *server) artifacts(ctx context.Context, do string) (*artifact.Store, err
 	if c.Artifacts == nil {
 		return nil, problem.New(problem.NotFound, "this server stores no artifacts")
 	}
-	for _, a := range s.Agents.All() {
+	for _, a := range c.Agents().All() {
 		if c.Can(do, a) {
 			return c.Artifacts, nil
 		}

@@ -54,7 +54,7 @@ func (s *server) getRun(ctx context.Context, in *getRunRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return replyResult(c.Result(ctx, r, in.Include == "conversation"), s.AgentOf(access.Owner{Agent: r.Start.Input.Agent, Spec: r.Start.Name}))
+	return replyResult(c.Result(ctx, r, in.Include == "conversation"), c.AgentOf(access.Owner{Agent: r.Start.Input.Agent, Spec: r.Start.Name}))
 }
 
 type deleteRequest struct {

@@ -46,7 +46,7 @@ func (b *Backend) Agents(ctx context.Context) (map[string]*engine.Program, error
 		return nil, b.known(ctx, err)
 	}
 	out := map[string]*engine.Program{}
-	for _, a := range b.access.Agents.All() {
+	for _, a := range c.Agents().All() {
 		if a.Exposes(Protocol) && c.Can(auth.Run, a) {
 			out[a.Name] = a.Program
 		}

@@ -27,7 +27,7 @@ func (h *Handler) listModels(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	all := []model{}
-	for _, a := range h.o.Access.Agents.All() {
+	for _, a := range c.Agents().All() {
 		if a.Exposes(protocol) && c.Can(auth.View, a) {
 			all = append(all, h.model(a.Name))
 		}

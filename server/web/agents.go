@@ -43,7 +43,7 @@ type field struct {
 
 func (u *UI) listAgents(_ context.Context, c *access.Client, _ *http.Request) (*page, error) {
 	var all []*agents.Agent
-	for _, a := range u.o.Access.Agents.All() {
+	for _, a := range c.Agents().All() {
 		if c.Can(auth.View, a) {
 			all = append(all, a)
 		}

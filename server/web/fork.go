@@ -44,7 +44,7 @@ func (u *UI) forkPage(ctx context.Context, c *access.Client, id string, typed ur
 		ID: id, At: typed.Get("at"), Set: typed.Get("set"), Live: typed.Get("live") != "",
 		WorstCase: worstCase(costbound.Bound(run.Program, costbound.Options{}).Limited),
 	}
-	if a, ok := u.o.Access.Agents.Get(run.Start.Input.Agent); ok {
+	if a, ok := c.Agents().Get(run.Start.Input.Agent); ok {
 		d.Allowed = strings.Join(a.AllowSet, ", ")
 	}
 	for i := range view.Groups {

@@ -89,7 +89,7 @@ func (u *UI) runPage(ctx context.Context, c *access.Client, id string) (*page, e
 	view.Status = string(status)
 	of := access.Owner{Agent: run.Start.Input.Agent, Spec: run.Start.Name}
 	data := &runData{
-		ID: id, Agent: u.o.Access.AgentOf(of), Memory: run.Start.Input.MemoryID, Status: view.Status,
+		ID: id, Agent: c.AgentOf(of), Memory: run.Start.Input.MemoryID, Status: view.Status,
 		Live: status == runs.Running || status == manager.Queued || status == manager.Suspended, Ended: hasEnded(status), MayRun: c.CanFor(auth.Run, of),
 	}
 	if from := run.Start.Input.From; from != nil {

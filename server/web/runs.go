@@ -50,7 +50,7 @@ func (u *UI) home(ctx context.Context, c *access.Client, r *http.Request) (*page
 func (u *UI) listRuns(ctx context.Context, c *access.Client, r *http.Request) (*page, error) {
 	q := r.URL.Query()
 	list := runList{Statuses: append([]string{"queued"}, runs.Statuses()...), Filter: q}
-	for _, a := range u.o.Access.Agents.All() {
+	for _, a := range c.Agents().All() {
 		if c.Can(auth.View, a) {
 			list.Agents = append(list.Agents, a.Name)
 		}
