@@ -84,7 +84,7 @@ func (r *response) attributes(id string, req *http.Request, e *entry, duration t
 // levelOf returns the level of a request in the access log: probes would hide the others.
 func levelOf(r *http.Request, status int) slog.Level {
 	switch {
-	case status >= 500 && status != http.StatusServiceUnavailable:
+	case status >= 500 && status != http.StatusServiceUnavailable && status != http.StatusNotImplemented:
 		return slog.LevelError
 	case isProbe(r):
 		return slog.LevelDebug

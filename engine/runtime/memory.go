@@ -127,6 +127,14 @@ func ConversationID(in engine.Input) string {
 	return cmp.Or(in.MemoryID, kernel.ID(in.RunID, "", "memory"))
 }
 
+// InteractionID returns the id of a run in its conversation. It is known before the run ends.
+func InteractionID(run string) string { return kernel.ID(run, "", "interaction") }
+
+// StepInteractionID returns the id of a step, by its index, in the conversation of the executor.
+func StepInteractionID(run string, i int) string {
+	return kernel.ID(run, "", "executor/interaction/"+strconv.Itoa(i))
+}
+
 // memoryAdd is the name of the effect that stores a run in its conversation.
 const memoryAdd = "memory.add"
 

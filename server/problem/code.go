@@ -53,6 +53,8 @@ const (
 	QueueFull           Code = "queue_full"
 	ShuttingDown        Code = "shutting_down"
 	Unavailable         Code = "unavailable"
+	NotSupported        Code = "not_supported"
+	RunFailed           Code = "run_failed"
 )
 
 // definitions has the status and the title of each code.
@@ -102,6 +104,8 @@ var definitions = map[Code]struct {
 	QueueFull:           {http.StatusServiceUnavailable, "queue full"},
 	ShuttingDown:        {http.StatusServiceUnavailable, "server is shutting down"},
 	Unavailable:         {http.StatusServiceUnavailable, "temporarily unavailable"},
+	NotSupported:        {http.StatusNotImplemented, "not supported"},
+	RunFailed:           {http.StatusInternalServerError, "run failed"},
 }
 
 // Codes returns all codes, sorted.
