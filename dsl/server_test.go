@@ -31,7 +31,7 @@ func TestServerHasItsDefaults(t *testing.T) {
 	want := &serverspec.Config{
 		Listen: "127.0.0.1:8484", Tenants: serverspec.Tenants{Default: "shared", Known: []string{"shared"}},
 		Limits:  serverspec.Limits{ConcurrentRuns: 64, QueuedRuns: 1000, Body: 1 << 20, Upload: 32 << 20, Header: 32 << 10, Watchers: 2000, Connections: 4096},
-		MCPWait: 45 * time.Second, OpenAI: serverspec.OpenAI{Progress: "reasoning"}, ParkAfter: 30 * time.Second, Grace: 10 * time.Second,
+		MCPWait: 45 * time.Second, OpenAI: serverspec.OpenAI{Progress: "reasoning"}, OpenSearch: serverspec.OpenSearch{Register: true}, ParkAfter: 30 * time.Second, Grace: 10 * time.Second,
 	}
 	places := cmpopts.IgnoreFields(serverspec.Config{}, "File", "Dir", "Root", "Files", "ListenAt", "Position")
 	if d := cmp.Diff(want, got, places); d != "" {
@@ -56,6 +56,7 @@ tls: {cert: ../tls/cert.pem, key: ../tls/key.pem}
 notify:
   ops: {events: [interrupt.raised, run.completed], url: https://hooks.example.com/pex, secret_env: SECRET, agents: [refund], tenants: [acme], allow: [10.0.0.0/8]}
   audit: {events: [run.started], url_env: AUDIT_URL, secret_env: SECRET, headers_env: {Authorization: AUDIT_AUTH}}
+opensearch: {register: false, endpoints: [http://127.0.0.1:11434/v1], env: [KEY], info: true}
 park_after: 0s
 grace: 1m
 `,
@@ -84,13 +85,14 @@ grace: 1m
 			{Name: "ci", SHA256: someHash, Tenant: "main", Roles: []string{"run", "view"}},
 			{Name: "boss", SHA256: strings.Replace(someHash, "9", "8", 1), Tenant: "acme", Roles: []string{"finance", "support"}},
 		}},
-		Tenants:   serverspec.Tenants{Default: "main", Known: []string{"main", "acme"}, Header: "X-Tenant-Id"},
-		Limits:    serverspec.Limits{ConcurrentRuns: 4, Body: 64 << 10, Upload: 32 << 20, Header: 1 << 10, Watchers: 3, Connections: 7, PerTenant: serverspec.PerTenant{ConcurrentRuns: 2, RunsPerMinute: 60, Watchers: 2, CostPerDay: 2.5, KeepRuns: 720 * time.Hour}},
-		Origins:   []string{"https://chat.example.com", "http://localhost:3000"},
-		TLS:       &serverspec.TLS{Cert: in("tls/cert.pem"), Key: in("tls/key.pem")},
-		MCPWait:   2 * time.Minute,
-		OpenAI:    serverspec.OpenAI{Progress: "text", TrustUserHeaders: true},
-		ParkAfter: 0, Grace: time.Minute,
+		Tenants:    serverspec.Tenants{Default: "main", Known: []string{"main", "acme"}, Header: "X-Tenant-Id"},
+		Limits:     serverspec.Limits{ConcurrentRuns: 4, Body: 64 << 10, Upload: 32 << 20, Header: 1 << 10, Watchers: 3, Connections: 7, PerTenant: serverspec.PerTenant{ConcurrentRuns: 2, RunsPerMinute: 60, Watchers: 2, CostPerDay: 2.5, KeepRuns: 720 * time.Hour}},
+		Origins:    []string{"https://chat.example.com", "http://localhost:3000"},
+		TLS:        &serverspec.TLS{Cert: in("tls/cert.pem"), Key: in("tls/key.pem")},
+		MCPWait:    2 * time.Minute,
+		OpenAI:     serverspec.OpenAI{Progress: "text", TrustUserHeaders: true},
+		OpenSearch: serverspec.OpenSearch{Endpoints: []string{"http://127.0.0.1:11434/v1"}, Env: []string{"KEY"}, Info: true},
+		ParkAfter:  0, Grace: time.Minute,
 		Webhooks: []serverspec.Webhook{
 			{Name: "ops", Events: []string{"interrupt.raised", "run.completed"}, URL: "https://hooks.example.com/pex", SecretEnv: "SECRET", Agents: []string{"refund"}, Tenants: []string{"acme"}, Allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 			{Name: "audit", Events: []string{"run.started"}, URLEnv: "AUDIT_URL", SecretEnv: "SECRET", HeadersEnv: map[string]string{"Authorization": "AUDIT_AUTH"}},

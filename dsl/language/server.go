@@ -13,21 +13,22 @@ import (
 
 // ServerKeys is a file of kind: Server.
 type ServerKeys struct {
-	APIVersion string        `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
-	Kind       string        `yaml:"kind" required:"true" enum:"Server" doc:"Server."`
-	Metadata   ServerMeta    `yaml:"metadata" doc:"The name and description of the server."`
-	Listen     string        `yaml:"listen" doc:"The address to listen on: host:port. An empty host means all interfaces, port 0 any free port. An address that other machines can reach requires auth."`
-	Agents     *syntax.Node  `yaml:"agents" doc:"The agents to serve, by name. Default: every spec below the directory of the file, by the name in its metadata."`
-	Auth       *AuthKeys     `yaml:"auth" doc:"How clients authenticate. Without it, every client has all roles, and the server accepts only connections to a loopback address."`
-	Tenants    TenantKeys    `yaml:"tenants" doc:"Tenants have separate runs and memory. A tenant cannot see the runs of another."`
-	Limits     ServerLimits  `yaml:"limits" doc:"The limits of the server."`
-	CORS       CORSKeys      `yaml:"cors" doc:"Which web pages may call the API from a browser."`
-	TLS        *TLSKeys      `yaml:"tls" doc:"Serves HTTPS. The files are read again when they change."`
-	MCP        MCPKeys       `yaml:"mcp" doc:"How MCP hosts reach agents, at /mcp."`
-	OpenAI     OpenAIKeys    `yaml:"openai" doc:"How OpenAI clients reach agents, at /openai/v1 and /v1."`
-	Notify     *syntax.Node  `yaml:"notify" doc:"Webhooks, by name: receivers of events of the runs that this server executes."`
-	ParkAfter  time.Duration `yaml:"park_after" min:"0s" doc:"How long a run that waits for an answer stays in memory. An answer that comes later resumes the run from disk."`
-	Grace      time.Duration `yaml:"grace" min:"0s" doc:"How long calls in flight may take to finish when the server shuts down. The next start resumes the suspended runs."`
+	APIVersion string         `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
+	Kind       string         `yaml:"kind" required:"true" enum:"Server" doc:"Server."`
+	Metadata   ServerMeta     `yaml:"metadata" doc:"The name and description of the server."`
+	Listen     string         `yaml:"listen" doc:"The address to listen on: host:port. An empty host means all interfaces, port 0 any free port. An address that other machines can reach requires auth."`
+	Agents     *syntax.Node   `yaml:"agents" doc:"The agents to serve, by name. Default: every spec below the directory of the file, by the name in its metadata."`
+	Auth       *AuthKeys      `yaml:"auth" doc:"How clients authenticate. Without it, every client has all roles, and the server accepts only connections to a loopback address."`
+	Tenants    TenantKeys     `yaml:"tenants" doc:"Tenants have separate runs and memory. A tenant cannot see the runs of another."`
+	Limits     ServerLimits   `yaml:"limits" doc:"The limits of the server."`
+	CORS       CORSKeys       `yaml:"cors" doc:"Which web pages may call the API from a browser."`
+	TLS        *TLSKeys       `yaml:"tls" doc:"Serves HTTPS. The files are read again when they change."`
+	MCP        MCPKeys        `yaml:"mcp" doc:"How MCP hosts reach agents, at /mcp."`
+	OpenAI     OpenAIKeys     `yaml:"openai" doc:"How OpenAI clients reach agents, at /openai/v1 and /v1."`
+	OpenSearch OpenSearchKeys `yaml:"opensearch" doc:"The API of OpenSearch's ML Commons (/_plugins/_ml), by which clients register agents of their tenant."`
+	Notify     *syntax.Node   `yaml:"notify" doc:"Webhooks, by name: receivers of events of the runs that this server executes."`
+	ParkAfter  time.Duration  `yaml:"park_after" min:"0s" doc:"How long a run that waits for an answer stays in memory. An answer that comes later resumes the run from disk."`
+	Grace      time.Duration  `yaml:"grace" min:"0s" doc:"How long calls in flight may take to finish when the server shuts down. The next start resumes the suspended runs."`
 }
 
 // DefaultServer returns a server with the defaults.
@@ -35,7 +36,7 @@ func DefaultServer() ServerKeys {
 	return ServerKeys{
 		Listen: "127.0.0.1:8484", Tenants: TenantKeys{Default: "shared"},
 		Limits: ServerLimits{ConcurrentRuns: 64, QueuedRuns: 1000, Body: 1 << 20, Upload: 32 << 20, Header: 32 << 10, Watchers: 2000, Connections: 4096},
-		MCP:    MCPKeys{Wait: 45 * time.Second}, OpenAI: OpenAIKeys{Progress: "reasoning"}, ParkAfter: 30 * time.Second, Grace: 10 * time.Second,
+		MCP:    MCPKeys{Wait: 45 * time.Second}, OpenAI: OpenAIKeys{Progress: "reasoning"}, OpenSearch: OpenSearchKeys{Register: true}, ParkAfter: 30 * time.Second, Grace: 10 * time.Second,
 	}
 }
 
@@ -141,6 +142,20 @@ type PerTenantLimits struct {
 	KeepRuns       time.Duration `yaml:"keep_runs" min:"1h" doc:"How long to keep the runs of one tenant after their end. The server deletes older ones at its start and every hour. Default: forever."`
 	Artifacts      config.Size   `yaml:"artifacts" min:"1KiB" doc:"The maximum total size of the files that one tenant has uploaded. Default: no limit."`
 }
+
+// OpenSearchKeys is the section opensearch of a Server.
+type OpenSearchKeys struct {
+	Register  bool     `yaml:"register" doc:"Whether clients with the role admin may register connectors, models and agents."`
+	Endpoints []string `yaml:"endpoints" min:"1" doc:"The URLs that registered models and tools may call, and everything below them, such as http://127.0.0.1:11434/v1. Default: only the usual addresses of OpenAI, Anthropic, Google and Bedrock."`
+	Env       []string `yaml:"env" min:"1" doc:"The environment variables that registered agents may use, such as OPENSEARCH_PASSWORD: keys for endpoints, and addresses and passwords for tools. Default: none besides the usual keys of models, which are sent only to their usual addresses."`
+	Info      bool     `yaml:"info" doc:"Respond to GET / like an OpenSearch cluster. Some clients ask for it first."`
+}
+
+// EndpointPattern matches the URL of an endpoint.
+const EndpointPattern = `^https?://[^/?#@\s]+(/[^?#\s]*)?$`
+
+// VariableName matches the name of an environment variable.
+const VariableName = `^[A-Za-z_][A-Za-z0-9_]*$`
 
 // CORSKeys is the section cors of a Server.
 type CORSKeys struct {

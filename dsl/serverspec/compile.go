@@ -76,6 +76,7 @@ func (b *compiler) compile() {
 	b.origins()
 	b.tls()
 	b.webhooks()
+	b.opensearch()
 }
 
 // shapes are hints for sections that are not mappings.

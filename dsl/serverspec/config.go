@@ -25,6 +25,7 @@ type Config struct {
 	MCPWait         time.Duration // how long a call of MCP waits for its run
 	OpenAI          OpenAI
 	Webhooks        []Webhook // in the order of the file
+	OpenSearch      OpenSearch
 	ParkAfter       time.Duration
 	Grace           time.Duration
 	Position        testspec.Position
@@ -105,6 +106,14 @@ type PerTenant struct {
 
 // TLS names the files of the certificate and its key, as absolute paths.
 type TLS struct{ Cert, Key string }
+
+// OpenSearch configures the API of OpenSearch's ML Commons.
+type OpenSearch struct {
+	Register  bool     // clients may register agents
+	Endpoints []string // URLs that registered agents may call
+	Env       []string // environment variables that they may use
+	Info      bool     // respond to GET /
+}
 
 // Webhook is a receiver of events. Environment variables are not read.
 type Webhook struct {
