@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/pexctl/pex/builtins/assertion"
 	"github.com/pexctl/pex/builtins/node"
 	builtintool "github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/builtins/tool/opensearch"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/engine"
@@ -22,10 +24,15 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/homedir"
 	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/providers/badger"
+	"github.com/pexctl/pex/providers/bedrock"
+	httpmodel "github.com/pexctl/pex/providers/http"
+	"github.com/pexctl/pex/providers/mcp"
+	"github.com/pexctl/pex/providers/openai"
 	"github.com/pexctl/pex/providers/scripted"
 	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/agents"
@@ -77,10 +84,12 @@ func New(t testing.TB, dir string, o Options) *World {
 	})
 	w := &World{t: t, o: o, shared: shared, dir: t.TempDir(), of: map[string]*access.Tenant{}, slots: manager.NewSlots(manager.Limits{Running: 8, Waiting: 8})}
 	w.known = &catalog.Catalog{
-		Catalog: engine.Catalog{Models: component.Set[model.Settings, model.Model]{scripted.Scripted}, Tools: builtintool.All(), Nodes: node.All()},
-		Checks:  assertion.All(),
-		Repair:  node.RepairArguments,
-		Memory:  shared.Open,
+		Catalog: engine.Catalog{Models: component.Set[model.Settings, model.Model]{bedrock.Bedrock, httpmodel.HTTP, openai.OpenAI, scripted.Scripted}, Nodes: node.All(), Tools: slices.Concat(
+			builtintool.All(), opensearch.All(new(bedrock.Signer).Sign), component.Set[tool.Settings, tool.Tool]{mcp.MCP},
+		)},
+		Checks: assertion.All(),
+		Repair: node.RepairArguments,
+		Memory: shared.Open,
 	}
 	w.Access = &access.Server{
 		Tenant: func(name string) *access.Tenant { return w.of[name] }, Agents: w.load(dir), Streams: feed.NewStreams(64, 0),

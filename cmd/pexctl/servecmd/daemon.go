@@ -25,6 +25,7 @@ import (
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/auth/oidc"
 	"github.com/pexctl/pex/server/manager"
+	"github.com/pexctl/pex/server/registry"
 	"github.com/pexctl/pex/server/webhook"
 )
 
@@ -53,6 +54,8 @@ type tenant struct {
 	manager    *manager.Manager
 	artifacts  *artifact.Store
 	outbox     *webhook.Outbox
+	agents     *agents.Set // of the server and of the tenant
+	registry   *registry.Registry
 }
 
 func newDaemon(c *ui.Call, s *setup) (*daemon, error) {
@@ -127,6 +130,9 @@ func (d *daemon) addTenant(c *ui.Call, name string, slots *manager.Slots) error 
 	env.Recording, env.Grace, env.ShareSyncs = project.ReadCassette, d.setup.config.Grace, true
 	var err error
 	if t.runs, err = runs.Open(t.home, env); err != nil {
+		return failure.Infra(err)
+	}
+	if err := d.openRegistry(t); err != nil {
 		return failure.Infra(err)
 	}
 	t.outbox = d.newOutbox(t)

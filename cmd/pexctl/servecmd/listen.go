@@ -116,8 +116,8 @@ func (d *daemon) tenant(name string) *access.Tenant {
 	}
 	return &access.Tenant{
 		Name: name, Owner: t.owner, Home: t.home, Runs: t.runs, Manager: t.manager,
-		Memories:  func() []agents.Memory { return d.agents.Memories(d.memory, t.home, t.owner) },
-		Artifacts: t.artifacts, Evals: project.EvalsDir(t.home), Webhooks: t.outbox,
+		Memories: func() []agents.Memory { return t.agents.Memories(d.memory, t.home, t.owner) },
+		Agents:   t.agents, Artifacts: t.artifacts, Evals: project.EvalsDir(t.home), Webhooks: t.outbox,
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 func (d *daemon) routes(c *ui.Call, clients *access.Server) []server.Route {
 	pages, body := d.pages(c, clients), d.setup.config.Limits.Body
 	return append(d.mcpRoutes(clients), []server.Route{
+		d.opensearchRoute(clients), // before the pages, since it may have /
 		{Paths: pages.Paths(), Handler: pages, Form: pages.Form()},
 		d.openaiRoute(clients),
 		{Paths: agui.Paths(), Handler: agui.New(agui.Options{Access: clients, MaxBody: body}), Form: agui.Form()},
