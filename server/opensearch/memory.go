@@ -238,7 +238,7 @@ func (c *call) messages(id string) ([]object, error) {
 	for _, in := range turns {
 		out = append(out, messageOf(in))
 	}
-	live, err := c.viewable(runs.Filter{MemoryID: id})
+	live, _, err := c.List(c.ctx(), runs.Filter{MemoryID: id}, "", "")
 	if err != nil {
 		return nil, err
 	}
