@@ -197,7 +197,7 @@ func (h *Handler) exists(c *access.Client, run string) (bool, error) {
 		return false, err
 	}
 	start, err := c.Runs.StartOf(run)
-	a, ok := h.o.Access.Agents.Get(start.Input.Agent)
+	a, ok := c.Agents().Get(start.Input.Agent)
 	return ok && a.Exposes(protocol), err
 }
 
