@@ -79,6 +79,14 @@ var notOurs = map[string]map[string]string{
 	"docs/reference/diagnostics/PEX040.md": {
 		"amount: {type: number}": "a property of an example",
 	},
+	"docs/mcp-server.md": {
+		"claude_desktop_config.json": "a file of Claude Desktop",
+		".vscode/mcp.json":           "a file of VS Code",
+		"run_get":                    "a tool of pexctl mcp serve",
+		"run_answer":                 "a tool of pexctl mcp serve",
+		"run_cancel":                 "a tool of pexctl mcp serve",
+		"input_required":             "a type of results of the protocol",
+	},
 	"docs/security.md": {
 		"https":                         "a scheme of URLs",
 		"permissions: {contents: read}": "a key of GitHub",

@@ -3,6 +3,7 @@ package servecmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/version"
 	"github.com/pexctl/pex/internal/gctune"
@@ -27,7 +29,7 @@ func MCPCommand(env *ui.Env) *cli.Command {
 		Name: "mcp", Usage: "Serve agents as tools of the Model Context Protocol",
 		Subcommands: []*cli.Command{{
 			Name: "serve", Usage: "Serve agents as MCP tools over stdin and stdout", ArgsUsage: "[FILE|FOLDER...]",
-			Description: ui.Help("For hosts such as Claude Desktop, Claude Code and VS Code, which start the command. Each agent is a tool. FILE is a spec, or a server file (kind: Server) whose agents are served; without an argument, FOLDER is the working directory. Runs are stored in the home, like those of other commands. A run that takes longer than --wait continues, and the tool run_get returns its result. When the host closes stdin, runs are suspended; the next start continues them. Over HTTP, pexctl serve has the same tools at /mcp.",
+			Description: ui.Help("For hosts such as Claude Desktop, Claude Code and VS Code, which start the command. Each agent is a tool. FILE is a spec, or a server file (kind: Server) whose agents are served; without an argument, FOLDER is the working directory. Runs are stored in the home of the first spec, like those of pexctl run. A run that takes longer than --wait continues, and the tool run_get returns its result. When the host closes stdin, runs are suspended; the next start continues them. Over HTTP, pexctl serve has the same tools at /mcp.",
 				"pexctl mcp serve # Serve every spec below this directory",
 				"pexctl mcp serve specs/refund-desk --home ~/.pex",
 			),
@@ -58,9 +60,17 @@ func serveMCP(c *ui.Call) error {
 	if s.config.MCPWait < time.Second {
 		return failure.Usagef("invalid value %v for --wait; use at least 1s", s.config.MCPWait)
 	}
+	if s.file == "" { // hosts start commands in any directory
+		if s.home, err = project.HomeOfSpec(c, s.specs[0]); err != nil {
+			return err
+		}
+	}
 	d, err := newDaemon(c, s)
 	if err != nil {
 		return err
+	}
+	if _, ok := ui.Terminal(c.Stdin); ok {
+		fmt.Fprintf(c.Stderr, "Serving %s as MCP tools on stdin and stdout. MCP hosts start this command themselves; Ctrl-D ends it.\n", text.Count(len(d.agents.All()), "agent"))
 	}
 	gctune.Serving()
 	ctx, end := ui.OnTermination(c.Context, func() { d.log.Info("shutting down; a second signal stops at once") })

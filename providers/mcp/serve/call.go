@@ -25,7 +25,7 @@ func (s *Server) callAgent(ctx context.Context, req *sdk.CallToolRequest) (*sdk.
 		return s.resumeCall(ctx, req, p)
 	}
 	parameters := req.Params.Arguments
-	if len(parameters) == 0 {
+	if len(parameters) == 0 || string(parameters) == "null" { // some clients send null
 		parameters = json.RawMessage("{}")
 	}
 	res, err := s.o.Agents.Start(ctx, req.Params.Name, parameters, s.o.Wait, p.report())
