@@ -4,14 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
 	questions "github.com/pexctl/pex/engine/interrupt"
-	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/agents"
@@ -30,7 +28,7 @@ type resumeEntry struct {
 
 // interruptID identifies a question, and the last event before the client was shown it.
 func interruptID(run string, seq int, path string) string {
-	return fmt.Sprintf("%s:%d:%s", run, seq, path)
+	return run + ":" + strconv.Itoa(seq) + ":" + path
 }
 
 func parseInterruptID(id string) (run string, seq int, path string, ok bool) {
@@ -130,9 +128,12 @@ func (r *resumption) match(entries []resumeEntry, asked map[string]questions.Que
 		if !ok {
 			return noInterrupt(e.InterruptID).At(at)
 		}
-		answer, err := e.answer(q)
-		if err != nil {
-			return problem.New(problem.InvalidAnswer, "%v", err).At(at + "/payload")
+		answer := turn.Dismiss(q)
+		if e.Status == "resolved" {
+			var err error
+			if answer, err = turn.ParseAnswer(q, e.Payload); err != nil {
+				return problem.New(problem.InvalidAnswer, "%v", err).At(at + "/payload")
+			}
 		}
 		d := slices.IndexFunc(res.Decisions, func(d engine.DecisionRecord) bool { return d.Path == path })
 		switch {
@@ -140,95 +141,9 @@ func (r *resumption) match(entries []resumeEntry, asked map[string]questions.Que
 			r.answers = append(r.answers, answer)
 		case d < 0:
 			return problem.New(problem.NoOpenQuestion, "interrupt %q is not open: run %s has ended", e.InterruptID, r.run).At(at)
-		case do(answer, q.Kind) != res.Decisions[d].Do:
+		case turn.Decides(q, answer) != res.Decisions[d].Do:
 			return problem.New(problem.AlreadyDecided, "interrupt %q was already decided: %s", e.InterruptID, res.Decisions[d].Do).At(at)
 		}
 	}
 	return nil
-}
-
-// payload is the usual form of an answer.
-type payload struct {
-	Approved   *bool           `json:"approved"`
-	Reason     string          `json:"reason"`
-	EditedArgs json.RawMessage `json:"editedArgs"`
-	Text       string          `json:"text"`
-	Do         string          `json:"do"`
-	Result     json.RawMessage `json:"result"`
-}
-
-// answer returns the answer to a question. The error says how to answer it.
-func (e resumeEntry) answer(q questions.Question) (manager.Answer, error) {
-	a := manager.Answer{Path: q.Path}
-	var p payload
-	switch {
-	case e.Status == "cancelled" && q.Kind == questions.Review:
-		a.Do = "skip"
-	case e.Status == "cancelled":
-		a.Do, a.Value = "deny", "cancelled by the user"
-	case len(e.Payload) > 0 && e.Payload[0] == '"' && json.Unmarshal(e.Payload, &a.Value) == nil: // typed, as in a chat
-	case json.Unmarshal(e.Payload, &p) != nil:
-		return a, invalidPayload(q.Kind)
-	case p.Do != "":
-		a.Do, a.Value = p.Do, string(p.Result)
-	case len(p.EditedArgs) > 0 && (p.Approved == nil || *p.Approved):
-		a.Do, a.Value = "edit", string(p.EditedArgs)
-	case p.Approved != nil && *p.Approved:
-		a.Do = "approve"
-	case p.Approved != nil:
-		a.Do, a.Value = "deny", p.Reason
-	case p.Text != "":
-		a.Do, a.Value = "text", p.Text
-	default:
-		return a, invalidPayload(q.Kind)
-	}
-	if q.Kind == questions.Review { // the run checks the rest
-		if a.Do != "" && !slices.Contains(runs.Actions(q.Kind), a.Do) {
-			return a, invalidPayload(q.Kind)
-		}
-		return a, nil
-	}
-	_, err := runs.Answer{Path: a.Path, Do: a.Do, Value: a.Value}.Decide(q.Kind)
-	return a, err
-}
-
-func invalidPayload(kind questions.Kind) error {
-	return fmt.Errorf("payload must match the responseSchema of the interrupt, or be a string as a person would type it: %s", responseSchema(kind))
-}
-
-// do returns what an answer does; see manager.Answer.
-func do(a manager.Answer, kind questions.Kind) string {
-	if a.Do != "" {
-		return a.Do
-	}
-	if kind == questions.Review {
-		word, _, _ := strings.Cut(a.Value, ":")
-		return word
-	}
-	d, _ := runs.ParseDecision(kind, a.Value)
-	return d.Do
-}
-
-// responseSchema returns the JSON Schema of the payload that answers a question.
-func responseSchema(kind questions.Kind) json.RawMessage {
-	properties, required := map[string]any{}, "approved"
-	of := func(typ, description string) map[string]string {
-		return map[string]string{"type": typ, "description": description}
-	}
-	switch kind {
-	case questions.Human, questions.User:
-		required = "text"
-		properties["text"] = of("string", "The answer.")
-	case questions.Review:
-		required = "do"
-		properties["do"] = map[string]any{"enum": runs.Actions(kind), "description": "done: the call was made, with this result; redo: make it again; skip: treat it as failed."}
-		properties["result"] = map[string]string{"description": "Of done: the result of the tool."}
-	default:
-		properties["approved"] = of("boolean", "Whether the run may go on.")
-		properties["reason"] = of("string", "Why not, for the model.")
-		if slices.Contains(runs.Actions(kind), "edit") {
-			properties["editedArgs"] = map[string]string{"description": "Arguments, or a plan, to use instead."}
-		}
-	}
-	return jsonvalue.Encode(map[string]any{"type": "object", "properties": properties, "required": []string{required}})
 }

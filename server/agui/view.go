@@ -239,7 +239,7 @@ func (v *view) interrupt(t *turn.Turn, open []questions.Question) {
 	out := &outcome{Type: "interrupt"}
 	for _, q := range open {
 		i := interrupt{
-			ID: interruptID(v.run, v.seq, q.Path), Reason: string(q.Kind), Message: turn.About(q), ResponseSchema: responseSchema(q.Kind),
+			ID: interruptID(v.run, v.seq, q.Path), Reason: string(q.Kind), Message: turn.About(q), ResponseSchema: turn.AnswerSchema(q.Kind),
 			Metadata: map[string]string{"run_id": v.run, "path": q.Path, "digest": manager.Digest(q)},
 		}
 		if q.Tool != "" {

@@ -134,7 +134,7 @@ func Run(t testing.TB, name string, args ...string) string {
 	if err := os.WriteFile(copied, script, 0o600); err != nil {
 		t.Fatalf("%v: internal/e2e/setup.sh clients gets the clients", err)
 	}
-	defer os.Remove(copied)
+	defer func() { _ = os.Remove(copied) }()
 	var errors bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), "node", append([]string{copied}, args...)...)
 	cmd.Stderr = &errors
