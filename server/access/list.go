@@ -10,8 +10,16 @@ import (
 
 // List returns the runs that match a filter, latest first, and how many more there are: those
 // of an agent ("" = all), with a status or stop reason ("" = any), that the client may view.
+// Filter.Match sees queued runs as such.
 func (c *Client) List(ctx context.Context, f runs.Filter, agent, status string) (found []runs.Summary, more int, err error) {
-	f.Match = c.matcher(agent, status)
+	matches, further := c.matcher(agent, status), f.Match
+	f.Match = func(sum runs.Summary) bool {
+		if !matches(sum) {
+			return false
+		}
+		c.showQueued(&sum)
+		return further == nil || further(sum)
+	}
 	if found, more, err = c.Runs.List(ctx, f); err != nil {
 		return nil, 0, err
 	}

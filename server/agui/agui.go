@@ -156,17 +156,16 @@ func (s *server) waiting(ctx context.Context, c *access.Client, a *agents.Agent,
 	if len(in.Messages) < 2 { // the thread is new
 		return "", nil
 	}
-	open, err := c.Manager.Questions(ctx)
+	open, err := c.Questions(ctx)
 	if err != nil {
 		return "", err
 	}
 	slices.Reverse(open)
 	for _, q := range open {
-		if q.Agent != a.Name || !c.CanFor(auth.View, access.Owner{Agent: q.Agent, Spec: q.Spec}) {
+		if q.Name != a.Name || q.Run == in.RunID {
 			continue
 		}
-		start, err := c.Runs.StartOf(q.Run)
-		if err == nil && start.Input.MemoryID == in.ThreadID && q.Run != in.RunID {
+		if start, err := c.Runs.StartOf(q.Run); err == nil && start.Input.MemoryID == in.ThreadID {
 			return q.Run, nil
 		}
 	}

@@ -16,7 +16,9 @@ import (
 // questions.
 func AnswerSchema(kind interrupt.Kind) json.RawMessage {
 	properties, required := map[string]any{}, "approved"
-	of := func(typ, description string) map[string]string { return map[string]string{"type": typ, "description": description} }
+	of := func(typ, description string) map[string]string {
+		return map[string]string{"type": typ, "description": description}
+	}
 	switch kind {
 	case interrupt.Human, interrupt.User:
 		required = "text"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/server"
+	"github.com/pexctl/pex/server/a2a"
 	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/agui"
 	"github.com/pexctl/pex/server/mcp"
@@ -21,6 +22,7 @@ func (d *daemon) routes(c *ui.Call, clients *access.Server) []server.Route {
 		{Paths: pages.Paths(), Handler: pages, Form: pages.Form()},
 		d.openaiRoute(clients),
 		{Paths: agui.Paths(), Handler: agui.New(agui.Options{Access: clients, MaxBody: body}), Form: agui.Form()},
+		{Paths: a2a.Paths(), Handler: a2a.New(a2a.Options{Access: clients, MaxBody: body, NeedToken: d.setup.config.Auth != nil}), Form: a2a.Form()},
 	}...)
 }
 
