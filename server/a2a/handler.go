@@ -195,7 +195,7 @@ func (s *server) onlyCard(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var found []*agents.Agent
-	for _, a := range s.Access.Agents.All() {
+	for _, a := range c.Agents().All() {
 		if c.Can(auth.View, a) && a.Exposes(Protocol) {
 			found = append(found, a)
 		}

@@ -41,7 +41,7 @@ var _ a2asrv.RequestHandler = (*tasks)(nil)
 // find returns a run of the agent as a task, and its result so far.
 func (t *tasks) find(ctx context.Context, id a2a.TaskID) (*run, *engine.Result, error) {
 	read, err := t.client.Read(string(id))
-	if err == nil && t.server.Access.AgentOf(access.Owner{Agent: read.Start.Input.Agent, Spec: read.Start.Name}) != t.agent.Name {
+	if err == nil && t.client.AgentOf(access.Owner{Agent: read.Start.Input.Agent, Spec: read.Start.Name}) != t.agent.Name {
 		err = problem.New(problem.NotFound, "")
 	}
 	if err != nil {
