@@ -105,6 +105,9 @@ func killed(h *journal.Home, dir string) {
 // or runs again, no write runs again by itself. PEX_TEST_KILLS says how often.
 func TestKill9(t *testing.T) {
 	want := 12
+	if testing.Short() {
+		want = 3
+	}
 	if n, err := strconv.Atoi(os.Getenv("PEX_TEST_KILLS")); err == nil {
 		want = n
 	}

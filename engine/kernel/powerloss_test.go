@@ -17,13 +17,13 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// Power is lost at every point of 50 runs: what was acknowledged is still there, no write
+// Power is lost at every point of 20 runs: what was acknowledged is still there, no write
 // is repeated, and the run ends with the same answer. With other durabilities than sync a
 // run may lose its end, but its home stays intact. PEX_TEST_POWER_LOSSES says how many runs.
 func TestAPowerLossAtEveryPoint(t *testing.T) {
-	runs := 50
+	runs := 20
 	if testing.Short() {
-		runs = 8
+		runs = 4
 	}
 	if n, err := strconv.Atoi(os.Getenv("PEX_TEST_POWER_LOSSES")); err == nil {
 		runs = n
@@ -47,7 +47,7 @@ func TestAPowerLossAtEveryPoint(t *testing.T) {
 				})
 			}
 			t.Logf("%d runs, %d points", runs, points)
-			if want := int(journal.Answer); len(kinds) != want && runs >= 50 {
+			if want := int(journal.Answer); len(kinds) != want && runs >= 5 {
 				t.Errorf("the runs have records of %d kinds, want %d: %v", len(kinds), want, kinds)
 			}
 		})

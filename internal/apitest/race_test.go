@@ -14,7 +14,10 @@ import (
 
 // Clients that repeat requests start one run for each key.
 func TestAKeyStartsOneRun(t *testing.T) {
-	const clients, keys = 64, 100
+	clients, keys := 64, 100
+	if testing.Short() {
+		keys = 20
+	}
 	archive, dir := goldentest.Txtar(t, filepath.Join("testdata", "runs.txtar")), t.TempDir()
 	archive.Extract(t, dir)
 	w := newWorld(t, dir, manager.NewSlots(manager.Limits{Running: 4, RunningPerTenant: 4, Waiting: keys}))

@@ -8,6 +8,7 @@ import (
 	"go/build/constraint"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"os"
 	"path"
@@ -24,7 +25,7 @@ type Module struct {
 	Path     string
 	Packages []*Package // sorted by folder
 	fset     *token.FileSet
-	exports  map[string]string // see exported
+	importer types.Importer // see export
 }
 
 // Package is a folder with Go files of any build constraints.

@@ -19,16 +19,8 @@ import (
 // typesOf type-checks a package without its tests, using the export data that the go command provides for its
 // imports.
 func (m *Module) typesOf(p *Package) (*types.Info, error) {
-	exports, err := m.exported()
-	if err != nil {
+	if err := m.export(); err != nil {
 		return nil, err
-	}
-	lookup := func(importPath string) (io.ReadCloser, error) {
-		file := exports[importPath]
-		if file == "" {
-			return nil, fmt.Errorf("no export data of %s", importPath)
-		}
-		return os.Open(file)
 	}
 	var files []*ast.File
 	for _, f := range p.Files {
@@ -39,18 +31,17 @@ func (m *Module) typesOf(p *Package) (*types.Info, error) {
 		}
 	}
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}}
-	conf := types.Config{Importer: importer.ForCompiler(m.fset, "gc", lookup)}
+	conf := types.Config{Importer: m.importer}
 	if _, err := conf.Check(m.Path+"/"+p.Folder, m.fset, files, info); err != nil {
 		return nil, err
 	}
 	return info, nil
 }
 
-// exported returns the paths of the export data of the module's packages and their dependencies. It runs the go
-// command once.
-func (m *Module) exported() (map[string]string, error) {
-	if m.exports != nil {
-		return m.exports, nil
+// export sets the importer of the module's packages and their dependencies. It runs the go command once.
+func (m *Module) export() error {
+	if m.importer != nil {
+		return nil
 	}
 	cmd := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Export", "./...")
 	cmd.Dir = m.Dir
@@ -58,17 +49,24 @@ func (m *Module) exported() (map[string]string, error) {
 	cmd.Stderr = &stderr
 	raw, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list: %w: %s", err, strings.TrimSpace(stderr.String()))
+		return fmt.Errorf("go list: %w: %s", err, strings.TrimSpace(stderr.String()))
 	}
-	out := map[string]string{}
+	files := map[string]string{}
 	for dec := json.NewDecoder(bytes.NewReader(raw)); ; {
 		var one struct{ ImportPath, Export string }
 		if err := dec.Decode(&one); errors.Is(err, io.EOF) {
-			m.exports = out
-			return out, nil
+			break
 		} else if err != nil {
-			return nil, err
+			return err
 		}
-		out[one.ImportPath] = one.Export
+		files[one.ImportPath] = one.Export
 	}
+	m.importer = importer.ForCompiler(m.fset, "gc", func(importPath string) (io.ReadCloser, error) {
+		file := files[importPath]
+		if file == "" {
+			return nil, fmt.Errorf("no export data of %s", importPath)
+		}
+		return os.Open(file)
+	})
+	return nil
 }

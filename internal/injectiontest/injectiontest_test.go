@@ -25,7 +25,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 )
 
-// runs is how many random runs are made: PEX_INJECTION_RUNS, else 2,500, and
+// runs is how many random runs are made: PEX_INJECTION_RUNS, else 1,000, and
 // few with -short or under the race detector.
 func runs(t *testing.T) int {
 	t.Helper()
@@ -33,9 +33,9 @@ func runs(t *testing.T) int {
 		return n
 	}
 	if testing.Short() || raceDetector {
-		return 300
+		return 120
 	}
-	return 2_500
+	return 1_000
 }
 
 // Whatever a model is told by what it reads, and does at once, it reaches no

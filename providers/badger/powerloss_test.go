@@ -27,7 +27,11 @@ type lossPoint struct {
 // acknowledged are in the conversation, and none is there twice. What Badger has committed
 // counts as durable, since it syncs its files itself.
 func TestAPowerLossTakesNoAcknowledgedInteraction(t *testing.T) {
-	for seed := range uint64(2) {
+	seeds := uint64(2)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		points := memoryPoints(t, rng)
 		if testing.Short() {

@@ -207,7 +207,7 @@ func TestKilledProcessLeavesNoPartialAppend(t *testing.T) {
 	dir := t.TempDir()
 	acked, rounds := 0, 8
 	if testing.Short() {
-		rounds = 3
+		rounds = 1
 	}
 	for round := range rounds {
 		cmd, out := start(t, dir, "bulk", 50, "PEX_TEST_IDLE=1h")
