@@ -24,7 +24,7 @@ type ServerKeys struct {
 	CORS       CORSKeys       `yaml:"cors" doc:"Which web pages may call the API from a browser."`
 	TLS        *TLSKeys       `yaml:"tls" doc:"Serves HTTPS. The files are read again when they change."`
 	MCP        MCPKeys        `yaml:"mcp" doc:"How MCP hosts reach agents, at /mcp."`
-	OpenAI     OpenAIKeys     `yaml:"openai" doc:"How OpenAI clients reach agents, at /openai/v1 and /v1."`
+	OpenAI     OpenAIKeys     `yaml:"openai" doc:"How OpenAI clients and chat UIs reach agents, at /openai/v1 and /v1."`
 	OpenSearch OpenSearchKeys `yaml:"opensearch" doc:"The API of OpenSearch's ML Commons (/_plugins/_ml), by which clients register agents of their tenant."`
 	Notify     *syntax.Node   `yaml:"notify" doc:"Webhooks, by name: receivers of events of the runs that this server executes."`
 	ParkAfter  time.Duration  `yaml:"park_after" min:"0s" doc:"How long a run that waits for an answer stays in memory. An answer that comes later resumes the run from disk."`

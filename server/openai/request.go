@@ -167,7 +167,7 @@ const maxConversationID = 200 // bytes
 func conversationID(r *http.Request, explicit string) (string, error) {
 	for _, id := range []string{explicit, r.Header.Get("X-Conversation-Id"), r.Header.Get("X-OpenWebUI-Chat-Id")} {
 		switch {
-		case id == "":
+		case id == "" || id == "null" || id == "undefined" || strings.HasPrefix(id, "{{"): // a variable without a value
 		case len(id) > maxConversationID || strings.ContainsFunc(id, unicode.IsControl):
 			return "", invalid("", "invalid_value", "the id of the conversation has more than %d bytes or control characters", maxConversationID)
 		default:
