@@ -80,8 +80,12 @@ func (s *service) execute(c *call) (any, error) {
 	if _, err := start.Run(c.ctx()); err != nil {
 		return nil, err
 	}
-	if _, err := c.Await(stream.Context, start.RunID, maxWait); err != nil {
+	ended, err := c.Await(stream.Context, start.RunID, maxWait)
+	if err != nil {
 		return nil, err
+	}
+	if ended != nil && ended.StopReason.Code == stop.Answered && !e.tokens { // the journal need not be read
+		return object{"inference_results": (&state{ended, e.agent.Program}).inference(false)}, nil
 	}
 	res, err := c.result(start.RunID)
 	if err != nil {
