@@ -76,7 +76,9 @@ func TestMCPQuestionsAreAnsweredByAnyClient(t *testing.T) {
 		"parked": unchanged, "live": func(o *manager.Options) { o.ParkAfter = time.Hour },
 	} {
 		l := listen(t, "bad-input", roomy, server.Options{}, change)
-		a := l.mcp("ann", "tools/call", `"name": "desk", "arguments": {"question": "hi"}, `, `"elicitation": {}`)
+		const call = `"name": "desk", "arguments": {"question": "hi"}, `
+		l.wants(l.mcp("ann", "tools/call", call, `"elicitation": {}`), 200, "waits for the decision of someone who may approve")
+		a := l.mcp("root", "tools/call", call, `"elicitation": {}`)
 		l.wants(a, 200, `"resultType":"input_required"`, "step.s1/turn.1/tool.0.approval")
 		_, run, _ := strings.Cut(a.body, `"pexctl.dev/run_id":"`)
 		run, _, _ = strings.Cut(run, `"`)
@@ -88,7 +90,7 @@ func TestMCPQuestionsAreAnsweredByAnyClient(t *testing.T) {
 		l.wants(l.mcp("eve", "resources/read", fmt.Sprintf(`"uri": "run://%s", `, run), ""), 400, "Resource not found")
 		l.wants(l.mcp("ann", "resources/read", fmt.Sprintf(`"uri": "run://%s", `, run), ""), 200, `\"interrupts\": [`)
 		l.wants(l.mcpTool("bea", "run_answer", of+`, "answer": "approve"`), 200, `"pexctl.dev/status":"completed"`)
-		l.wants(l.mcp("ann", "tools/call", fmt.Sprintf(`"name": "desk", "requestState": %q, "inputResponses": {}, `, state), `"elicitation": {}`), 200, `"pexctl.dev/status":"completed"`)
+		l.wants(l.mcp("root", "tools/call", fmt.Sprintf(`"name": "desk", "requestState": %q, "inputResponses": {}, `, state), `"elicitation": {}`), 200, `"pexctl.dev/status":"completed"`)
 		if t.Failed() {
 			t.Log(name)
 		}

@@ -209,6 +209,12 @@ func (b *Backend) answer(ctx context.Context, run string, q interrupt.Question, 
 	return c.Answer(ctx, run, a)
 }
 
+// CanAnswer reports whether the client may answer questions of a run.
+func (b *Backend) CanAnswer(ctx context.Context, run string) bool {
+	c, err := b.access.Client(ctx)
+	return err == nil && c.CheckRun(auth.Approve, run) == nil
+}
+
 // Cancel cancels a run. A run that has ended stays as it is.
 func (b *Backend) Cancel(ctx context.Context, run string) error {
 	c, err := b.access.Client(ctx)

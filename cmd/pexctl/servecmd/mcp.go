@@ -38,7 +38,7 @@ func MCPCommand(env *ui.Env) *cli.Command {
 					&cli.DurationFlag{Name: "wait", Usage: "Let a call wait for its run for `DURATION` before it returns the id of the run (default: mcp.wait of the server file, or 45s)"},
 					project.SetFlag("server file, or of each spec if there is none"),
 					&cli.StringFlag{Name: "log", Usage: "Log as `FORMAT` to stderr: text or json", Value: "text"},
-					&cli.StringFlag{Name: "log-level", Usage: "Log from `LEVEL` on: debug (also the protocol), info, warn or error", Value: "warn"},
+					&cli.StringFlag{Name: "log-level", Usage: "Log from `LEVEL` on: debug, info, warn or error", Value: "warn"},
 					project.HomeFlag(), project.TrustFlag(),
 				},
 				project.SpecFiles(),
@@ -106,7 +106,7 @@ func (d *daemon) localClient() auth.Identity {
 func (d *daemon) newMCP(clients *access.Server) *mcpserve.Server {
 	backend := mcp.New(clients)
 	return mcpserve.New(mcpserve.Options{
-		Agents: backend, Runs: backend, Name: d.setup.config.Name, Version: version.String(), Wait: d.setup.config.MCPWait, User: mcp.User, Log: d.log,
+		Agents: backend, Runs: backend, Name: d.setup.config.Name, Version: version.String(), Wait: d.setup.config.MCPWait, User: mcp.User,
 	})
 }
 

@@ -63,7 +63,7 @@ func TestClientsOfMCP(t *testing.T) {
 		s.Restart()
 		s.Post("/v1/runs/"+run+"/answers", `{"path": "step.s3/turn.1/tool.0.approval", "do": "approve"}`)
 		end := clients.Run(t, "mcp", "inspector", s.URL+"/mcp", "--method", "tools/call", "--tool-name", "run_get", "--tool-arg", "run="+run)
-		if !strings.Contains(end, `"status": "completed"`) {
+		if !strings.Contains(end, `"pexctl.dev/status": "completed"`) {
 			t.Error(end)
 		}
 	})

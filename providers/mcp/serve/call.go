@@ -38,7 +38,7 @@ func (s *Server) callAgent(ctx context.Context, req *sdk.CallToolRequest) (*sdk.
 // finish returns the result of a call once its run has ended or takes too long. It asks the user
 // of the client what the run asks.
 func (s *Server) finish(ctx context.Context, req *sdk.CallToolRequest, p *progress, res *engine.Result) (*sdk.CallToolResult, error) {
-	for len(res.Interrupts) > 0 && canElicit(req.Session) {
+	for len(res.Interrupts) > 0 && canElicit(req.Session) && s.o.Runs.CanAnswer(ctx, res.RunID) {
 		if isSessionless(req.Session) {
 			return inputRequired(res)
 		}
@@ -55,7 +55,7 @@ func (s *Server) finish(ctx context.Context, req *sdk.CallToolRequest, p *progre
 			return failure(err), nil
 		}
 	}
-	return s.agentResult(req.Params.Name, res), nil
+	return s.agentResult(ctx, req.Params.Name, res), nil
 }
 
 // answer answers a question and waits for the run. That someone else was faster is no error.
@@ -96,7 +96,7 @@ func (s *Server) resumeCall(ctx context.Context, req *sdk.CallToolRequest, p *pr
 		}
 	}
 	if len(res.Interrupts) > 0 && !isAnswered { // the user made no decision
-		return s.agentResult(req.Params.Name, res), nil
+		return s.agentResult(ctx, req.Params.Name, res), nil
 	}
 	if res, err = s.o.Runs.Wait(ctx, state.Run, s.o.Wait, p.report()); err != nil {
 		return failure(err), nil
@@ -105,11 +105,10 @@ func (s *Server) resumeCall(ctx context.Context, req *sdk.CallToolRequest, p *pr
 }
 
 // agentResult returns the state of a run as the result of the call of its agent.
-func (s *Server) agentResult(agent string, res *engine.Result) *sdk.CallToolResult {
-	s.mu.Lock()
-	hasSchema := s.registered[agent] != nil && outputSchema(s.registered[agent]) != nil
-	s.mu.Unlock()
-	out := result(res)
+func (s *Server) agentResult(ctx context.Context, agent string, res *engine.Result) *sdk.CallToolResult {
+	p, err := s.o.Agents.Agent(ctx, agent)
+	hasSchema := err == nil && outputSchema(p) != nil
+	out := s.result(ctx, res)
 	switch {
 	case hasSchema && isObject(res.Output):
 		out.StructuredContent = res.Output
@@ -123,30 +122,15 @@ func (s *Server) agentResult(agent string, res *engine.Result) *sdk.CallToolResu
 }
 
 // result returns the state of a run in words.
-func result(res *engine.Result) *sdk.CallToolResult {
+func (s *Server) result(ctx context.Context, res *engine.Result) *sdk.CallToolResult {
+	said := describe(res)
+	if len(res.Interrupts) > 0 {
+		said = describeQuestions(res, s.o.Runs.CanAnswer(ctx, res.RunID))
+	}
 	return &sdk.CallToolResult{
 		Meta:    sdk.Meta{"pexctl.dev/run_id": res.RunID, "pexctl.dev/status": string(res.Status)},
-		Content: []sdk.Content{&sdk.TextContent{Text: describe(res)}},
+		Content: []sdk.Content{&sdk.TextContent{Text: said}},
 	}
-}
-
-// stateResult returns the state of a run as the result of a tool for runs.
-func stateResult(res *engine.Result) *sdk.CallToolResult {
-	out := result(res)
-	state := runState{Run: res.RunID, Status: string(res.Status), Text: describe(res), Questions: []openQuestion{}}
-	if isObject(res.Output) {
-		state.Output = res.Output
-	}
-	for i := range res.Interrupts {
-		q := &res.Interrupts[i]
-		open := openQuestion{Path: q.Path, Kind: string(q.Kind), Question: q.Summary(), Tool: q.Tool, Answers: answersTo(q.Kind)}
-		if isObject(q.Args) {
-			open.Args = q.Args
-		}
-		state.Questions = append(state.Questions, open)
-	}
-	out.StructuredContent = state
-	return out
 }
 
 func isObject(v json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(v), []byte("{")) }
@@ -183,7 +167,7 @@ func (s *Server) getRun(ctx context.Context, req *sdk.CallToolRequest) (*sdk.Cal
 	if in.Wait {
 		most = s.o.Wait
 	}
-	return s.state(s.o.Runs.Wait(ctx, in.Run, most, p.report()))
+	return s.wait(ctx, in.Run, most, p)
 }
 
 func (s *Server) answerRun(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -203,7 +187,7 @@ func (s *Server) answerRun(ctx context.Context, req *sdk.CallToolRequest) (*sdk.
 	if err := s.o.Runs.Answer(ctx, in.Run, interrupt.Question{Path: in.Path}, in.Answer); err != nil {
 		return failure(err), nil
 	}
-	return s.state(s.o.Runs.Wait(ctx, in.Run, s.o.Wait, p.report()))
+	return s.wait(ctx, in.Run, s.o.Wait, p)
 }
 
 func (s *Server) cancelRun(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -213,17 +197,21 @@ func (s *Server) cancelRun(ctx context.Context, req *sdk.CallToolRequest) (*sdk.
 	if err := decode(req, &in, &in.Run); err != nil {
 		return failure(err), nil
 	}
+	p := newProgress(ctx, req)
+	defer p.stop()
 	if err := s.o.Runs.Cancel(ctx, in.Run); err != nil {
 		return failure(err), nil
 	}
-	return s.state(s.o.Runs.Wait(ctx, in.Run, s.o.Wait, nil))
+	return s.wait(ctx, in.Run, s.o.Wait, p)
 }
 
-func (s *Server) state(res *engine.Result, err error) (*sdk.CallToolResult, error) {
+// wait returns the state of a run as the result of a tool for runs.
+func (s *Server) wait(ctx context.Context, run string, most time.Duration, p *progress) (*sdk.CallToolResult, error) {
+	res, err := s.o.Runs.Wait(ctx, run, most, p.report())
 	if err != nil {
 		return failure(err), nil
 	}
-	return stateResult(res), nil
+	return s.result(ctx, res), nil
 }
 
 // decode reads the arguments of a tool for runs. run is the one that all of them need.

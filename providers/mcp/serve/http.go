@@ -27,7 +27,7 @@ const (
 // bodies limited, before.
 func (s *Server) Handler() http.Handler {
 	of := func(o sdk.StreamableHTTPOptions) http.Handler {
-		o.Logger, o.DisableLocalhostProtection, o.MaxRequestBodyBytes = s.o.Log, true, -1
+		o.DisableLocalhostProtection, o.MaxRequestBodyBytes = true, -1
 		return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.mcp }, &o)
 	}
 	calls := of(sdk.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})

@@ -122,23 +122,31 @@ func answersTo(k interrupt.Kind) string {
 	}
 }
 
-// describe says in words how a run is, and what to do.
+// describe says in words how a run is that asks nothing, and what to do.
 func describe(res *engine.Result) string {
 	if ended(res) {
 		return res.Outcome()
 	}
-	if len(res.Interrupts) == 0 {
-		return fmt.Sprintf("Run %s is %s and continues. Call %s with run %q to wait for its result.", res.RunID, progressOf(res), runGet, res.RunID)
-	}
+	return fmt.Sprintf("Run %s is %s and continues. Call %s with run %q to wait for its result.", res.RunID, progressOf(res), runGet, res.RunID)
+}
+
+// describeQuestions says in words what a run asks, and how the client can answer.
+func describeQuestions(res *engine.Result, canAnswer bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Run %s waits for a decision. Ask the user; then call %s with the run, the path and the answer.", res.RunID, runAnswer)
+	if canAnswer {
+		fmt.Fprintf(&b, "Run %s waits for a decision. Ask the user; then call %s with the run, the path and the answer.", res.RunID, runAnswer)
+	} else {
+		fmt.Fprintf(&b, "Run %s waits for the decision of someone who may approve; this client may not. Call %s later.", res.RunID, runGet)
+	}
 	for i := range res.Interrupts {
 		q := &res.Interrupts[i]
 		fmt.Fprintf(&b, "\n\npath: %s\nquestion: %s", q.Path, q.Summary())
 		if len(q.Args) > 0 && string(q.Args) != "null" {
 			fmt.Fprintf(&b, "\narguments: %s", indented(q.Args))
 		}
-		fmt.Fprintf(&b, "\nanswer: %s", answersTo(q.Kind))
+		if canAnswer {
+			fmt.Fprintf(&b, "\nanswer: %s", answersTo(q.Kind))
+		}
 	}
 	return b.String()
 }

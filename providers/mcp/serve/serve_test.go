@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pexctl/pex/engine/interrupt"
 )
 
 // connect connects a client over streams. Its user fills in forms with elicit; nil = it has none.
@@ -111,6 +114,63 @@ func TestAUserWhoMakesNoDecision(t *testing.T) {
 	res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "refund"})
 	if got := text(t, res, err); !strings.HasPrefix(got, "Run r-1 waits for a decision.") || len(w.answers) > 0 {
 		t.Error(got, w.answers)
+	}
+}
+
+// The form for each kind of questions, and the answers that it gives.
+func TestFormsOfQuestions(t *testing.T) {
+	server := json.RawMessage(`{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}`)
+	for _, tt := range []struct {
+		question interrupt.Question
+		form     *sdk.ElicitResult
+		want     string // "" = no decision
+	}{
+		{interrupt.Question{Kind: interrupt.Plan}, &sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "approve", "reason": "x"}}, "approve"},
+		{interrupt.Question{Kind: interrupt.Approval, Tool: "pay"}, &sdk.ElicitResult{Action: "decline"}, "deny"},
+		{interrupt.Question{Kind: interrupt.Guard}, &sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "deny"}}, "deny"},
+		{interrupt.Question{Kind: interrupt.Review}, &sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "done", "result": "{}"}}, "done:{}"},
+		{interrupt.Question{Kind: interrupt.Review}, &sdk.ElicitResult{Action: "decline"}, ""},
+		{interrupt.Question{Kind: interrupt.Elicitation, Args: server}, &sdk.ElicitResult{Action: "accept", Content: map[string]any{"city": "Oslo"}}, `edit:{"city":"Oslo"}`},
+		{interrupt.Question{Kind: interrupt.Elicitation, Args: json.RawMessage(`{"url": "https://example.com"}`)}, &sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "approve"}}, "approve"},
+		{interrupt.Question{Kind: interrupt.User}, &sdk.ElicitResult{Action: "accept", Content: map[string]any{"answer": "  "}}, ""},
+	} {
+		w := newWorld(t)
+		tt.question.Path = "p"
+		w.asks["refund"] = []interrupt.Question{tt.question}
+		c := connect(t, w, older, func(*sdk.ElicitParams) *sdk.ElicitResult { return tt.form })
+		res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "refund"})
+		got := strings.TrimPrefix(strings.Join(w.answers, " "), "p=")
+		if said := text(t, res, err); got != tt.want || strings.Contains(said, "waits for a decision") != (tt.want == "") {
+			t.Errorf("%s: %q, want %q: %s", tt.question.Kind, got, tt.want, said)
+		}
+	}
+}
+
+// A client that may not answer is not asked.
+func TestAClientThatMayNotAnswer(t *testing.T) {
+	w := newWorld(t)
+	w.isViewer = true
+	c := connect(t, w, older, func(*sdk.ElicitParams) *sdk.ElicitResult { t.Error("it was asked"); return nil })
+	res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "refund"})
+	if got := text(t, res, err); !strings.HasPrefix(got, "Run r-1 waits for the decision of someone who may approve") || strings.Contains(got, "run_answer") {
+		t.Error(got)
+	}
+}
+
+// An agent with an output schema has structured results. While it has none, the result is an
+// error, since clients reject others.
+func TestStructuredResults(t *testing.T) {
+	w := newWorld(t)
+	c := connect(t, w, newest, nil)
+	res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "typed"})
+	if text(t, res, err); res.IsError || !cmp.Equal(res.StructuredContent, any(map[string]any{"sum": 4.0})) {
+		t.Errorf("%+v", res)
+	}
+	w.mu.Lock()
+	w.asks["typed"] = []interrupt.Question{{Path: "p", Kind: interrupt.Plan}}
+	w.mu.Unlock()
+	if res, err = c.CallTool(t.Context(), &sdk.CallToolParams{Name: "typed"}); !strings.Contains(text(t, res, err), "Approve the plan?") || !res.IsError {
+		t.Errorf("%+v", res)
 	}
 }
 

@@ -5,9 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -37,6 +34,8 @@ type Runs interface {
 	// Answer answers an open question, in the form that interrupt.Parse reads. A question with
 	// only a path is answered whatever it asks; an empty path means the only open question.
 	Answer(ctx context.Context, run string, q interrupt.Question, answer string) error
+	// CanAnswer reports whether the client may answer questions of a run.
+	CanAnswer(ctx context.Context, run string) bool
 	// Cancel cancels a run.
 	Cancel(ctx context.Context, run string) error
 }
@@ -54,16 +53,16 @@ type Options struct {
 	// User identifies the client of an HTTP request, so that no other client can use its
 	// session; nil or "" = clients are not distinguished.
 	User func(ctx context.Context) string
-	Log  *slog.Logger // of the protocol, at level debug; nil = none
 }
 
 // Server serves agents as tools. It is safe for concurrent use.
 type Server struct {
-	o   Options
-	mcp *sdk.Server
+	o        Options
+	mcp      *sdk.Server
+	runTools []*sdk.Tool
 
 	mu         sync.Mutex
-	registered map[string]*engine.Program // agents that mcp has as tools
+	registered map[string]bool // names of agents for which mcp has a tool
 }
 
 const instructions = "Each tool but run_get, run_answer and run_cancel runs an agent, which plans, calls tools of its own and answers. " +
@@ -73,13 +72,9 @@ const instructions = "Each tool but run_get, run_answer and run_cancel runs an a
 // New returns a Server.
 func New(o Options) *Server {
 	o.Wait = cmp.Or(o.Wait, DefaultWait)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	o.Log = slog.New(debugHandler{o.Log.Handler()})
-	s := &Server{o: o, registered: map[string]*engine.Program{}}
+	s := &Server{o: o, registered: map[string]bool{}}
 	s.mcp = sdk.NewServer(&sdk.Implementation{Name: cmp.Or(o.Name, "pexctl"), Version: cmp.Or(o.Version, "0")}, &sdk.ServerOptions{
-		Instructions: instructions, Logger: o.Log,
+		Instructions: instructions,
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }, // each client has its own agents and runs
 		// The list of prompts is empty. Some clients request it whatever the server declares.
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{}},
@@ -115,10 +110,9 @@ func (s *Server) forClient(next sdk.MethodHandler) sdk.MethodHandler {
 			if err != nil {
 				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 			}
-			s.register(agents)
 			res, err := next(ctx, method, req)
 			if list, ok := res.(*sdk.ListToolsResult); ok {
-				list.Tools = slices.DeleteFunc(list.Tools, func(t *sdk.Tool) bool { return agents[t.Name] == nil && !isRunTool(t.Name) })
+				list.Tools, list.NextCursor = append(agentTools(agents), s.runTools...), ""
 			}
 			return res, err
 		case "tools/call":
@@ -126,24 +120,22 @@ func (s *Server) forClient(next sdk.MethodHandler) sdk.MethodHandler {
 			if !ok || isRunTool(call.Name) {
 				break
 			}
-			p, err := s.o.Agents.Agent(ctx, call.Name)
-			if err != nil {
+			if _, err := s.o.Agents.Agent(ctx, call.Name); err != nil {
 				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 			}
-			s.register(map[string]*engine.Program{call.Name: p})
+			s.register(call.Name)
 		}
 		return next(ctx, method, req)
 	}
 }
 
-// register adds the agents that are new or have changed as tools.
-func (s *Server) register(agents map[string]*engine.Program) {
+// register adds a tool for the agents with a name. Clients do not see its definition, since
+// those of several tenants may have the same name.
+func (s *Server) register(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(agents)) {
-		if p := agents[name]; s.registered[name] != p && !isRunTool(name) {
-			s.registered[name] = p
-			s.mcp.AddTool(agentTool(name, p), s.callAgent)
-		}
+	if !s.registered[name] {
+		s.registered[name] = true
+		s.mcp.AddTool(&sdk.Tool{Name: name, InputSchema: json.RawMessage(`{"type": "object"}`)}, s.callAgent)
 	}
 }

@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -10,6 +11,17 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/tool"
 )
+
+// agentTools describes agents as tools, sorted by name. The names of the tools for runs are
+// theirs.
+func agentTools(agents map[string]*engine.Program) (out []*sdk.Tool) {
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		if !isRunTool(name) {
+			out = append(out, agentTool(name, agents[name]))
+		}
+	}
+	return out
+}
 
 // agentTool describes an agent as a tool.
 func agentTool(name string, p *engine.Program) *sdk.Tool {
@@ -76,42 +88,6 @@ const (
 
 func isRunTool(name string) bool { return name == runGet || name == runAnswer || name == runCancel }
 
-// runState is the structured result of the tools for runs.
-type runState struct {
-	Run       string          `json:"run_id"`
-	Status    string          `json:"status"`
-	Text      string          `json:"text"`
-	Output    json.RawMessage `json:"output,omitempty"`
-	Questions []openQuestion  `json:"questions"`
-}
-
-// openQuestion is a question that a run waits for.
-type openQuestion struct {
-	Path     string          `json:"path"`
-	Kind     string          `json:"kind"`
-	Question string          `json:"question"`
-	Tool     string          `json:"tool,omitempty"`
-	Args     json.RawMessage `json:"arguments,omitempty"`
-	Answers  string          `json:"answers"`
-}
-
-const runStateSchema = `{
-	"type": "object", "required": ["run_id", "status", "text", "questions"],
-	"properties": {
-		"run_id": {"type": "string"},
-		"status": {"type": "string", "description": "queued, running, interrupted, completed, stopped, failed or cancelled"},
-		"text": {"type": "string", "description": "The answer, or what to do next."},
-		"output": {"type": "object", "description": "The structured answer of an agent with an output schema."},
-		"questions": {"type": "array", "description": "The open questions.", "items": {
-			"type": "object", "required": ["path", "kind", "question", "answers"],
-			"properties": {
-				"path": {"type": "string"}, "kind": {"type": "string"}, "question": {"type": "string"}, "tool": {"type": "string"},
-				"arguments": {"type": "object"}, "answers": {"type": "string"}
-			}
-		}}
-	}
-}`
-
 const runGetInput = `{
 	"type": "object", "required": ["run"], "additionalProperties": false,
 	"properties": {
@@ -145,8 +121,8 @@ func (s *Server) addRunTools() {
 		{runAnswer, "Passes on the user's decision about an open question of a run, and waits for the run. Ask the user before each call; never decide for the user.", runAnswerInput, tool.WriteEffect, s.answerRun},
 		{runCancel, "Cancels a run. Calls in flight that write finish first.", runCancelInput, tool.WriteEffect, s.cancelRun},
 	} {
-		s.mcp.AddTool(&sdk.Tool{
-			Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.input), OutputSchema: json.RawMessage(runStateSchema), Annotations: annotations(t.effect),
-		}, t.handler)
+		of := &sdk.Tool{Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.input), Annotations: annotations(t.effect)}
+		s.runTools = append(s.runTools, of)
+		s.mcp.AddTool(of, t.handler)
 	}
 }

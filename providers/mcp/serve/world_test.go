@@ -26,12 +26,13 @@ type world struct {
 	t      *testing.T
 	agents map[string]*engine.Program
 
-	mu      sync.Mutex
-	runs    map[string]*engine.Result
-	asks    map[string][]interrupt.Question // by agent
-	answers []string
-	slow    bool // runs do not end
-	users   []any
+	mu       sync.Mutex
+	runs     map[string]*engine.Result
+	asks     map[string][]interrupt.Question // by agent
+	answers  []string
+	slow     bool // runs do not end
+	isViewer bool // the client may not answer
+	users    []any
 }
 
 func newWorld(t *testing.T) *world {
@@ -86,7 +87,7 @@ func (w *world) Start(ctx context.Context, agent string, parameters json.RawMess
 	w.mu.Lock()
 	run := fmt.Sprintf("r-%d", len(w.runs)+1)
 	w.runs[run] = &engine.Result{RunID: run, Status: "running", Interrupts: w.asks[agent]}
-	if agent == "typed" {
+	if agent == "typed" && len(w.asks[agent]) == 0 {
 		w.runs[run].Output = json.RawMessage(`{"sum":4}`)
 	}
 	w.mu.Unlock()
@@ -131,6 +132,9 @@ func (w *world) Answer(_ context.Context, run string, q interrupt.Question, answ
 	}
 	return fmt.Errorf("%s is not an open question", q.Path)
 }
+
+// CanAnswer implements serve.Runs.
+func (w *world) CanAnswer(context.Context, string) bool { return !w.isViewer }
 
 // Cancel implements serve.Runs.
 func (w *world) Cancel(_ context.Context, run string) error {
