@@ -6,15 +6,19 @@ import (
 	"net/netip"
 	"strings"
 
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/server/problem"
 )
 
 // The methods and headers that web pages of other origins may use.
 const (
 	corsMethods = "GET, POST, DELETE"
-	corsHeaders = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, Prefer, X-Request-Id"
-	corsExposed = "Location, Mcp-Session-Id, Retry-After, WWW-Authenticate, X-Request-Id"
+	corsHeaders = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, Prefer, X-Conversation-Id, X-Request-Id"
+	corsExposed = "Location, Mcp-Session-Id, Retry-After, WWW-Authenticate, X-Pex-Ignored, X-Request-Id"
 )
+
+// libraryHeader matches headers with which the client libraries of OpenAI describe themselves.
+var libraryHeader = text.Regexp(`^(?i)(x-stainless-[a-z-]{1,40}|openai-organization|openai-project)$`)
 
 // rejectForeign returns why an anonymous request is rejected: a web page of another site
 // may have caused it. A page can make its host name resolve to a loopback address (DNS
@@ -87,12 +91,17 @@ func (g *Guard) setCORS(w http.ResponseWriter, r *http.Request) (isPreflight boo
 		problem.Write(w, r, problem.New(problem.Forbidden, "origin %.100q is not accepted: add it to cors.origins", origin))
 		return true
 	}
-	headers := corsHeaders
+	headers := []string{corsHeaders}
 	if g.o.TenantHeader != "" {
-		headers += ", " + g.o.TenantHeader
+		headers = append(headers, g.o.TenantHeader)
+	}
+	for name := range strings.SplitSeq(r.Header.Get("Access-Control-Request-Headers"), ",") {
+		if name = strings.TrimSpace(name); libraryHeader().MatchString(name) {
+			headers = append(headers, name)
+		}
 	}
 	h.Set("Access-Control-Allow-Methods", corsMethods)
-	h.Set("Access-Control-Allow-Headers", headers)
+	h.Set("Access-Control-Allow-Headers", strings.Join(headers, ", "))
 	h.Set("Access-Control-Max-Age", "600")
 	w.WriteHeader(http.StatusNoContent)
 	return true

@@ -171,8 +171,8 @@ func TestPreflight(t *testing.T) {
 		return w.Code, w.Header().Get("Access-Control-Allow-Origin") + " " + w.Header().Get("Access-Control-Allow-Headers")
 	}
 	const method = "Access-Control-Request-Method"
-	if status, allowed := preflight("https://chat.example", method, "POST"); status != 204 ||
-		allowed != "https://chat.example Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, Prefer, X-Request-Id, X-Tenant-Id" {
+	if status, allowed := preflight("https://chat.example", method, "POST", "Access-Control-Request-Headers", "authorization,x-stainless-os,x-evil,x-stainless-a\nb"); status != 204 ||
+		allowed != "https://chat.example Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, Prefer, X-Conversation-Id, X-Request-Id, X-Tenant-Id, x-stainless-os" {
 		t.Errorf("%d %s", status, allowed)
 	}
 	if status, allowed := preflight("https://evil.example", method, "POST"); status != 403 || allowed != " " {
