@@ -69,6 +69,9 @@ func createMemory(c *call) (any, error) {
 	if err := c.Permit(auth.Run, nil); err != nil {
 		return nil, err
 	}
+	if err := c.checkSize(); err != nil {
+		return nil, err
+	}
 	body := registry.Body{}
 	for _, name := range []string{"name", "application_type", "additional_info"} {
 		if v := c.body[name]; v != nil {
@@ -79,8 +82,21 @@ func createMemory(c *call) (any, error) {
 	return object{"memory_id": id}, err
 }
 
+// maxMemory is the size of what a client may store about a conversation, in bytes.
+const maxMemory = 4 << 10
+
+func (c *call) checkSize() error {
+	if len(c.raw) > maxMemory {
+		return problem.New(problem.TooLarge, "a memory has at most %d bytes of names and information", maxMemory)
+	}
+	return nil
+}
+
 func updateMemory(c *call) (any, error) {
 	if err := c.Permit(auth.Run, nil); err != nil {
+		return nil, err
+	}
+	if err := c.checkSize(); err != nil {
 		return nil, err
 	}
 	if err := c.registry.Update(registry.Memories, c.path("id"), c.body); err != nil {

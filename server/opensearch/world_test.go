@@ -47,8 +47,12 @@ func reply(prompt string) string {
 	return `{"steps": ["Count the docs"], "result": ""}`
 }
 
-func newWorld(t testing.TB) *world {
+func newWorld(t *testing.T) *world {
 	t.Helper()
+	for _, name := range []string{"OPENAI_KEY", "OPENSEARCH_USER", "OPENSEARCH_PASSWORD"} {
+		t.Setenv(name, "not-a-secret")
+	}
+	t.Setenv("OPENSEARCH_URL", "")
 	specs := t.TempDir()
 	for _, name := range []string{"hello", "refund-desk"} {
 		if err := os.CopyFS(filepath.Join(specs, name), os.DirFS(filepath.Join("../../specs", name))); err != nil {

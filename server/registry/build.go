@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -221,6 +222,11 @@ func (r *Registry) build(all documents, id string, params Body) (*agents.Agent, 
 	for _, n := range made.Notes {
 		if n.Outcome == convert.Todo {
 			notes = append(notes, n.Path+": "+n.What)
+		}
+	}
+	for _, name := range variables(a.Program.Source) {
+		if os.Getenv(name) == "" {
+			notes = append(notes, "the environment variable "+name+" of the server is not set")
 		}
 	}
 	return a, notes, nil
