@@ -69,6 +69,22 @@ func TestMCPToolsAreTheAgentsOfTheClient(t *testing.T) {
 	}
 }
 
+// The agents of a tenant are tools of its clients only.
+func TestMCPToolsOfATenant(t *testing.T) {
+	l := listen(t, "bad-input", roomy, server.Options{}, unchanged)
+	hello, _ := l.agents.Get("hello")
+	private, set := *hello, l.agents.Tenant()
+	private.Name = "private"
+	set.Add(&private)
+	l.tenants["other"].Agents = set
+	l.wants(l.mcp("eve", "tools/list", "", ""), 200, `"name":"private"`, `"name":"hello"`)
+	l.wants(l.mcpTool("eve", "private", `"question": "hi"`), 200, `"pexctl.dev/status":"completed"`)
+	if a := l.mcp("ann", "tools/list", "", ""); strings.Contains(a.body, `"name":"private"`) {
+		t.Error(a.body)
+	}
+	l.wants(l.mcpTool("ann", "private", `"question": "hi"`), 400, `no agent \"private\"`)
+}
+
 // A question of a run that a client started is answered by another one, also once the run is
 // parked; a client of another tenant sees neither.
 func TestMCPQuestionsAreAnsweredByAnyClient(t *testing.T) {
