@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/model"
@@ -44,6 +45,9 @@ func stopped(t *testing.T, ids ...string) (*world, *manager.Manager, chan<- stru
 	w.model = pricedModel{gatedModel{gate}}
 	if _, err := m.Start(t.Context(), w.limited("live", 9), ""); err != nil {
 		t.Fatal(err)
+	}
+	for queued := true; queued; _, queued = m.Running("live") { // the run before it has ended, but leaves its slot a moment later
+		time.Sleep(time.Millisecond)
 	}
 	return w, m, gate
 }
@@ -139,6 +143,9 @@ func TestAnAnswerContinuesAQueuedRun(t *testing.T) {
 	m.Await(t.Context(), "r-1")
 	w.node, w.model = greets, gatedModel{gate}
 	w.start(m, "live")
+	for queued := true; queued; _, queued = m.Running("live") {
+		time.Sleep(time.Millisecond)
+	}
 	w.node = approvals
 	if err := m.Resume(t.Context(), "r-1", nil, true, ann); err != nil {
 		t.Fatal(err)
