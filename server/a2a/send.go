@@ -49,8 +49,8 @@ func (t *tasks) SendMessage(ctx context.Context, in *a2a.SendMessageRequest) (a2
 		history = in.Config.HistoryLength
 	}
 	if in.Config == nil || !in.Config.ReturnImmediately {
-		if err := t.await(stream, s); err != nil {
-			return nil, err
+		if task, err := t.await(stream, s, history); task != nil || err != nil {
+			return task, err
 		}
 	}
 	task, _, err := t.read(ctx, s.run, history)
@@ -71,20 +71,25 @@ func (t *tasks) SendStreamingMessage(ctx context.Context, in *a2a.SendMessageReq
 	return t.stream(stream, s.run, s.task, s.after)
 }
 
-// await waits until a run has ended, or waits for answers.
-func (t *tasks) await(stream access.Stream, s *sent) error {
+// await waits until a run has ended, or waits for answers, and returns its task. It returns nil
+// if neither happens in time.
+func (t *tasks) await(stream access.Stream, s *sent, history *int) (*a2a.Task, error) {
 	ctx, cancel := context.WithTimeout(stream.Context, sendWait)
 	defer cancel()
-	changes, err := turn.Follow(t.client, access.Stream{Context: ctx, Release: stream.Release}, string(s.run.TaskID), s.after)
+	seen, err := turn.Follow(t.client, access.Stream{Context: ctx, Release: stream.Release}, string(s.run.TaskID), 0)
 	if err != nil {
-		return t.fail(err)
+		return nil, t.fail(err)
 	}
-	for state, c := range changes {
-		if s.run.waits(state, c) {
-			break
+	var changes []turn.Change
+	for state, c := range seen {
+		if c.Seq > 0 {
+			changes = append(changes, c)
+		}
+		if c.Kind == turn.Ended || s.run.waits(state, c) && lastOf(changes) > s.after {
+			return t.task(s.run, state, changes, history), nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // receive starts a run with a message, or passes the message on to one.
