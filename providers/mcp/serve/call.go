@@ -55,7 +55,7 @@ func (s *Server) finish(ctx context.Context, req *sdk.CallToolRequest, p *progre
 			return failure(err), nil
 		}
 	}
-	return s.agentResult(ctx, req.Params.Name, res), nil
+	return s.shown(ctx, req.Params.Name, res), nil
 }
 
 // answer answers a question and waits for the run. That someone else was faster is no error.
@@ -96,12 +96,20 @@ func (s *Server) resumeCall(ctx context.Context, req *sdk.CallToolRequest, p *pr
 		}
 	}
 	if len(res.Interrupts) > 0 && !isAnswered { // the user made no decision
-		return s.agentResult(ctx, req.Params.Name, res), nil
+		return s.shown(ctx, req.Params.Name, res), nil
 	}
 	if res, err = s.o.Runs.Wait(ctx, state.Run, s.o.Wait, p.report()); err != nil {
 		return failure(err), nil
 	}
 	return s.finish(ctx, req, p, res)
+}
+
+// shown returns the state of a run as the result of a tool: that of its agent, or one for runs.
+func (s *Server) shown(ctx context.Context, name string, res *engine.Result) *sdk.CallToolResult {
+	if isRunTool(name) {
+		return s.result(ctx, res)
+	}
+	return s.agentResult(ctx, name, res)
 }
 
 // agentResult returns the state of a run as the result of the call of its agent.
@@ -184,10 +192,26 @@ func (s *Server) answerRun(ctx context.Context, req *sdk.CallToolRequest) (*sdk.
 	}
 	p := newProgress(ctx, req)
 	defer p.stop()
+	if canElicit(req.Session) {
+		return s.askUser(ctx, req, p, in.Run)
+	}
 	if err := s.o.Runs.Answer(ctx, in.Run, interrupt.Question{Path: in.Path}, in.Answer); err != nil {
 		return failure(err), nil
 	}
 	return s.wait(ctx, in.Run, s.o.Wait, p)
+}
+
+// askUser asks the user of a client with forms for the answers that its model wants to give: the
+// model could decide by itself.
+func (s *Server) askUser(ctx context.Context, req *sdk.CallToolRequest, p *progress, run string) (*sdk.CallToolResult, error) {
+	if req.Params.RequestState != "" {
+		return s.resumeCall(ctx, req, p)
+	}
+	res, err := s.o.Runs.Wait(ctx, run, 0, nil)
+	if err != nil {
+		return failure(err), nil
+	}
+	return s.finish(ctx, req, p, res)
 }
 
 func (s *Server) cancelRun(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -102,6 +103,41 @@ func TestQuestionsAreElicited(t *testing.T) {
 		}
 		slices.Sort(asked)
 		if d := cmp.Diff([]string{"Approve the call of pay?\n\n{\n  \"amount\": 80\n}", "Which account?"}, asked); d != "" {
+			t.Error(version, d)
+		}
+	}
+}
+
+// A model cannot answer for the user of a client with forms.
+func TestTheUserDecidesWhatAModelAnswers(t *testing.T) {
+	for _, version := range []string{older, newest} {
+		w := newWorld(t)
+		var closed atomic.Bool
+		closed.Store(true)
+		c := connect(t, w, version, func(p *sdk.ElicitParams) *sdk.ElicitResult {
+			switch {
+			case closed.Load():
+				return &sdk.ElicitResult{Action: "cancel"}
+			case strings.HasPrefix(p.Message, "Approve"):
+				return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": "deny"}}
+			}
+			return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"answer": "none"}}
+		})
+		res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "refund"})
+		if got := text(t, res, err); !strings.HasPrefix(got, "Run r-1 waits") {
+			t.Fatal(version, got)
+		}
+		answer := &sdk.CallToolParams{Name: "run_answer", Arguments: map[string]any{"run": "r-1", "path": "s1/tool.0.approval", "answer": "approve"}}
+		res, err = c.CallTool(t.Context(), answer)
+		if got := text(t, res, err); !strings.HasPrefix(got, "Run r-1 waits") || len(w.answers) > 0 {
+			t.Error(version, got, w.answers)
+		}
+		closed.Store(false)
+		res, err = c.CallTool(t.Context(), answer)
+		if got := text(t, res, err); got != "4" {
+			t.Error(version, got)
+		}
+		if d := cmp.Diff([]string{"s1/tool.0.approval=deny", "s2/tool.0=none"}, w.answers); d != "" {
 			t.Error(version, d)
 		}
 	}

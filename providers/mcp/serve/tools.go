@@ -118,7 +118,7 @@ func (s *Server) addRunTools() {
 		handler                  sdk.ToolHandler
 	}{
 		{runGet, "Gets the state of a run: its answer, or the decision that it waits for. Waits a while for a run that is in progress.", runGetInput, tool.ReadEffect, s.getRun},
-		{runAnswer, "Passes on the user's decision about an open question of a run, and waits for the run. Ask the user before each call; never decide for the user.", runAnswerInput, tool.WriteEffect, s.answerRun},
+		{runAnswer, "Passes on the user's decision about an open question of a run, and waits for the run. Ask the user before each call; never decide for the user. A client that can show a form asks the user itself, whatever the answer.", runAnswerInput, tool.WriteEffect, s.answerRun},
 		{runCancel, "Cancels a run. Calls in flight that write finish first.", runCancelInput, tool.WriteEffect, s.cancelRun},
 	} {
 		of := &sdk.Tool{Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.input), Annotations: annotations(t.effect)}
