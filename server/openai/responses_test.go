@@ -3,12 +3,14 @@ package openai_test
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pexctl/pex/server/openai"
+	"github.com/pexctl/pex/server/turn"
 )
 
 var sequence = regexp.MustCompile(`"sequence_number":(\d+)`)
@@ -59,5 +61,38 @@ func TestResponsesOfOthersDoNotExist(t *testing.T) {
 	}
 	if status, body := w.post("eve", "/v1/responses", `{"model": "hello", "input": "hi", "previous_response_id": "`+id+`"}`); status != 404 {
 		t.Error(status, body)
+	}
+}
+
+// A message to a response in progress is sent to its run.
+func TestAMessageToAResponseInProgress(t *testing.T) {
+	w := newWorld(t, openai.Options{}, time.Hour)
+	_, body := w.post("ann", "/v1/responses", `{"model": "slow", "input": "hi", "background": true}`)
+	run := runID.FindString(body)
+	for seq := 0; seq < 2; time.Sleep(time.Millisecond) {
+		state, _, err := turn.Read(t.Context(), w.Client("ann"), run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seq = state.Seq
+	}
+	further := `{"model": "slow", "input": "and hurry", "background": true, "previous_response_id": "resp_` + run + `"}`
+	if status, body := w.post("ann", "/v1/responses", further); status != 200 || !strings.Contains(body, `"id":"resp_`+run+`~2"`) || !strings.Contains(body, `"in_progress"`) {
+		t.Error(status, body)
+	}
+	if status, body := w.post("ann", "/v1/responses", strings.Replace(further, "slow", "hello", 1)); status != 400 || !strings.Contains(body, `"param":"model"`) {
+		t.Error(status, body)
+	}
+	if status, body := w.post("ann", "/v1/responses/resp_"+run+"/cancel", ""); status != 200 || !strings.Contains(body, `"cancelled"`) {
+		t.Error(status, body)
+	}
+	if status, body := w.post("ann", "/v1/responses/resp_"+run+"/cancel", ""); status != 200 || !strings.Contains(body, `"cancelled"`) {
+		t.Error("again:", status, body)
+	}
+	if _, changes, err := turn.Read(t.Context(), w.Client("ann"), run); err != nil || !slices.ContainsFunc(changes, func(c turn.Change) bool { return c.Kind == turn.Received && c.Text == "and hurry" }) {
+		t.Errorf("%v %+v", err, changes)
+	}
+	if w.Runs() != 1 {
+		t.Error("another run was started")
 	}
 }
