@@ -47,7 +47,7 @@ func reply(prompt string) string {
 	return `{"steps": ["Count the docs"], "result": ""}`
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	for _, name := range []string{"OPENAI_KEY", "OPENSEARCH_USER", "OPENSEARCH_PASSWORD"} {
 		t.Setenv(name, "not-a-secret")
