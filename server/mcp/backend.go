@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/pexctl/pex/engine"
@@ -213,6 +214,46 @@ func (b *Backend) answer(ctx context.Context, run string, q interrupt.Question, 
 func (b *Backend) CanAnswer(ctx context.Context, run string) bool {
 	c, err := b.access.Client(ctx)
 	return err == nil && c.CheckRun(auth.Approve, run) == nil
+}
+
+// Asking returns a context for asking the client's user a question. It ends once the question
+// is no longer open, or the server stops. The caller must call end.
+func (b *Backend) Asking(ctx context.Context, run, path string) (open context.Context, end func(), err error) {
+	c, err := b.access.Client(ctx)
+	if err != nil {
+		return nil, nil, b.known(ctx, err)
+	}
+	stream, err := c.OpenStream(ctx)
+	if err != nil {
+		return nil, nil, b.known(ctx, err)
+	}
+	open, cancel := context.WithCancel(stream.Context)
+	go cancelOnceClosed(open, cancel, c, run, path)
+	return open, func() { cancel(); stream.Release() }, nil
+}
+
+// askInterval is how often the server checks whether someone else has answered a question that
+// it asks a client.
+const askInterval = 2 * time.Second
+
+// cancelOnceClosed calls cancel once a question is not open twice in a row: it is not listed
+// for a moment while its run parks.
+func cancelOnceClosed(ctx context.Context, cancel func(), c *access.Client, run, path string) {
+	tick := time.NewTicker(askInterval)
+	defer tick.Stop()
+	for closed := 0; closed < 2; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		questions, err := c.OpenQuestions(ctx, run)
+		closed++
+		if err == nil && slices.ContainsFunc(questions, func(q manager.OpenQuestion) bool { return q.Open.Path == path }) {
+			closed = 0
+		}
+	}
+	cancel()
 }
 
 // Cancel cancels a run. A run that has ended stays as it is.

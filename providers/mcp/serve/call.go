@@ -43,27 +43,46 @@ func (s *Server) finish(ctx context.Context, req *sdk.CallToolRequest, p *progre
 			return inputRequired(res)
 		}
 		q := res.Interrupts[0]
-		form, err := req.Session.Elicit(ctx, elicitation(&q))
-		if err != nil {
-			break // the client cannot show it, or the user has not answered in time
+		form, err := s.elicit(ctx, req.Session, res.RunID, &q)
+		if err != nil && s.isOpen(ctx, res.RunID, q.Path) {
+			break // the client cannot show it, or the server stops
 		}
 		answer, ok := answerOf(&q, form)
-		if !ok {
+		if err == nil && !ok {
 			break
 		}
-		if res, err = s.answer(ctx, res.RunID, q, answer, p); err != nil {
+		if err == nil {
+			res, err = s.answer(ctx, res.RunID, q, answer, p)
+		} else { // someone else has answered
+			res, err = s.o.Runs.Wait(ctx, res.RunID, s.o.Wait, p.report())
+		}
+		if err != nil {
 			return failure(err), nil
 		}
 	}
 	return s.shown(ctx, req.Params.Name, res), nil
 }
 
+// elicit asks the user of a client while a question is open.
+func (s *Server) elicit(ctx context.Context, client *sdk.ServerSession, run string, q *interrupt.Question) (*sdk.ElicitResult, error) {
+	open, end, err := s.o.Runs.Asking(ctx, run, q.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	return client.Elicit(open, elicitation(q))
+}
+
+// isOpen reports whether a question of a run is open, as far as is known.
+func (s *Server) isOpen(ctx context.Context, run, path string) bool {
+	res, err := s.o.Runs.Wait(ctx, run, 0, nil)
+	return err != nil || slices.ContainsFunc(res.Interrupts, func(q interrupt.Question) bool { return q.Path == path })
+}
+
 // answer answers a question and waits for the run. That someone else was faster is no error.
 func (s *Server) answer(ctx context.Context, run string, q interrupt.Question, answer string, p *progress) (*engine.Result, error) {
 	if err := s.o.Runs.Answer(ctx, run, q, answer); err != nil {
-		res, readErr := s.o.Runs.Wait(ctx, run, 0, nil)
-		isOpen := func(open interrupt.Question) bool { return open.Path == q.Path }
-		if readErr != nil || q.Path == "" || slices.ContainsFunc(res.Interrupts, isOpen) || ended(res) {
+		if s.isOpen(ctx, run, q.Path) {
 			return nil, err
 		}
 	}

@@ -82,6 +82,9 @@ func isForm(q *interrupt.Question) bool {
 // answerOf returns the answer to a question that a form contains. It returns false if the user
 // made no decision.
 func answerOf(q *interrupt.Question, form *sdk.ElicitResult) (answer string, ok bool) {
+	if form == nil {
+		return "", false
+	}
 	field := func(name string) string {
 		text, _ := form.Content[name].(string)
 		return strings.TrimSpace(text)

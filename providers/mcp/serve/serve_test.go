@@ -182,6 +182,26 @@ func TestFormsOfQuestions(t *testing.T) {
 	}
 }
 
+// A question that someone else answers is withdrawn, and the call continues.
+func TestAQuestionThatSomeoneElseAnswers(t *testing.T) {
+	w := newWorld(t)
+	w.asks["refund"] = w.asks["refund"][:1]
+	returned := make(chan struct{})
+	c := connect(t, w, older, func(*sdk.ElicitParams) *sdk.ElicitResult {
+		w.mu.Lock()
+		w.runs["r-1"].Interrupts = nil
+		w.mu.Unlock()
+		w.closeQuestion()
+		<-returned // its user does nothing
+		return &sdk.ElicitResult{Action: "cancel"}
+	})
+	res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "refund"})
+	close(returned)
+	if got := text(t, res, err); got != "4" || len(w.answers) > 0 {
+		t.Error(got, w.answers)
+	}
+}
+
 // A client that may not answer is not asked.
 func TestAClientThatMayNotAnswer(t *testing.T) {
 	w := newWorld(t)

@@ -36,6 +36,9 @@ type Runs interface {
 	Answer(ctx context.Context, run string, q interrupt.Question, answer string) error
 	// CanAnswer reports whether the client may answer questions of a run.
 	CanAnswer(ctx context.Context, run string) bool
+	// Asking returns a context for asking the client's user a question. It ends once the
+	// question is no longer open, or the server stops. The caller must call end.
+	Asking(ctx context.Context, run, path string) (open context.Context, end func(), err error)
 	// Cancel cancels a run.
 	Cancel(ctx context.Context, run string) error
 }

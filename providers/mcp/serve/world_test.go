@@ -26,13 +26,14 @@ type world struct {
 	t      *testing.T
 	agents map[string]*engine.Program
 
-	mu       sync.Mutex
-	runs     map[string]*engine.Result
-	asks     map[string][]interrupt.Question // by agent
-	answers  []string
-	slow     bool // runs do not end
-	isViewer bool // the client may not answer
-	users    []any
+	mu            sync.Mutex
+	runs          map[string]*engine.Result
+	asks          map[string][]interrupt.Question // by agent
+	answers       []string
+	slow          bool // runs do not end
+	isViewer      bool // the client may not answer
+	closeQuestion func()
+	users         []any
 }
 
 func newWorld(t *testing.T) *world {
@@ -135,6 +136,15 @@ func (w *world) Answer(_ context.Context, run string, q interrupt.Question, answ
 
 // CanAnswer implements serve.Runs.
 func (w *world) CanAnswer(context.Context, string) bool { return !w.isViewer }
+
+// Asking implements serve.Runs.
+func (w *world) Asking(ctx context.Context, _, _ string) (context.Context, func(), error) {
+	open, cancel := context.WithCancel(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closeQuestion = cancel
+	return open, cancel, nil
+}
 
 // Cancel implements serve.Runs.
 func (w *world) Cancel(_ context.Context, run string) error {
