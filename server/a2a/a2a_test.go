@@ -1,6 +1,7 @@
 package a2a_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -41,6 +42,29 @@ func TestExchanges(t *testing.T) {
 			}
 			archive.Want(t, "responses", out.String())
 		})
+	}
+}
+
+// A card says that clients need a token, and has the URL that the client used.
+func TestCardsOfServersWithTokens(t *testing.T) {
+	dir := t.TempDir()
+	goldentest.Txtar(t, "testdata/tasks.txtar").Extract(t, dir)
+	w := accesstest.New(t, dir, accesstest.Options{})
+	h := a2a.New(a2a.Options{Access: w.Access, NeedToken: true})
+	res := w.Do(h, a2a.Form(), "vic", http.MethodGet, "https://agents.example.com/.well-known/agent-card.json", "", http.Header{"X-Forwarded-Proto": {"https"}})
+	var card struct {
+		URL        string                       `json:"url"`
+		Schemes    map[string]map[string]any    `json:"securitySchemes"`
+		Security   []map[string][]string        `json:"security"`
+		Required   []map[string]json.RawMessage `json:"securityRequirements"`
+		Interfaces []struct{ URL string }       `json:"supportedInterfaces"`
+	}
+	if err := json.Unmarshal(res.Body.Bytes(), &card); err != nil {
+		t.Fatal(err, res.Body)
+	}
+	const url = "https://agents.example.com/a2a/hello"
+	if card.URL != url || len(card.Interfaces) != 4 || card.Interfaces[0].URL != url || card.Schemes["bearer"]["scheme"] != "Bearer" || len(card.Security) != 1 || len(card.Required) != 1 {
+		t.Error(res.Body)
 	}
 }
 
