@@ -177,7 +177,7 @@ type MCPKeys struct {
 // OpenAIKeys is the section openai of a Server.
 type OpenAIKeys struct {
 	Progress         string `yaml:"progress" enum:"reasoning|text|none" doc:"How a chat completion shows the progress of its run: as reasoning_content, which chat UIs fold away, as text before the answer, or not at all."`
-	TrustUserHeaders bool   `yaml:"trust_user_headers" doc:"Whether clients with the role admin, such as a chat UI, act for the user that X-OpenWebUI-User-Email or X-LibreChat-User-Id names. That user is then the author of runs and decisions."`
+	TrustUserHeaders bool   `yaml:"trust_user_headers" doc:"Whether clients with the role admin, such as a chat UI, act for the user that X-OpenWebUI-User-Email or X-LibreChat-User-Id names. That user is then the author of runs and decisions. Without auth the headers are ignored."`
 }
 
 // OriginPattern matches an origin in the form that browsers send.

@@ -48,6 +48,7 @@ var clients = map[string]auth.Identity{
 	"rob":  {Subject: "rob", Issuer: "tokens", Roles: []string{auth.Run}},
 	"vic":  {Subject: "vic", Issuer: "tokens", Roles: []string{auth.View}},
 	"root": {Subject: "root", Issuer: "tokens", Roles: []string{auth.Admin}},
+	"anon": {Subject: auth.Anonymous, Roles: []string{auth.View, auth.Run, auth.Approve, auth.Admin}},
 	"eve":  {Subject: "eve", Issuer: "tokens", Tenant: "other", Roles: []string{auth.Admin}},
 }
 
@@ -157,7 +158,7 @@ func (w *World) tenant(name string) *access.Tenant {
 func (w *World) Tenant(name string) *access.Tenant { return w.of[name] }
 
 // Client returns a client: ann may run and approve, rob may run, vic may view, root is an
-// admin, and eve is an admin of the other tenant.
+// admin, anon is a client without authentication, and eve is an admin of the other tenant.
 func (w *World) Client(name string) *access.Client {
 	w.t.Helper()
 	c, err := w.Access.Client(auth.NewContext(w.t.Context(), clients[name]))

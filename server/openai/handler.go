@@ -95,11 +95,12 @@ func notFound(_ http.ResponseWriter, r *http.Request) error {
 // userHeaders name the user of a chat UI.
 var userHeaders = []string{"X-OpenWebUI-User-Email", "X-LibreChat-User-Id"}
 
-// client returns the client of a request, or the user for whom it acts.
+// client returns the client of a request, or the user for whom it acts. Without authentication
+// no client is trusted.
 func (h *Handler) client(r *http.Request) (*access.Client, error) {
 	ctx := r.Context()
 	id, ok := auth.FromContext(ctx)
-	if ok && h.o.TrustUserHeaders && auth.Can(id, auth.Admin, nil) {
+	if ok && h.o.TrustUserHeaders && id.Issuer != "" && auth.Can(id, auth.Admin, nil) {
 		for _, name := range userHeaders {
 			if user := r.Header.Get(name); user != "" {
 				id.Subject, id.Issuer = user, id.Issuer+" by "+id.Subject

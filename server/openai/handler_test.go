@@ -33,7 +33,7 @@ func (w *world) startedBy(client string) string {
 
 func TestATrustedUIActsForItsUsers(t *testing.T) {
 	trusting := newWorld(t, openai.Options{TrustUserHeaders: true}, time.Hour)
-	for client, want := range map[string]string{"root": "mia@example.com tokens by root", "rob": "rob tokens"} {
+	for client, want := range map[string]string{"root": "mia@example.com tokens by root", "rob": "rob tokens", "anon": "anonymous "} {
 		if got := trusting.startedBy(client); got != want {
 			t.Errorf("%s: %s, want %s", client, got, want)
 		}
