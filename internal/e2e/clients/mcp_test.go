@@ -32,6 +32,7 @@ func mcpFiles(t *testing.T) map[string]string {
 func TestClientsOfMCP(t *testing.T) {
 	s := clients.Serve(t, []string{"hello", "refund-desk"}, mcpFiles(t))
 	t.Run("limits", func(t *testing.T) { clients.Run(t, "mcp", "limits", s.URL) })
+	t.Run("approval elsewhere", func(t *testing.T) { clients.Run(t, "mcp", "elsewhere", s.URL) })
 	for _, revision := range []string{"2026-07-28", "2025-11-25"} {
 		t.Run("elicit "+revision, func(t *testing.T) { clients.Run(t, "mcp", "elicit", s.URL, revision) })
 		t.Run("conformance "+revision, func(t *testing.T) {

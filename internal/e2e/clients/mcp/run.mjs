@@ -1,5 +1,5 @@
 // Drives the agents of a server as MCP tools, with the protocol's own client, inspector and
-// conformance suite. run.mjs MODE ARGS...: inspector, conformance, elicit or limits.
+// conformance suite. run.mjs MODE ARGS...: inspector, conformance, elicit, elsewhere or limits.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -64,6 +64,20 @@ const modes = {
     const hints = Object.fromEntries(tools.map((t) => [t.name, t.annotations.readOnlyHint]));
     assert.equal(hints["refund-desk"], false);
     assert.equal(hints.hello, true);
+    await client.close();
+  },
+
+  // elsewhere has an approval given by the API while the user of the client sees the form.
+  async elsewhere(url) {
+    const client = await connect(url, "legacy", async (request) => {
+      const { questions } = await (await fetch(`${url}/v1/questions?agent=refund-desk`)).json();
+      const mine = questions.filter((q) => request.params.message.startsWith(q.question)).at(-1);
+      const body = JSON.stringify({ path: mine.path, do: "approve" });
+      assert.equal((await fetch(`${url}/v1/runs/${mine.run_id}/answers`, { method: "POST", headers: { "Content-Type": "application/json" }, body })).status, 200);
+      return new Promise(() => {}); // the user does nothing
+    });
+    const result = await client.callTool({ name: "refund-desk", arguments: {} });
+    assert.equal(result._meta["pexctl.dev/status"], "completed", JSON.stringify(result));
     await client.close();
   },
 
