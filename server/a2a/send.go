@@ -96,8 +96,10 @@ func (t *tasks) await(stream access.Stream, s *sent, history *int) (*a2a.Task, e
 func (t *tasks) receive(ctx context.Context, in *a2a.SendMessageRequest) (*sent, error) {
 	m := in.Message
 	switch {
-	case m == nil || m.Role != a2a.MessageRoleUser || len(m.Parts) == 0:
-		return nil, t.fail(problem.New(problem.InvalidRequest, "a request needs a message of the user with parts"))
+	case m == nil || len(m.Parts) == 0:
+		return nil, t.fail(problem.New(problem.InvalidRequest, "a request needs a message with parts"))
+	case m.Role != a2a.MessageRoleUser:
+		return nil, t.fail(problem.New(problem.InvalidRequest, "the role of the message must be ROLE_USER (user in version 0.3)"))
 	case in.Config != nil && in.Config.PushConfig != nil:
 		return nil, errNoPush()
 	case slices.ContainsFunc(m.Parts, func(p *a2a.Part) bool { return p.Text() == "" && !isData(p) }):
