@@ -23,6 +23,7 @@ var notRun = map[string][]string{
 	"README.md":                   {"builds pexctl, and runs this very test", "needs the network"},
 	"docs/ci.md":                  {"needs jq", "part of a workflow of GitHub", "part of a workflow of GitHub"},
 	"docs/evals.md":               {"needs GitHub"},
+	"docs/mcp-server.md":          {"needs Claude Code", "needs Node.js and the network"},
 	"docs/mcp.md":                 {"needs Node.js and the network", "needs Node.js and the network"},
 	"docs/migrating-aurite.md":    {"the files are yours"},
 	"docs/migrating.md":           {"it needs a model"},

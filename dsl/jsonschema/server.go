@@ -19,6 +19,7 @@ func (s *writer) server() *syntax.Node {
 	}
 	p := body.Get("properties")
 	put(p, "agents", named(agent))
+	p.Get("public_url").Set("pattern", syntax.Position{}, syntax.NewText(language.OriginPattern))
 	put(p, "notify", named(s.webhook()))
 	auth := p.Get("auth")
 	methods := auth.Get("properties")

@@ -17,6 +17,7 @@ type ServerKeys struct {
 	Kind       string         `yaml:"kind" required:"true" enum:"Server" doc:"Server."`
 	Metadata   ServerMeta     `yaml:"metadata" doc:"The name and description of the server."`
 	Listen     string         `yaml:"listen" doc:"The address to listen on: host:port. An empty host means all interfaces, port 0 any free port. An address that other machines can reach requires auth."`
+	PublicURL  string         `yaml:"public_url" doc:"The origin by which clients reach the server, such as https://agents.example.com, for addresses in A2A cards and MCP metadata. Default: the host of each request, and https with TLS or the header X-Forwarded-Proto: https."`
 	Agents     *syntax.Node   `yaml:"agents" doc:"The agents to serve, by name. Default: every spec below the directory of the file, by the name in its metadata."`
 	Auth       *AuthKeys      `yaml:"auth" doc:"How clients authenticate. Without it, every client has all roles, and the server accepts only connections to a loopback address."`
 	Tenants    TenantKeys     `yaml:"tenants" doc:"Tenants have separate runs and memory. A tenant cannot see the runs of another."`

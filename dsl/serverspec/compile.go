@@ -74,6 +74,7 @@ func (b *compiler) compile() {
 	b.listen()
 	b.limits()
 	b.origins()
+	b.publicURL()
 	b.tls()
 	b.webhooks()
 	b.opensearch()

@@ -15,6 +15,7 @@ type Config struct {
 	Name            string   // "" if the file has none
 	Description     string
 	Listen          string // host:port
+	PublicURL       string // origin; "" for that of requests
 	ListenAt        testspec.Position
 	Agents          []Agent // in the order of the file; none means every spec below Dir
 	Auth            *Auth   // nil without authentication

@@ -27,6 +27,20 @@ func (b *compiler) origins() {
 	}
 }
 
+// publicURL checks the origin by which clients reach the server.
+func (b *compiler) publicURL() {
+	s := b.keys.PublicURL
+	v := b.tree.Get("public_url")
+	if v == nil || s == "" {
+		return
+	}
+	if !originForm().MatchString(s) {
+		b.Report.Error(diag.BadOrigin, v.Position, "invalid origin %s in public_url", syntax.Quote(s)).Hint = originHintOr(s, "write scheme://host or scheme://host:port, such as https://agents.example.com")
+		return
+	}
+	b.config.PublicURL = s
+}
+
 func originHintOr(s, otherwise string) string {
 	if hint := originHint(s); hint != "" {
 		return hint

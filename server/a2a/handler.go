@@ -184,7 +184,7 @@ func (s *server) card(w http.ResponseWriter, r *http.Request, t *tasks) {
 		problem.Write(w, r, problem.New(problem.MethodNotAllowed, "get the card with GET"))
 		return
 	}
-	a2asrv.NewAgentCardHandler(a2av0.NewStaticAgentCardProducer(cardOf(t.agent, baseOf(r), s.NeedToken))).ServeHTTP(w, r)
+	a2asrv.NewAgentCardHandler(a2av0.NewStaticAgentCardProducer(cardOf(t.agent, s.Access.Origin(r), s.NeedToken))).ServeHTTP(w, r)
 }
 
 // onlyCard responds with the card of the only agent that the client may view.
@@ -205,13 +205,4 @@ func (s *server) onlyCard(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.card(w, r, &tasks{agent: found[0]})
-}
-
-// baseOf returns the URL of the server as the client knows it.
-func baseOf(r *http.Request) string {
-	scheme := "http"
-	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
-		scheme = "https"
-	}
-	return scheme + "://" + r.Host
 }

@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"log/slog"
+	"net/http"
 
 	"github.com/pexctl/pex/engine/artifact"
 	"github.com/pexctl/pex/engine/runs"
@@ -21,7 +22,9 @@ type Server struct {
 	Agents *agents.Set
 	// Streams limits the feeds that are open at once; nil = no limit.
 	Streams *feed.Streams
-	Log     *slog.Logger // for errors that are not the client's; must not be nil
+	// PublicURL is the origin by which clients reach the server; "" = that of each request.
+	PublicURL string
+	Log       *slog.Logger // for errors that are not the client's; must not be nil
 }
 
 // Tenant has the runs of a tenant.
@@ -40,6 +43,18 @@ type Tenant struct {
 	Webhooks  *webhook.Outbox // nil = none
 	// Agents are those of the server and of the tenant; nil = those of the server.
 	Agents *agents.Set
+}
+
+// Origin returns the origin of the server as the client of a request, or the proxy before the
+// server, names it.
+func (s *Server) Origin(r *http.Request) string {
+	switch {
+	case s.PublicURL != "":
+		return s.PublicURL
+	case r.TLS != nil, r.Header.Get("X-Forwarded-Proto") == "https":
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 // Client returns the client of a request. Its error is a problem.

@@ -20,27 +20,20 @@ const wellKnown = "/.well-known/oauth-protected-resource"
 // MetadataPaths are the paths of Metadata.
 func MetadataPaths() []string { return []string{wellKnown, wellKnown + Path} }
 
-// MetadataURL returns the address of the metadata for a request; "" = the request is not for
-// the protocol.
-func MetadataURL(r *http.Request) string {
-	if r.URL.Path != Path {
-		return ""
+// MetadataURL returns a function that returns the address of the metadata for a request; "" =
+// the request is not for the protocol.
+func MetadataURL(s *access.Server) func(*http.Request) string {
+	return func(r *http.Request) string {
+		if r.URL.Path != Path {
+			return ""
+		}
+		return s.Origin(r) + wellKnown + Path
 	}
-	return origin(r) + wellKnown + Path
-}
-
-// origin returns the origin of the server as its client, or the proxy before it, names it.
-func origin(r *http.Request) string {
-	scheme := "http"
-	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
-		scheme = "https"
-	}
-	return scheme + "://" + r.Host
 }
 
 // Metadata tells clients which issuer's tokens the server accepts (RFC 9728). issuer returns
 // its URL; "" = none, and then there is no metadata.
-func Metadata(issuer func() string) http.Handler {
+func Metadata(s *access.Server, issuer func() string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*") // it is public
 		url := issuer()
@@ -50,7 +43,7 @@ func Metadata(issuer func() string) http.Handler {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(jsonvalue.Encode(map[string]any{ // the client may be gone
-			"resource": origin(r) + Path, "authorization_servers": []string{url}, "bearer_methods_supported": []string{"header"},
+			"resource": s.Origin(r) + Path, "authorization_servers": []string{url}, "bearer_methods_supported": []string{"header"},
 		}))
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/mcp"
 	"github.com/pexctl/pex/server/problem"
@@ -22,7 +23,7 @@ func (rejects) Verify(context.Context, string) (map[string]any, error) {
 
 // A client without a token finds the issuer in the metadata.
 func TestClientsFindTheIssuer(t *testing.T) {
-	guard, err := auth.New(auth.Options{OIDC: &auth.OIDC{Verifier: rejects{}, Issuer: "https://id.example"}, Metadata: mcp.MetadataURL})
+	guard, err := auth.New(auth.Options{OIDC: &auth.OIDC{Verifier: rejects{}, Issuer: "https://id.example"}, Metadata: mcp.MetadataURL(&access.Server{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,11 +40,11 @@ func TestClientsFindTheIssuer(t *testing.T) {
 	if h := get(protected, "https://agents.example/v1/runs").Header().Get("WWW-Authenticate"); h != "Bearer" {
 		t.Error(h)
 	}
-	w = get(mcp.Metadata(guard.Issuer), "http://agents.example/.well-known/oauth-protected-resource/mcp")
+	w = get(mcp.Metadata(&access.Server{}, guard.Issuer), "http://agents.example/.well-known/oauth-protected-resource/mcp")
 	if want := `{"authorization_servers":["https://id.example"],"bearer_methods_supported":["header"],"resource":"http://agents.example/mcp"}`; w.Code != 200 || w.Body.String() != want {
 		t.Error(w.Code, w.Body)
 	}
-	if w = get(mcp.Metadata(func() string { return "" }), "/.well-known/oauth-protected-resource"); w.Code != 404 {
+	if w = get(mcp.Metadata(&access.Server{}, func() string { return "" }), "/.well-known/oauth-protected-resource"); w.Code != 404 {
 		t.Error(w.Code, w.Body)
 	}
 }

@@ -54,12 +54,12 @@ func (d *daemon) run(c *ui.Call, listener net.Listener) error {
 
 func (d *daemon) newServer(c *ui.Call, ready *readiness) (*server.Server, error) {
 	config := d.setup.config
-	guard, err := d.newGuard(c)
+	streams := d.streams()
+	clients := d.access(streams)
+	guard, err := d.newGuard(c, clients)
 	if err != nil {
 		return nil, err
 	}
-	streams := d.streams()
-	clients := d.access(streams)
 	o := server.Options{
 		Handler: d.handler(c, clients), Routes: d.routes(c, clients), IsUpload: api.IsUpload, Auth: guard, Streams: streams, Version: version.String(),
 		Limits: server.Limits{Body: config.Limits.Body, Upload: config.Limits.Upload, Header: int(config.Limits.Header), Connections: config.Limits.Connections},
@@ -84,7 +84,7 @@ func (d *daemon) streams() *feed.Streams {
 
 // access returns what the clients of the server can access.
 func (d *daemon) access(streams *feed.Streams) *access.Server {
-	return &access.Server{Tenant: d.tenant, Agents: d.agents, Streams: streams, Log: d.log}
+	return &access.Server{Tenant: d.tenant, Agents: d.agents, Streams: streams, PublicURL: d.setup.config.PublicURL, Log: d.log}
 }
 
 func (d *daemon) handler(c *ui.Call, clients *access.Server) http.Handler {
@@ -122,7 +122,7 @@ func (d *daemon) tenant(name string) *access.Tenant {
 }
 
 // newGuard returns the authentication of the server file.
-func (d *daemon) newGuard(c *ui.Call) (*auth.Guard, error) {
+func (d *daemon) newGuard(c *ui.Call, clients *access.Server) (*auth.Guard, error) {
 	config := d.setup.config
 	tokens, err := d.tokens()
 	if err != nil {
@@ -135,7 +135,7 @@ func (d *daemon) newGuard(c *ui.Call) (*auth.Guard, error) {
 	host, _, _ := net.SplitHostPort(config.Listen) // was validated
 	d.guard, err = auth.New(auth.Options{
 		Tokens: tokens, OIDC: issuer, Log: d.log, DefaultTenant: config.Tenants.Default, Tenants: config.Tenants.Known, TenantHeader: config.Tenants.Header,
-		Hosts: []string{host}, AnyHost: c.Bool("insecure"), Origins: config.Origins, Public: isPublic, Page: web.IsPage, Metadata: mcp.MetadataURL,
+		Hosts: []string{host}, AnyHost: c.Bool("insecure"), Origins: config.Origins, Public: isPublic, Page: web.IsPage, Metadata: mcp.MetadataURL(clients),
 	})
 	if err != nil {
 		return nil, failure.Usagef("%w", err)

@@ -115,6 +115,6 @@ func (d *daemon) mcpRoutes(clients *access.Server) []server.Route {
 	handler := d.newMCP(clients).Handler()
 	return []server.Route{
 		{Paths: []string{mcp.Path}, Handler: mcp.Limit(clients, int64(d.setup.config.Limits.Body), handler), Form: mcp.Form()},
-		{Paths: mcp.MetadataPaths(), Handler: mcp.Metadata(d.guard.Issuer)},
+		{Paths: mcp.MetadataPaths(), Handler: mcp.Metadata(clients, d.guard.Issuer)},
 	}
 }

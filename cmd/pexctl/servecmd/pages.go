@@ -1,6 +1,8 @@
 package servecmd
 
 import (
+	"strings"
+
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/secret"
@@ -13,7 +15,7 @@ import (
 // pages returns the user interface.
 func (d *daemon) pages(c *ui.Call, clients *access.Server) *web.UI {
 	return web.New(web.Options{
-		Access: clients, Name: d.setup.config.Name, Version: version.String(), Secure: d.setup.config.TLS != nil,
+		Access: clients, Name: d.setup.config.Name, Version: version.String(), Secure: d.setup.config.TLS != nil || strings.HasPrefix(d.setup.config.PublicURL, "https:"),
 		SignIn:  func() bool { return d.setup.config.Auth != nil },
 		Secrets: func(r *runs.Run) *secret.Values { return host.Hidden(c.Catalog, r.Program, r.Host.Env) },
 	})
