@@ -36,9 +36,11 @@ func (g *Guard) rejectForeign(r *http.Request) *problem.Problem {
 
 // isForeign reports whether a web page of an origin that is not accepted caused a request.
 func (g *Guard) isForeign(r *http.Request) bool {
-	if g.origins[r.Header.Get("Origin")] {
-		return false
-	}
+	return !g.origins[r.Header.Get("Origin")] && g.isOfOtherPage(r)
+}
+
+// isOfOtherPage reports whether a web page of another origin caused a request.
+func (g *Guard) isOfOtherPage(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "cross-site", "same-site": // GET and HEAD too
 		return !g.isLinkToPage(r)

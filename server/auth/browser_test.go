@@ -113,7 +113,7 @@ func TestTheTokenOfACookie(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := auth.Options{Tokens: tokens}
+	o := auth.Options{Tokens: tokens, Origins: []string{"http://chat.localhost"}}
 	for _, tt := range []struct {
 		method, path string
 		headers      []string
@@ -125,6 +125,9 @@ func TestTheTokenOfACookie(t *testing.T) {
 		{"POST", "/inbox", []string{"Sec-Fetch-Site", "cross-site"}, 401},
 		{"POST", "/inbox", []string{"Origin", "https://evil.example"}, 401},
 		{"GET", "/v1/runs", []string{"Sec-Fetch-Site", "same-site"}, 401},
+		{"POST", "/v1/runs", []string{"Sec-Fetch-Site", "same-site", "Origin", "http://chat.localhost"}, 401}, // it has tokens of its own
+		{"POST", "/v1/runs", []string{"Origin", "http://chat.localhost"}, 401},
+		{"GET", "/v1/runs", []string{"Sec-Fetch-Site", "same-site", "Origin", "http://chat.localhost"}, 401},
 		{"GET", "/inbox", []string{"Authorization", "Bearer x"}, 401}, // the header counts
 	} {
 		r := request(tt.method, "http://localhost:8484"+tt.path, tt.headers...)

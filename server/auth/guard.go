@@ -64,7 +64,7 @@ func New(o Options) (*Guard, error) {
 		g.hosts[strings.ToLower(host)] = true
 	}
 	for _, origin := range o.Origins {
-		if err := g.crossSite.AddTrustedOrigin(origin); err != nil || strings.Contains(origin, "*") {
+		if err := http.NewCrossOriginProtection().AddTrustedOrigin(origin); err != nil || strings.Contains(origin, "*") {
 			return nil, fmt.Errorf("invalid origin %q: use a scheme and a host, such as https://chat.example.com", origin)
 		}
 		g.origins[origin] = true
@@ -184,13 +184,13 @@ func (g *Guard) knowsTenant(name string) bool {
 const Cookie = "pex_token"
 
 // token returns the token of a request, or "". That of the cookie counts only for requests of
-// our own pages: a browser also sends it with those that other pages cause.
+// our own pages: a browser also sends it with those that other pages cause, accepted origins too.
 func (g *Guard) token(r *http.Request) string {
 	if len(r.Header.Values("Authorization")) > 0 {
 		return bearer(r)
 	}
 	cookie, err := r.Cookie(Cookie)
-	if err != nil || g.isForeign(r) {
+	if err != nil || g.isOfOtherPage(r) {
 		return ""
 	}
 	return cookie.Value
