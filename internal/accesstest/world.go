@@ -42,11 +42,13 @@ import (
 	"github.com/pexctl/pex/server/problem"
 )
 
-// clients are the identities of requests, by name. eve belongs to the other tenant.
+// clients are the identities of requests, by name. nia may do nothing, and eve
+// belongs to the other tenant.
 var clients = map[string]auth.Identity{
 	"ann":  {Subject: "ann", Issuer: "tokens", Roles: []string{auth.Run, auth.Approve}},
 	"rob":  {Subject: "rob", Issuer: "tokens", Roles: []string{auth.Run}},
 	"vic":  {Subject: "vic", Issuer: "tokens", Roles: []string{auth.View}},
+	"nia":  {Subject: "nia", Issuer: "tokens", Roles: []string{"support"}},
 	"root": {Subject: "root", Issuer: "tokens", Roles: []string{auth.Admin}},
 	"anon": {Subject: auth.Anonymous, Roles: []string{auth.View, auth.Run, auth.Approve, auth.Admin}},
 	"eve":  {Subject: "eve", Issuer: "tokens", Tenant: "other", Roles: []string{auth.Admin}},

@@ -35,7 +35,7 @@ func (c *call) start() (*access.Start, *execution, error) {
 	id := c.path("id")
 	a, err := c.Agent(auth.Run, id)
 	if p, ok := errors.AsType[*problem.Problem](err); ok && p.Code == problem.NotFound || err == nil && !a.Exposes(protocol) {
-		if why := c.registry.Broken(id); why != nil {
+		if why := c.registry.Broken(id); why != nil && c.Can(auth.View, nil) {
 			return nil, nil, problem.New(problem.InvalidRequest, "the agent cannot run any more: %v", why)
 		}
 		return nil, nil, missing(registry.Agents, id)

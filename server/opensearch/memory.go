@@ -45,7 +45,7 @@ func page[T any](c *call, name string, all []T) (any, error) {
 		}
 	}
 	from = min(from, len(all))
-	to := min(from+most, len(all))
+	to := from + min(most, len(all)-from)
 	out := object{name: append([]T{}, all[from:to]...)}
 	if to < len(all) {
 		out["next_token"] = to
@@ -72,14 +72,21 @@ func createMemory(c *call) (any, error) {
 	if err := c.checkSize(); err != nil {
 		return nil, err
 	}
+	body := c.information()
+	maps.DeleteFunc(body, func(_ string, v any) bool { return v == nil })
+	id, _, err := c.registry.Create(registry.Memories, body)
+	return object{"memory_id": id}, err
+}
+
+// information returns what a client may store about a conversation.
+func (c *call) information() registry.Body {
 	body := registry.Body{}
 	for _, name := range []string{"name", "application_type", "additional_info"} {
-		if v := c.body[name]; v != nil {
+		if v, ok := c.body[name]; ok {
 			body[name] = v
 		}
 	}
-	id, _, err := c.registry.Create(registry.Memories, body)
-	return object{"memory_id": id}, err
+	return body
 }
 
 // maxMemory is the size of what a client may store about a conversation, in bytes.
@@ -99,7 +106,7 @@ func updateMemory(c *call) (any, error) {
 	if err := c.checkSize(); err != nil {
 		return nil, err
 	}
-	if err := c.registry.Update(registry.Memories, c.path("id"), c.body); err != nil {
+	if err := c.registry.Update(registry.Memories, c.path("id"), c.information()); err != nil {
 		return nil, err
 	}
 	return written("memory-meta", c.path("id"), "updated"), nil
@@ -149,8 +156,9 @@ func (c *call) conversations() ([]object, error) {
 }
 
 func memoryOf(d registry.Document) object {
-	out := object{"memory_id": d.ID, "create_time": timeText(d.Created), "updated_time": timeText(d.Updated)}
+	out := object{}
 	maps.Copy(out, d.Body)
+	maps.Copy(out, object{"memory_id": d.ID, "create_time": timeText(d.Created), "updated_time": timeText(d.Updated)})
 	return out
 }
 

@@ -34,8 +34,14 @@ const (
 
 var kinds = []Kind{Connectors, Models, Agents, Memories}
 
-// maxDocuments is how many documents of a kind a tenant may have.
-const maxDocuments = 10_000
+const (
+	// maxDocuments is how many documents of a kind a tenant may have.
+	maxDocuments = 10_000
+	// maxDocument is the size of a document, and maxMemory that of one about a conversation, in
+	// bytes of indented JSON.
+	maxDocument = 4 << 20
+	maxMemory   = 8 << 10
+)
 
 // Body is a registered JSON object.
 type Body = map[string]any
@@ -155,6 +161,13 @@ func (r *Registry) write(k Kind, d Document) error {
 	b, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		return err
+	}
+	most := maxDocument
+	if k == Memories {
+		most = maxMemory
+	}
+	if len(b) > most {
+		return invalid("the document has more than %d bytes; remove members of it", most)
 	}
 	if err := os.MkdirAll(r.dir(k), 0o700); err != nil {
 		return err
