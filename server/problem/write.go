@@ -15,6 +15,8 @@ type Form struct {
 	Body func(p *Problem) (contentType string, body []byte)
 	// Status returns its HTTP status; nil = that of the problem.
 	Status func(p *Problem) int
+	// Header sets further headers of the response; nil = none.
+	Header func(h http.Header)
 }
 
 // details is the form of RFC 9457.
@@ -40,6 +42,9 @@ func Write(w http.ResponseWriter, r *http.Request, p *Problem) {
 		status = form.Status(p)
 	}
 	h := w.Header()
+	if form.Header != nil {
+		form.Header(h)
+	}
 	h.Set("Content-Type", contentType)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")

@@ -85,7 +85,7 @@ func IsPage(r *http.Request) bool {
 }
 
 // Form is how the pages show problems.
-func (u *UI) Form() problem.Form { return problem.Form{Body: u.problemPage} }
+func (u *UI) Form() problem.Form { return problem.Form{Body: u.problemPage, Header: setHeaders} }
 
 // action handles a request of a client. It returns a page, or a redirect.
 type action func(ctx context.Context, c *access.Client, r *http.Request) (*page, error)
