@@ -157,9 +157,13 @@ func TestPolicy(t *testing.T) {
 	own := `{model}/v1/chat/completions`
 	bedrock := strings.NewReplacer(own, "https://bedrock-runtime.us-east-1.amazonaws.com/model/m/converse", `"model": "gpt-4o"`, `"model": "m", "service_name": "bedrock", "region": "x.example.com/#"`).Replace(connector)
 	for name, c := range map[string]struct{ connector, agent, want string }{
-		"another host":         {strings.Replace(connector, own, "http://169.254.169.254/v1/chat/completions", 1), agent, "does not allow registered agents to call http://169.254.169.254/v1"},
-		"another path":         {strings.Replace(connector, own, "{model}/v2/chat/completions", 1), agent, "does not allow registered agents to call"},
-		"up":                   {strings.Replace(connector, own, "{model}/v1/../chat/completions", 1), agent, "is not an address"},
+		"another host": {strings.Replace(connector, own, "http://169.254.169.254/v1/chat/completions", 1), agent, "does not allow registered agents to call http://169.254.169.254/v1"},
+		"another path": {strings.Replace(connector, own, "{model}/v2/chat/completions", 1), agent, "does not allow registered agents to call"},
+		"up":           {strings.Replace(connector, own, "{model}/v1/../chat/completions", 1), agent, "is not an address"},
+		"up by a name": {
+			strings.NewReplacer(own, "{model}/v1/$${parameters.up}/chat", `"model": "gpt-4o"`, `"model": "..", "up": "{args.model}"`).Replace(connector), agent, "is not an address",
+		},
+		"up by dots":           {strings.NewReplacer(own, "{model}/v1/.$${parameters.up}./chat", `"model": "gpt-4o"`, `"model": "m", "up": "{env.OPENAI_KEY}"`).Replace(connector), agent, "is not an address"},
 		"an unknown protocol":  {strings.Replace(connector, own, "http://169.254.169.254/latest", 1), agent, "does not allow registered agents to call"},
 		"a variable in a path": {strings.Replace(connector, own, "{model}/v1/${credential.part}/chat/completions", 1), agent, "environment variables"},
 		"a region":             {bedrock, agent, "is not a region"},

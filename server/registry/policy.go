@@ -26,6 +26,7 @@ var (
 	toolTypes = []string{"builtin", "http", "mcp"}
 	region    = text.Regexp(`^[a-z0-9-]+$`)
 	ofEnv     = text.Regexp(`^\$\{env\.[A-Za-z_][A-Za-z0-9_]*\}(/[^$]*)?$`)
+	variable  = text.Regexp(`\$\{env\.[A-Za-z_][A-Za-z0-9_]*\}`)
 )
 
 // check returns an error unless a program may run, and the overrides with which its tools reach
@@ -96,11 +97,11 @@ func (p *Policy) checkVariables(source []byte) error {
 // in a variable is the choice of the operator, who allowed the variable.
 func (p *Policy) checkAddress(where string, value any) error {
 	address, _ := value.(string)
-	if address == "" || ofEnv().MatchString(address) {
+	if address == "" || ofEnv().MatchString(address) && !climbs(address) {
 		return nil
 	}
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.User != nil || strings.Contains(u.Host, "$") || strings.Contains(u.Path, "..") {
+	if err != nil || u.Host == "" || u.User != nil || strings.Contains(u.Host, "$") || climbs(address) {
 		return invalid("%s: %q is not an address that can be called", where, address)
 	}
 	for _, allowed := range p.Endpoints {
@@ -110,6 +111,14 @@ func (p *Policy) checkAddress(where string, value any) error {
 	}
 	return invalid("%s: this server does not allow registered agents to call %s; its operator can: opensearch: {endpoints: [%s]} in the server file",
 		where, fmt.Sprintf("%s://%s%s", u.Scheme, u.Host, u.Path), u.Scheme+"://"+u.Host)
+}
+
+// climbs reports whether the path of an address may lead up: by dots, or by a reference, which
+// may have dots as its value. The values of variables are the choice of the operator.
+func climbs(address string) bool {
+	path, _, _ := strings.Cut(variable().ReplaceAllString(address, ""), "?")
+	plain, err := url.PathUnescape(path)
+	return err != nil || strings.Contains(plain, "..") || strings.Contains(plain, "$")
 }
 
 // isBelow reports whether a path is another one, or below it.
