@@ -14,8 +14,9 @@ import (
 const (
 	// sessionTimeout is how long a session may be idle.
 	sessionTimeout = time.Hour
-	// maxSessions limits the open sessions.
+	// maxSessions limits the open sessions, and maxOfClient those of one client.
 	maxSessions = 1000
+	maxOfClient = 250
 )
 
 const (
@@ -33,16 +34,20 @@ func (s *Server) Handler() http.Handler {
 	calls := of(sdk.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
 	sessions := of(sdk.StreamableHTTPOptions{SessionTimeout: sessionTimeout})
 	return s.identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		opens := r.Method == http.MethodPost && r.Header.Get(sessionHeader) == ""
 		switch isNew, err := isSessionlessRequest(r); {
 		case err != nil:
 			http.Error(w, "the request body could not be read", http.StatusBadRequest)
 		case isNew:
 			calls.ServeHTTP(w, r)
-		case r.Method == http.MethodPost && r.Header.Get(sessionHeader) == "" && s.isFull():
+		case opens && s.isFull(s.user(r.Context())):
 			w.Header().Set("Retry-After", "60")
 			http.Error(w, "too many sessions", http.StatusServiceUnavailable)
 		default:
 			sessions.ServeHTTP(w, r)
+			if id := w.Header().Get(sessionHeader); opens && id != "" {
+				s.setOwner(id, s.user(r.Context()))
+			}
 		}
 	}))
 }
@@ -61,12 +66,37 @@ func isSessionlessRequest(r *http.Request) (bool, error) {
 	return bytes.Contains(body, []byte(`"`+sdk.MetaKeyProtocolVersion+`"`)), err
 }
 
-func (s *Server) isFull() bool {
-	n := 0
-	for range s.mcp.Sessions() {
+// isFull reports whether a client can open no further session. It forgets the owners of sessions
+// that have ended.
+func (s *Server) isFull(user string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, own, owners := 0, 0, map[string]string{}
+	for session := range s.mcp.Sessions() {
 		n++
+		if owner, ok := s.owners[session.ID()]; ok {
+			owners[session.ID()] = owner
+			if owner == user {
+				own++
+			}
+		}
 	}
-	return n >= maxSessions
+	s.owners = owners
+	return n >= maxSessions || user != "" && own >= maxOfClient
+}
+
+func (s *Server) setOwner(session, user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.owners[session] = user
+}
+
+// user identifies the client of a request; "" = clients are not distinguished.
+func (s *Server) user(ctx context.Context) string {
+	if s.o.User == nil {
+		return ""
+	}
+	return s.o.User(ctx)
 }
 
 // contextKey is the name of the context of an HTTP request in what the protocol's library
@@ -79,7 +109,7 @@ func (s *Server) identify(next http.Handler) http.Handler {
 		return &auth.TokenInfo{UserID: s.o.User(ctx), Extra: map[string]any{contextKey: ctx}}, nil // it was verified before
 	}, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.o.User != nil && s.o.User(r.Context()) != "" {
+		if s.user(r.Context()) != "" {
 			known.ServeHTTP(w, r)
 			return
 		}

@@ -160,3 +160,22 @@ func TestSessionsBelongToTheirClient(t *testing.T) {
 		t.Error(w.users)
 	}
 }
+
+// A client that opens many sessions leaves some for others.
+func TestSessionsOfAClientAreLimited(t *testing.T) {
+	e := newExchange(t, newWorld(t), "")
+	open := func(user string) int {
+		e.session, e.user = "", user
+		status, _ := e.send(`{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}`)
+		return status
+	}
+	n := 0
+	for ; n < 1000 && open("ann") == http.StatusOK; n++ {
+	}
+	if n != 250 {
+		t.Errorf("%d sessions", n)
+	}
+	if status := open("bob"); status != http.StatusOK {
+		t.Errorf("another client: %d", status)
+	}
+}

@@ -65,7 +65,8 @@ type Server struct {
 	runTools []*sdk.Tool
 
 	mu         sync.Mutex
-	registered map[string]bool // names of agents for which mcp has a tool
+	registered map[string]bool   // names of agents for which mcp has a tool
+	owners     map[string]string // clients of the open sessions, by id of the session
 }
 
 const instructions = "Each tool but run_get, run_answer and run_cancel runs an agent, which plans, calls tools of its own and answers. " +
@@ -75,7 +76,7 @@ const instructions = "Each tool but run_get, run_answer and run_cancel runs an a
 // New returns a Server.
 func New(o Options) *Server {
 	o.Wait = cmp.Or(o.Wait, DefaultWait)
-	s := &Server{o: o, registered: map[string]bool{}}
+	s := &Server{o: o, registered: map[string]bool{}, owners: map[string]string{}}
 	s.mcp = sdk.NewServer(&sdk.Implementation{Name: cmp.Or(o.Name, "pexctl"), Version: cmp.Or(o.Version, "0")}, &sdk.ServerOptions{
 		Instructions: instructions,
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }, // each client has its own agents and runs
