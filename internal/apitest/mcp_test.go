@@ -63,7 +63,7 @@ func TestMCPToolsAreTheAgentsOfTheClient(t *testing.T) {
 	l.wants(l.mcpTool("ann", "hello", `"question": "hi"`), 200, `"pexctl.dev/status":"completed"`)
 	l.wants(l.mcpTool("ann", "hello", `"question": "hi", "amount": "much"`), 200, "amount", `"isError":true`)
 	l.wants(l.mcpTool("vic", "hello", `"question": "hi"`), 400, `"error":{"code":-32602,"message":"this needs the role run"}`)
-	l.wants(l.mcpTool("ann", "nobody", ""), 400, `"error":{"code":-32602,"message":"no agent \"nobody\""}`)
+	l.wants(l.mcpTool("ann", "nobody", ""), 400, `"error":{"code":-32602,"message":"no agent \"nobody\"; GET /v1/agents lists the agents"}`)
 	if n := l.streams.Len(); n != 0 {
 		t.Errorf("%d streams are open", n)
 	}

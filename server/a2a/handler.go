@@ -69,10 +69,7 @@ func (s *server) of(handle func(http.ResponseWriter, *http.Request, *tasks)) htt
 			s.Access.Fail(w, r, err)
 			return
 		}
-		a, err := c.Agent(auth.View, r.PathValue("agent"))
-		if err == nil && !a.Exposes(Protocol) {
-			err = problem.New(problem.NotFound, "no agent %q", r.PathValue("agent"))
-		}
+		a, err := c.Exposed(auth.View, r.PathValue("agent"), Protocol)
 		if err != nil {
 			s.Access.Fail(w, r, err)
 			return

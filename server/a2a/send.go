@@ -102,6 +102,8 @@ func (t *tasks) receive(ctx context.Context, in *a2a.SendMessageRequest) (*sent,
 		return nil, t.fail(problem.New(problem.InvalidRequest, "the role of the message must be ROLE_USER (user in version 0.3)"))
 	case in.Config != nil && in.Config.PushConfig != nil:
 		return nil, errNoPush()
+	case slices.ContainsFunc(m.Parts, func(p *a2a.Part) bool { return p.Content == a2a.Text("") }):
+		return nil, t.fail(problem.New(problem.InvalidRequest, "a text part is empty"))
 	case slices.ContainsFunc(m.Parts, func(p *a2a.Part) bool { return p.Text() == "" && !isData(p) }):
 		return nil, a2a.NewError(a2a.ErrUnsupportedContentType, "a part must be a text or data; files are not supported")
 	case len(m.ContextID) > maxContextID:

@@ -47,9 +47,19 @@ func (c *Client) Agents() *agents.Set {
 func (c *Client) Agent(do, name string) (*agents.Agent, error) {
 	a, ok := c.Agents().Get(name)
 	if !ok || !c.Can(auth.View, a) && !c.Can(do, a) {
-		return nil, problem.New(problem.NotFound, "no agent %q", name)
+		return nil, problem.New(problem.NotFound, "no agent %q; GET /v1/agents lists the agents", name)
 	}
 	return a, c.Permit(do, a)
+}
+
+// Exposed returns an agent, for an action on it by a protocol. An agent that is not exposed by
+// the protocol does not exist for its clients.
+func (c *Client) Exposed(do, name, protocol string) (*agents.Agent, error) {
+	a, err := c.Agent(do, name)
+	if err == nil && !a.Exposes(protocol) {
+		return nil, problem.New(problem.NotFound, "no agent %q here: its expose in the server file does not contain %s", name, protocol)
+	}
+	return a, err
 }
 
 // Permit returns a problem unless the client may perform an action on runs of an agent.

@@ -77,10 +77,7 @@ func (s *server) run(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w, r, bad)
 		return
 	}
-	a, err := c.Agent(auth.Run, r.PathValue("agent"))
-	if err == nil && !a.Exposes(Protocol) {
-		err = problem.New(problem.NotFound, "no agent %q", r.PathValue("agent"))
-	}
+	a, err := c.Exposed(auth.Run, r.PathValue("agent"), Protocol)
 	if err != nil {
 		s.Access.Fail(w, r, err)
 		return

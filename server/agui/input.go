@@ -99,7 +99,7 @@ func (in *input) conversation() (question string, earlier []memory.Interaction, 
 		}
 	}
 	if len(said) == 0 || said[len(said)-1].Role != "user" {
-		return "", nil, problem.New(problem.InvalidRequest, "the last message must be one of the user: the question").At("/messages")
+		return "", nil, problem.New(problem.InvalidRequest, "the last message must have the role user: it is the question").At("/messages")
 	}
 	earlier, question, err = dsl.Messages(jsonvalue.Encode(said))
 	if err != nil {

@@ -69,10 +69,7 @@ func (b *Backend) agent(ctx context.Context, name string) (*access.Client, *agen
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := c.Agent(auth.Run, name)
-	if err == nil && !a.Exposes(Protocol) {
-		err = problem.New(problem.NotFound, "no agent %q", name)
-	}
+	a, err := c.Exposed(auth.Run, name, Protocol)
 	return c, a, err
 }
 

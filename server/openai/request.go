@@ -133,7 +133,7 @@ func conversation(w http.ResponseWriter, param string, messages []message) (ques
 	}
 	earlier, question, err = dsl.Messages(jsonvalue.Encode(all))
 	if err == nil && question == "" {
-		return "", nil, invalid(param, "invalid_value", "the last message must be the user's, and have a text")
+		return "", nil, invalid(param, "invalid_value", "the last message must have the role user, and a text: it is the question")
 	}
 	return question, earlier, err
 }
