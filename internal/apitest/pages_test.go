@@ -89,7 +89,7 @@ func TestARunIsStartedAndApprovedByForms(t *testing.T) {
 	if !strings.Contains(body, "Add &lt;b&gt;1&lt;/b&gt; and 1") || strings.Contains(body, "<b>1</b>") || form.Get("path") == "" || !strings.Contains(body, "waiting") {
 		t.Fatal(body)
 	}
-	if _, inbox := p.get("bea", "/inbox"); !strings.Contains(inbox, run) {
+	if _, inbox := p.get("bea", "/inbox"); !strings.Contains(inbox, `/runs/`+run+`">Add &lt;b&gt;1&lt;/b&gt; and 1</a>`) {
 		t.Error(inbox)
 	}
 	if _, list := p.get("ann", "/runs?status=interrupted&agent=desk"); !strings.Contains(list, "waiting") {

@@ -85,6 +85,7 @@ type OpenQuestion struct {
 	Run   string
 	Agent string // see engine.Input
 	Spec  string // name of its spec
+	About string // the question with which the run started
 	Open  interrupt.Question
 	Since time.Time // when it was asked; zero = unknown
 }
@@ -125,7 +126,7 @@ func (m *Manager) openQuestions(ctx context.Context, run string) (of OpenQuestio
 	a := m.find(run)
 	if a == nil {
 		sum := m.o.Runs.Summary(ctx, run)
-		of.Agent, of.Spec = sum.Agent, sum.Spec.Name
+		of.Agent, of.Spec, of.About = sum.Agent, sum.Spec.Name, sum.Question
 		return of, m.parkedQuestions(ctx, sum)
 	}
 	if open = a.inbox.questions(); len(open) == 0 {
@@ -136,7 +137,7 @@ func (m *Manager) openQuestions(ctx context.Context, run string) (of OpenQuestio
 		m.log(run, "read a run", err)
 		return of, nil
 	}
-	of.Agent, of.Spec = start.Input.Agent, start.Name
+	of.Agent, of.Spec, of.About = start.Input.Agent, start.Name, runs.Question(start.Input)
 	return of, open
 }
 

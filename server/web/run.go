@@ -37,6 +37,7 @@ type runData struct {
 // question is an open question with its form.
 type question struct {
 	Run, Agent string
+	Subject    string // the question with which the run started
 	interrupt.Question
 	Digest  string
 	About   string
@@ -52,7 +53,7 @@ func (q question) Can(do string) bool { return slices.Contains(q.Actions, do) }
 
 func questionOf(o access.Question) question {
 	q := question{
-		Run: o.Run, Agent: o.Name, Question: o.Open, Digest: manager.Digest(o.Open), About: turn.About(o.Open),
+		Run: o.Run, Agent: o.Name, Subject: o.About, Question: o.Open, Digest: manager.Digest(o.Open), About: turn.About(o.Open),
 		Rule: o.Open.RuleText(), Mine: o.Mine, Actions: runs.Actions(o.Open.Kind),
 	}
 	if len(o.Open.Args) > 0 && string(o.Open.Args) != "null" {
