@@ -25,11 +25,18 @@ func filterPath(v any, patterns []string) any {
 	return v
 }
 
-// step returns the patterns for what is below a name, and whether one ends there.
+// step returns the patterns for what is below a name, each once, and whether one ends there.
 func step(patterns [][]string, name string) (next [][]string, ends bool) {
+	seen := map[*string]bool{} // by the first name, which the ends of one pattern share
+	add := func(p []string) {
+		if !seen[&p[0]] {
+			seen[&p[0]] = true
+			next = append(next, p)
+		}
+	}
 	for _, p := range patterns {
 		if p[0] == "**" {
-			next = append(next, p)
+			add(p)
 			if len(p) == 1 {
 				return next, true
 			}
@@ -41,7 +48,7 @@ func step(patterns [][]string, name string) (next [][]string, ends bool) {
 		if len(p) == 1 {
 			return next, true
 		}
-		next = append(next, p[1:])
+		add(p[1:])
 	}
 	return next, false
 }

@@ -40,3 +40,13 @@ func TestBrokenAgentsOfOtherClients(t *testing.T) {
 		t.Error(response)
 	}
 }
+
+// The cost of a filter does not grow exponentially with the depth of what it filters.
+func TestFiltersOfDeepDocuments(t *testing.T) {
+	w := newWorld(t)
+	const depth = 90
+	w.want(200, "ann", "POST", "/memory", `{"additional_info": `+strings.Repeat(`{"a":`, depth)+"1"+strings.Repeat("}", depth)+`}`)
+	w.want(200, "ann", "GET", "/memory/{memory_id}?filter_path="+strings.Repeat("**.a.", depth)+"b", "")
+	w.want(200, "ann", "GET", "/memory/{memory_id}?filter_path=-"+strings.Repeat("**.a.", depth)+"b", "")
+	w.want(400, "ann", "GET", "/memory/{memory_id}?filter_path="+strings.Repeat("**,", 1_000), "")
+}

@@ -17,6 +17,9 @@ import (
 
 const base = "/_plugins/_ml"
 
+// maxFilter is the size of the query parameter filter_path, in bytes.
+const maxFilter = 1000
+
 // Options configure the API.
 type Options struct {
 	Access *access.Server
@@ -91,6 +94,9 @@ func (s *service) call(w http.ResponseWriter, r *http.Request) (*call, error) {
 	client, err := s.Access.Client(r.Context())
 	if err != nil {
 		return nil, err
+	}
+	if len(r.URL.Query().Get("filter_path")) > maxFilter {
+		return nil, problem.New(problem.InvalidRequest, "filter_path has more than %d bytes", maxFilter)
 	}
 	c := &call{Client: client, registry: s.Registry(client.Name), closed: s.Closed, w: w, r: r}
 	b, bad := jsonbody.Read(w, r, s.MaxBody)

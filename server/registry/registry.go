@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/server/agents"
@@ -38,7 +39,7 @@ const (
 	// maxDocuments is how many documents of a kind a tenant may have.
 	maxDocuments = 10_000
 	// maxDocument is the size of a document, and maxMemory that of one about a conversation, in
-	// bytes of indented JSON.
+	// bytes of JSON.
 	maxDocument = 4 << 20
 	maxMemory   = 8 << 10
 )
@@ -166,7 +167,7 @@ func (r *Registry) write(k Kind, d Document) error {
 	if k == Memories {
 		most = maxMemory
 	}
-	if len(b) > most {
+	if len(jsonvalue.Encode(d.Body)) > most {
 		return invalid("the document has more than %d bytes; remove members of it", most)
 	}
 	if err := os.MkdirAll(r.dir(k), 0o700); err != nil {
