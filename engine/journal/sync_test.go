@@ -257,6 +257,7 @@ func TestAsyncSyncsInTheBackground(t *testing.T) {
 		}
 	})
 	slices.Sort(got)
+	got = slices.Compact(got) // it is synced again if the background was faster than the end
 	if want := []string{"runs", "runs/r.jsonl"}; !slices.Equal(got, want) {
 		t.Errorf("synced %q, want %q", got, want)
 	}

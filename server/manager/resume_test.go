@@ -134,6 +134,17 @@ func TestQueuedResumptionsEndWithTheServer(t *testing.T) {
 	}
 }
 
+// announcedModel is a gatedModel that says when it is called.
+type announcedModel struct {
+	gatedModel
+	called chan<- struct{}
+}
+
+func (m announcedModel) Generate(ctx context.Context, r *model.Request, delta func(model.Delta)) (*model.Reply, error) {
+	m.called <- struct{}{}
+	return m.gatedModel.Generate(ctx, r, delta)
+}
+
 // An answer to a queued run is not queued.
 func TestAnAnswerContinuesAQueuedRun(t *testing.T) {
 	w := newWorld(t, approvals)
@@ -141,11 +152,10 @@ func TestAnAnswerContinuesAQueuedRun(t *testing.T) {
 	m := w.open(manager.Options{ParkAfter: 1, Slots: manager.NewSlots(manager.Limits{Running: 1, Waiting: 1})})
 	w.start(m, "r-1")
 	m.Await(t.Context(), "r-1")
-	w.node, w.model = greets, gatedModel{gate}
+	called := make(chan struct{}, 1)
+	w.node, w.model = greets, announcedModel{gatedModel{gate}, called}
 	w.start(m, "live")
-	for queued := true; queued; _, queued = m.Running("live") {
-		time.Sleep(time.Millisecond)
-	}
+	<-called // nothing of it reads the node any more
 	w.node = approvals
 	if err := m.Resume(t.Context(), "r-1", nil, true, ann); err != nil {
 		t.Fatal(err)
