@@ -96,9 +96,9 @@ func (s *serverRuns) noAgent(agent string, err error) error {
 	case lerr != nil || len(names) == 0:
 		return failure.NotFoundf("", "%w", err)
 	case near != "":
-		return failure.NotFoundf("", "%w; did you mean %s?", err, near)
+		return failure.NotFoundf("", "no agent %q; did you mean %s?", agent, near)
 	default:
-		return failure.NotFoundf("the server has "+ui.List(names), "%w", err)
+		return failure.NotFoundf("the server has "+ui.List(names), "no agent %q", agent)
 	}
 }
 
