@@ -86,6 +86,9 @@ func (h *Home) syncLate(l lateSync) error {
 		}
 		return err
 	}
+	if m.seq == 0 {
+		return nil
+	}
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
 	l.f.mark(m)

@@ -100,6 +100,30 @@ func TestAFailedCommitCutsBackToWhatIsDurable(t *testing.T) {
 	}
 }
 
+// A background sync after a failed write must not count the record that was not written.
+func TestALateSyncCountsOnlyWhatIsWritten(t *testing.T) {
+	h := home(t, t.TempDir(), journal.Async)
+	f := create(t, h, &faulty{failWrite: 3, part: 20, err: syscall.ENOSPC})
+	appended(t, f, journal.Record{Seq: 1, Kind: journal.Marker}, journal.Record{Seq: 2, Kind: journal.Marker})
+	var err error
+	for n := uint64(3); err == nil && n < 10; n++ {
+		_, err = f.Append([]journal.Record{{Seq: n, Kind: journal.Marker}})
+	}
+	if !errors.Is(err, journal.ErrFull) {
+		t.Fatal(err)
+	}
+	if err := f.SyncLate(); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	h.Through(nil)
+	again, err := h.Open("r")
+	if err != nil {
+		t.Fatal("the file is not intact:", err)
+	}
+	again.Close()
+}
+
 func TestDurabilitySaysWhoWaitsForTheDisk(t *testing.T) {
 	for d, want := range map[journal.Durability]struct{ open, closed int64 }{
 		journal.Sync: {3, 3}, journal.Exit: {0, 1},

@@ -59,3 +59,6 @@ func Compact(body []byte) (_ []byte, texts [][]byte) {
 func Expand(compact []byte, texts [][]byte) ([]byte, error) {
 	return expand(compact, func(n int) ([]byte, error) { return texts[n-1], nil })
 }
+
+// SyncLate does the background sync of durability Async.
+func (f *File) SyncLate() error { return f.home.syncLate(lateSync{path: f.path, f: f}) }

@@ -277,10 +277,14 @@ func (f *File) Load() ([]Record, error) {
 	return recs, nil
 }
 
-// currentExtent returns the extent of what is written, durable or not.
+// currentExtent returns the extent of what is written, durable or not. It is zero if a write
+// has failed: its records count as appended, but are not in the file. The next Open verifies it.
 func (f *File) currentExtent() extent {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.err != nil {
+		return extent{}
+	}
 	return extent{f.seq, f.good, f.tail}
 }
 
