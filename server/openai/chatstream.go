@@ -36,7 +36,7 @@ func (o *completion) stream(w http.ResponseWriter, r *http.Request, s access.Str
 			c.end(t)
 		}
 	}
-	_ = feed.Write(w, r, items, feed.DataStream, feed.OnFailure(s.Release)) // the client is gone; the run goes on
+	_ = feed.Write(w, r, items, feed.DataStream, feed.OnFailure(s.Release)) // the client is gone; the run continues
 	return nil
 }
 

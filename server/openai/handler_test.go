@@ -80,7 +80,7 @@ func (l leaving) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// The run of a client that leaves goes on.
+// The run of a client that disconnects continues.
 func TestARunOutlivesItsClient(t *testing.T) {
 	w := newWorld(t, openai.Options{}, time.Hour)
 	ctx, leave := context.WithCancel(auth.NewContext(t.Context(), auth.Identity{Subject: "ann", Roles: []string{auth.Run}}))

@@ -137,7 +137,7 @@ func streamResponse(w http.ResponseWriter, r *http.Request, c *access.Client, st
 			v.end(t)
 		}
 	}
-	_ = feed.Write(w, r, items, feed.DataStream, feed.OnFailure(stream.Release)) // the client is gone; the run goes on
+	_ = feed.Write(w, r, items, feed.DataStream, feed.OnFailure(stream.Release)) // the client is gone; the run continues
 	return nil
 }
 

@@ -54,7 +54,7 @@ var (
 )
 
 // perform performs the requests of a script, one per line: CLIENT METHOD PATH BODY. A line that
-// starts with + is a header of the next request. RUN1 stands for the id of the first run.
+// starts with + is a header of the next request. RUN1 is replaced by the id of the first run.
 func (w *world) perform(script string) string {
 	var out strings.Builder
 	header := http.Header{}
