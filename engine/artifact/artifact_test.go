@@ -157,6 +157,39 @@ type endless struct{}
 
 func (endless) Read(b []byte) (int, error) { return len(b), nil }
 
+// An upload that is rejected does not make a smaller one beside it fail.
+func TestARejectedUploadHarmsNoOther(t *testing.T) {
+	s := artifact.Open(t.TempDir(), 1000)
+	first, write := io.Pipe()
+	done := make(chan error)
+	go func() {
+		_, _, err := s.Put(first)
+		first.CloseWithError(err)
+		done <- err
+	}()
+	var rejected sync.WaitGroup
+	for range 4 {
+		rejected.Go(func() {
+			for range 50 {
+				if _, _, err := s.Put(bytes.NewReader(make([]byte, 1001))); !errors.As(err, new(*artifact.QuotaError)) {
+					t.Errorf("beside an incomplete upload: %v", err)
+				}
+			}
+		})
+	}
+	for range 1000 {
+		if _, err := write.Write([]byte("a")); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	write.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	rejected.Wait()
+}
+
 // A client that disappears leaves nothing.
 func TestBrokenUploadsLeaveNothing(t *testing.T) {
 	home := t.TempDir()

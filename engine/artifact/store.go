@@ -114,11 +114,25 @@ type upload struct {
 // Read implements io.Reader.
 func (u *upload) Read(b []byte) (int, error) {
 	n, err := u.Reader.Read(b)
-	u.n += int64(n)
-	if all := u.store.incomplete.Add(int64(n)); u.store.max > 0 && all > u.store.max {
+	if !u.store.reserve(int64(n)) {
 		return n, &QuotaError{u.store.max}
 	}
+	u.n += int64(n)
 	return n, err
+}
+
+// reserve counts n bytes of an incomplete upload, unless they exceed the maximum. Bytes that
+// are rejected are never counted, so that they do not make another upload fail.
+func (s *Store) reserve(n int64) bool {
+	for {
+		was := s.incomplete.Load()
+		if s.max > 0 && was+n > s.max {
+			return false
+		}
+		if s.incomplete.CompareAndSwap(was, was+n) {
+			return true
+		}
+	}
 }
 
 // create creates the folder of the store.
