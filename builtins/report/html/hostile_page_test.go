@@ -1,4 +1,4 @@
-//go:build e2e && unix
+//go:build e2e
 
 package html_test
 
@@ -16,6 +16,7 @@ import (
 	"github.com/pexctl/pex/builtins/report/html"
 	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/browsertest"
 )
 
 // hostileWorld returns a report with one case per payload, which is in all of its texts,
@@ -63,32 +64,32 @@ const foreignMarkup = `(() => {
 
 // wantInert checks that no code ran, nothing was requested and no policy was violated. A
 // dialog fails the test immediately.
-func wantInert(t *testing.T, b *browser, where string) {
+func wantInert(t *testing.T, b *browsertest.Tab, where string) {
 	t.Helper()
 	var ran bool
-	if b.eval(`window.__xss !== undefined`, &ran); ran {
+	if b.Eval(`window.__xss !== undefined`, &ran); ran {
 		t.Errorf("%s: a payload ran", where)
 	}
 	var found []string
-	if b.eval(foreignMarkup, &found); len(found) > 0 {
+	if b.Eval(foreignMarkup, &found); len(found) > 0 {
 		t.Errorf("%s: %s", where, found)
 	}
-	if n := b.eventsOf("Network.requestWillBeSent"); len(n) > 1 {
+	if n := b.Requests(); len(n) > 1 {
 		t.Errorf("%s: requests: %s", where, n)
 	}
-	if f := b.faults(); f != "" {
+	if f := b.Faults(); f != "" {
 		t.Errorf("%s: %s", where, f)
 	}
 }
 
 func TestE2EHostileTextIsInert(t *testing.T) {
 	all := payloads()
-	b := startBrowser(t)
+	b := browsertest.Open(t, "file://", 1280, 900)
 	report, rows := hostileWorld(all, `</script><img src=x onerror="window.__xss=1;alert(1)">`)
-	b.open(writtenURL(t, report, rows))
+	open(b, writtenURL(t, report, rows))
 	wantInert(t, b, "the table")
 	for i := 50; i < 2*len(all); i += 50 {
-		b.eval(`document.querySelector("#pages button:last-child").click()`, nil)
+		b.Eval(`document.querySelector("#pages button:last-child").click()`, nil)
 		wantInert(t, b, fmt.Sprint("the table from line ", i))
 	}
 	for i, p := range all {
@@ -101,14 +102,14 @@ func TestE2EHostileTextIsInert(t *testing.T) {
 
 // openAll opens the case of a payload, alone and in comparison, expands everything and
 // clicks everything clickable.
-func openAll(t *testing.T, b *browser, i int, payload string) {
+func openAll(t *testing.T, b *browsertest.Tab, i int, payload string) {
 	t.Helper()
 	id, err := json.Marshal(asText(payload))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, with := range []string{"", "other"} {
-		b.eval(fmt.Sprintf(`(() => {
+		b.Eval(fmt.Sprintf(`(() => {
 			const q = new URLSearchParams({case: %s, variant: %s, with: %q});
 			location.hash = q.toString();
 			dispatchEvent(new HashChangeEvent("hashchange"));
@@ -125,7 +126,7 @@ func openAll(t *testing.T, b *browser, i int, payload string) {
 		return [...document.querySelectorAll("#opened pre")].filter((p) => show(p.textContent) === %s.replace(/\r\n/g, "\n")).length;
 	})()`, id)
 	var times int
-	if b.eval(shown, &times); times == 0 {
+	if b.Eval(shown, &times); times == 0 {
 		t.Errorf("payload %d (%.60q) is not shown", i, payload)
 	}
 }
@@ -149,8 +150,8 @@ func TestE2EServedPageRequestsNothingElse(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	b := startBrowser(t)
-	b.open(server.URL + "/report")
+	b := browsertest.Open(t, server.URL, 1280, 900)
+	open(b, server.URL+"/report")
 	wantInert(t, b, "served")
 	mu.Lock()
 	defer mu.Unlock()

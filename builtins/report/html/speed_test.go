@@ -1,10 +1,12 @@
-//go:build e2e && unix
+//go:build e2e
 
 package html_test
 
 import (
 	"fmt"
 	"testing"
+
+	"github.com/pexctl/pex/internal/browsertest"
 )
 
 // operations are the operations of a user on the table, as JavaScript.
@@ -20,7 +22,7 @@ var operations = map[string]string{
 // Times are measured from the event until the page is laid out again. Other load on the
 // machine can only increase them, so the best of several runs counts.
 func TestE2EFiveThousandRowsStayFast(t *testing.T) {
-	b, w := startBrowser(t), newWorld(2500) // 5,000 rows, 15,000 trials
+	b, w := browsertest.Open(t, "file://", 1280, 900), newWorld(2500) // 5,000 rows, 15,000 trials
 	url := writtenURL(t, w.report, w.rows)
 	best := map[string]float64{}
 	note := func(name string, ms float64) {
@@ -29,7 +31,7 @@ func TestE2EFiveThousandRowsStayFast(t *testing.T) {
 		}
 	}
 	for range 3 {
-		b.open(url)
+		open(b, url)
 		note("first paint", paint(b))
 		note("table is there", entry(b, `performance.getEntriesByName("ready")[0].startTime`))
 	}
@@ -39,7 +41,7 @@ func TestE2EFiveThousandRowsStayFast(t *testing.T) {
 		}
 	}
 	note("open a case", entry(b, `new Promise((done) => { const t = performance.now(); addEventListener("hashchange", () => { document.body.offsetHeight; done(performance.now() - t); }, {once: true}); location.hash = "case=case-02100&variant=large&trial=1&with=small"; })`))
-	b.until(`!document.getElementById("opened").hidden`)
+	b.Await(`!document.getElementById("opened").hidden`)
 	for name, ms := range best {
 		most := 100.0
 		if name == "first paint" {
@@ -49,18 +51,16 @@ func TestE2EFiveThousandRowsStayFast(t *testing.T) {
 			t.Errorf("%s took %.0f ms", name, ms)
 		}
 	}
-	b.picture("five-thousand")
+	b.Shoot("report-five-thousand")
 }
 
-func entry(b *browser, source string) float64 {
-	b.t.Helper()
+func entry(b *browsertest.Tab, source string) float64 {
 	var ms float64
-	b.eval(source, &ms)
+	b.Eval(source, &ms)
 	return ms
 }
 
 // paint returns the time of the first contentful paint.
-func paint(b *browser) float64 {
-	b.t.Helper()
+func paint(b *browsertest.Tab) float64 {
 	return entry(b, `new Promise((done) => { new PerformanceObserver((list) => { for (const e of list.getEntriesByName("first-contentful-paint")) done(e.startTime); }).observe({type: "paint", buffered: true}); })`)
 }
