@@ -38,6 +38,7 @@ func TestScripts(t *testing.T) {
 			"exits": runAndExpect,
 			"json":  wantJSON,
 			"serve": startServer,
+			"ui":    startUI,
 		},
 		Condition: func(cond string) (bool, error) {
 			return cond == "root" && os.Getuid() == 0, nil

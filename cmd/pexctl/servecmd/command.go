@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/homedir"
 )
 
 // Command returns "pexctl serve".
@@ -41,7 +42,7 @@ func Command(env *ui.Env) *cli.Command {
 }
 
 func serve(c *ui.Call) error {
-	s, err := readSetup(c)
+	s, err := readSetup(c, c.String("listen"))
 	if err != nil {
 		return err
 	}
@@ -53,8 +54,12 @@ func serve(c *ui.Call) error {
 	if err != nil {
 		return failure.WithHintf(failure.Infra(err), "to listen elsewhere, use --listen HOST:PORT")
 	}
+	claim, _, err := homedir.ClaimServer(s.home) // two servers can share a home
+	if err != nil {
+		d.log.Warn("pexctl ui will not find this server", "error", err)
+	}
 	d.greet(c, listener.Addr().String())
-	return d.run(c, listener)
+	return d.run(c, listener, claim)
 }
 
 // greet prints what is served where, and a first request.

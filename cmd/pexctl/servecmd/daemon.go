@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -155,7 +157,7 @@ func newLog(c *ui.Call) (*slog.Logger, error) {
 	}
 	o := &slog.HandlerOptions{Level: level}
 	switch format := c.String("log"); format {
-	case "text":
+	case "text", "":
 		return slog.New(slog.NewTextHandler(c.Stderr, o)), nil
 	case "json":
 		return slog.New(slog.NewJSONHandler(c.Stderr, o)), nil
@@ -224,6 +226,15 @@ func (d *daemon) suspend(ctx context.Context) {
 		})
 	}
 	all.Wait()
+}
+
+// urlOf returns the address of a listener for clients of this machine.
+func (d *daemon) urlOf(l net.Listener) string {
+	host, port, _ := net.SplitHostPort(l.Addr().String())
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return d.scheme() + "://" + net.JoinHostPort(host, port)
 }
 
 func (d *daemon) scheme() string {

@@ -15,6 +15,7 @@ import (
 	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/homedir"
 	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/internal/app/version"
 	"github.com/pexctl/pex/internal/gctune"
@@ -32,8 +33,17 @@ import (
 	"github.com/pexctl/pex/server/web"
 )
 
-// run serves requests until a signal stops the command, and then suspends the runs.
-func (d *daemon) run(c *ui.Call, listener net.Listener) error {
+// run serves requests until a signal stops the command, and then suspends the runs. It releases
+// the claim to the home.
+func (d *daemon) run(c *ui.Call, listener net.Listener, claim homedir.Claim) error {
+	defer func() {
+		if err := claim.Release(); err != nil {
+			d.log.Error("release the home", "error", err)
+		}
+	}()
+	if err := claim.Announce(d.urlOf(listener)); err != nil { // the disk may be full
+		d.log.Warn("pexctl ui will not find this server", "error", err)
+	}
 	gctune.Serving()
 	ready := &readiness{home: d.setup.home, log: d.log}
 	s, err := d.newServer(c, ready)

@@ -50,7 +50,7 @@ func MCPCommand(env *ui.Env) *cli.Command {
 
 // serveMCP serves the client on stdin and stdout.
 func serveMCP(c *ui.Call) error {
-	s, err := readSetup(c)
+	s, err := readSetup(c, "")
 	if err != nil {
 		return err
 	}

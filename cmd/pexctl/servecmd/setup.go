@@ -21,14 +21,16 @@ type setup struct {
 	file   string   // the server file; "" = none
 	specs  []string // files and folders, without a server file
 	home   string
+	listen string // in place of listen of the server file; "" = that
 
 	path    string // of the server file, or of noFile
 	options dsl.Options
 }
 
-// readSetup reads the arguments, and the server file if there is one.
-func readSetup(c *ui.Call) (*setup, error) {
-	s := &setup{specs: c.Args}
+// readSetup reads the arguments, and the server file if there is one. listen replaces the address
+// in it, unless it is "".
+func readSetup(c *ui.Call, listen string) (*setup, error) {
+	s := &setup{specs: c.Args, listen: listen}
 	if len(s.specs) == 0 {
 		s.specs = []string{"."}
 	}
@@ -76,8 +78,8 @@ func (s *setup) load(c *ui.Call) error {
 			return nil, specfs.ErrOnDisk
 		}
 	}
-	if listen := c.String("listen"); listen != "" {
-		s.options.Set = append(slices.Clip(s.options.Set), "listen="+listen)
+	if s.listen != "" {
+		s.options.Set = append(slices.Clip(s.options.Set), "listen="+s.listen)
 	}
 	config, found := dsl.LoadServer(s.path, s.options)
 	s.config = config

@@ -22,7 +22,7 @@ func Create(dir string) {
 
 // Parts are the parts of a home that tools must not access. Specs fetched into it are not among them, since their
 // tools work there.
-var Parts = []string{"runs", "evals", "memory", "cache", "tokens", artifact.Folder, TenantsFolder, WebhooksFolder, TrustFile}
+var Parts = []string{"runs", "evals", "memory", "cache", "tokens", artifact.Folder, TenantsFolder, WebhooksFolder, ServerFile, TrustFile}
 
 // TenantsFolder is the folder of a home with the homes of the other tenants of a server.
 const TenantsFolder = "tenants"
