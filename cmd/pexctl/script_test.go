@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -24,7 +26,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                "../../testdata/script",
+		Files:              scripts(t),
 		RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SPECS", specs)
@@ -43,6 +45,28 @@ func TestScripts(t *testing.T) {
 		Condition: func(cond string) (bool, error) {
 			return cond == "root" && os.Getuid() == 0, nil
 		},
+	})
+}
+
+// sharing matches the scripts in which goroutines share data: a server, steps or trials in
+// parallel, or a command beside another.
+var sharing = regexp.MustCompile(`(?m)^serve |&\w*&?$|pexctl eval|--watch|--detach|parallel`)
+
+// scripts returns the files of TestScripts; under -short, those for the race detector.
+func scripts(t *testing.T) []string {
+	all, err := filepath.Glob("../../testdata/script/*.txtar")
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d scripts, %v", len(all), err)
+	}
+	if !testing.Short() {
+		return all
+	}
+	return slices.DeleteFunc(all, func(file string) bool {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return !sharing.Match(b)
 	})
 }
 
