@@ -122,10 +122,14 @@ func (r *run) suspendUnavailable(e *effect, why *Unavailable) error {
 	return why
 }
 
-// decline leaves a question open that was not answered inline.
+// decline leaves a question open that was not answered inline. The time for which the session
+// waited only for its answer does not count as active time.
 func (r *run) decline(e *effect) {
 	e.declined, e.started, e.ended = true, false, false
 	r.working--
+	if r.working == 0 && !r.o.Virtual {
+		r.clock0 += r.active() - r.now
+	}
 }
 
 // recordDoubt leaves a write open whose outcome is unknown.

@@ -138,6 +138,21 @@ func TestAQuestionNobodyAnswersInPlaceStaysOpen(t *testing.T) {
 	}
 }
 
+// A session that waits for an answer in vain is as long as its work.
+func TestTimeSpentAskingInVainIsNotActive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := kernel.Options{Journal: &journal.Memory{}, Ask: func(context.Context, string, []byte) (kernel.Given, error) {
+			time.Sleep(30 * time.Second)
+			return kernel.Given{}, nil
+		}}
+		var out []string
+		var parked *kernel.Parked
+		if stats, err := runWith(t.Context(), o, twoQuestions(&out)); !errors.As(err, &parked) || stats.Active >= 30*time.Second {
+			t.Error(err, stats.Active)
+		}
+	})
+}
+
 // Other branches go on while a person thinks; a step's timeout keeps nobody waiting.
 func TestARunParksOnlyWhenNothingElseIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
