@@ -121,8 +121,12 @@ func (w *PathRecorder) Trace(p *engine.Program, way TraceEvent) {
 func (w *PathRecorder) Path(res *engine.Result) *graph.Path {
 	out := w.walk
 	out.Status, out.Reason = string(res.Status), string(res.StopReason.Code)
-	if res.StopReason.Path != "" {
-		out.Reason += " (" + res.StopReason.Path + ")"
+	switch path := res.StopReason.Path; {
+	case path == "":
+	case out.Reason == out.Status: // interrupted: the code says nothing more
+		out.Reason = path
+	default:
+		out.Reason += " (" + path + ")"
 	}
 	return &out
 }

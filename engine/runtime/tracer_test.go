@@ -147,3 +147,21 @@ func TestPathRecorderRecordsThePath(t *testing.T) {
 		})
 	}
 }
+
+// The status of a path does not repeat itself.
+func TestAPathSaysOnceThatItWaits(t *testing.T) {
+	for _, tt := range []struct {
+		reason stop.Reason
+		want   string
+	}{
+		{stop.Reason{Code: stop.Interrupted}, "interrupted"},
+		{stop.Reason{Code: stop.Interrupted, Path: "tools.refund.approval"}, "tools.refund.approval"},
+		{stop.Reason{Code: stop.NeedsReview, Path: "step.s1"}, "needs_review (step.s1)"},
+	} {
+		w := &runtime.PathRecorder{}
+		got := w.Path(&engine.Result{Status: stop.RunInterrupted, StopReason: tt.reason})
+		if got.Reason != tt.want {
+			t.Errorf("%v: %q", tt.reason, got.Reason)
+		}
+	}
+}
