@@ -20,6 +20,7 @@ type Source struct {
 	Question string
 	Events   []engine.Event   // of the whole run; see Collector
 	Records  []journal.Record // source of the prompts; nil = omit them
+	Only     string           // path of the only call whose prompt to include; "" = all prompts
 	Drawing  *graph.Drawing   // nil = omit it
 }
 
@@ -57,7 +58,7 @@ func New(s Source) (*View, error) {
 		b.add(&s.Events[i])
 	}
 	b.addDecisions()
-	if err := b.prompts(s.Records); err != nil {
+	if err := b.prompts(s.Records, s.Only); err != nil {
 		return nil, err
 	}
 	for _, g := range v.Groups { // a call starts after its approval, which follows it in the events

@@ -11,8 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/model"
 )
 
-// prompts adds the prompts to model calls, until MaxText is used up.
-func (b *builder) prompts(records []journal.Record) error {
+// prompts adds the prompts to model calls, until MaxText is used up, or only that of one call.
+func (b *builder) prompts(records []journal.Record, only string) error {
 	asked, err := drift.Requests(records)
 	if err != nil {
 		return fmt.Errorf("prompts of run %s: %w", b.view.Run, err)
@@ -20,7 +20,7 @@ func (b *builder) prompts(records []journal.Record) error {
 	size := 0
 	for i, a := range asked {
 		p, ok := b.items[a.Path]
-		if !ok {
+		if !ok || only != "" && a.Path != only {
 			continue
 		}
 		prompt := &Prompt{Messages: []Message{}, Tools: toolNames(a.Request)}

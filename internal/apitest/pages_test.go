@@ -123,6 +123,32 @@ func TestARunIsStartedAndApprovedByForms(t *testing.T) {
 	}
 }
 
+// The content of a call is on its own page, and an update has only what the reader lacks.
+func TestACallHasAPage(t *testing.T) {
+	p := newPages(t)
+	next, _, _ := p.submit("ann", "/agents/hello", url.Values{"question": {"Hi <b>"}})
+	p.await(strings.TrimPrefix(next, "/runs/"))
+	_, body := p.get("ann", next)
+	link := `<a href="` + next + `/calls/plan.1/model">`
+	if !strings.Contains(body, link) || strings.Contains(body, "<h4>Prompt</h4>") {
+		t.Error(body)
+	}
+	if status, call := p.get("ann", next+"/calls/plan.1/model"); status != http.StatusOK || !strings.Contains(call, "<h4>Prompt</h4>") || strings.Contains(call, "Hi <b>") ||
+		!strings.Contains(call, `href="/v1`+next+`/calls/plan.1/model"`) {
+		t.Error(status, call)
+	}
+	if status, _ := p.get("ann", next+"/calls/plan.9/model"); status != http.StatusNotFound {
+		t.Error(status)
+	}
+	var have []string
+	for _, m := range regexp.MustCompile(`data-v="([^"]+)"`).FindAllStringSubmatch(body, -1) {
+		have = append(have, m[1])
+	}
+	if _, update := p.get("ann", next+"?have="+strings.Join(have, ".")); strings.Contains(update, link) || !strings.Contains(update, `<div id="rows"><div class="chunk"`) {
+		t.Error(update)
+	}
+}
+
 // A fork is refused with what was typed, or compared with its parent.
 func TestARunIsForkedByAForm(t *testing.T) {
 	p := newPages(t)

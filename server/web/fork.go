@@ -36,7 +36,7 @@ func (u *UI) forkPage(ctx context.Context, c *access.Client, id string, typed ur
 	if err := c.CheckRun(auth.Run, id); err != nil {
 		return nil, err
 	}
-	run, view, err := u.view(ctx, c, id)
+	run, view, err := u.outline(ctx, c, id)
 	if err != nil {
 		return nil, err
 	}

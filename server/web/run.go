@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/runs"
@@ -63,26 +64,35 @@ func questionOf(o access.Question) question {
 }
 
 func (u *UI) showRun(ctx context.Context, c *access.Client, r *http.Request) (*page, error) {
-	return u.runPage(ctx, c, r.PathValue("run"))
+	have := map[string]bool{}
+	for version := range strings.SplitSeq(r.URL.Query().Get("have"), ".") {
+		have[version] = true
+	}
+	return u.runPage(ctx, c, r.PathValue("run"), have)
 }
 
-// view returns a run and its view.
-func (u *UI) view(ctx context.Context, c *access.Client, id string) (*runs.Run, *runview.View, error) {
+// secrets returns the values that the page of a run must not show.
+func (u *UI) secrets(run *runs.Run) *secret.Values {
+	if u.o.Secrets == nil {
+		return nil
+	}
+	return u.o.Secrets(run)
+}
+
+// outline returns a run and its view without prompts.
+func (u *UI) outline(ctx context.Context, c *access.Client, id string) (*runs.Run, *runview.View, error) {
 	run, err := c.Read(id)
 	if err != nil {
 		return nil, nil, err
 	}
-	var hidden *secret.Values
-	if u.o.Secrets != nil {
-		hidden = u.o.Secrets(run)
-	}
-	view, err := runpage.View(ctx, run, hidden)
+	view, err := runpage.Outline(ctx, run, u.secrets(run))
 	return run, view, err
 }
 
-// runPage returns the page of a run.
-func (u *UI) runPage(ctx context.Context, c *access.Client, id string) (*page, error) {
-	run, view, err := u.view(ctx, c, id)
+// runPage returns the page of a run. The parts whose versions the reader has are without
+// content.
+func (u *UI) runPage(ctx context.Context, c *access.Client, id string, have map[string]bool) (*page, error) {
+	run, view, err := u.outline(ctx, c, id)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +119,8 @@ func (u *UI) runPage(ctx context.Context, c *access.Client, id string) (*page, e
 		view.Status, view.Stop = "waiting", stop.Reason{Message: "for an answer"}
 		data.Status = view.Status
 	}
-	if data.Body, err = runpage.Body(view); err != nil {
+	live := &runpage.Live{Have: have, CallURL: func(path string) string { return callPath(id, path) }}
+	if data.Body, err = live.Body(view); err != nil {
 		return nil, err
 	}
 	return &page{Name: "run", Title: titleOf(view), Data: data}, nil
@@ -135,7 +146,7 @@ func titleOf(v *runview.View) string {
 // restores.
 func (u *UI) failed(ctx context.Context, c *access.Client, r *http.Request, err error, keep func(*runData)) (*page, error) {
 	what := u.o.Access.Problem(r, err)
-	p, pageErr := u.runPage(ctx, c, r.PathValue("run"))
+	p, pageErr := u.runPage(ctx, c, r.PathValue("run"), nil)
 	data, ok := (*runData)(nil), false
 	if pageErr == nil {
 		data, ok = p.Data.(*runData)

@@ -40,6 +40,7 @@ func New(o Options) *UI {
 	u.get("/{$}", u.home)
 	u.get("/runs", u.listRuns)
 	u.get("/runs/{run}", u.showRun)
+	u.get("/runs/{run}/calls/{call...}", u.showCall)
 	u.get("/runs/{run}/diff/{other}", u.diffRuns)
 	u.get("/runs/{run}/fork", u.showFork)
 	u.post("/runs/{run}/fork", u.fork)
@@ -47,7 +48,6 @@ func New(o Options) *UI {
 	u.get("/conversations", u.listConversations)
 	u.get("/conversations/{id}", u.showConversation)
 	u.get("/evals", u.listEvaluations)
-	u.get("/usage", u.showUsage)
 	u.get("/agents", u.listAgents)
 	u.get("/agents/{agent}", u.showAgent)
 	u.post("/agents/{agent}", u.startRun)
@@ -70,7 +70,7 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) { u.mux.ServeHTTP
 
 // Paths are the paths of the pages, of which those that end with / include what is below.
 func (*UI) Paths() []string {
-	return []string{"/", "/runs", "/runs/", "/inbox", "/agents", "/agents/", "/conversations", "/conversations/", "/evals", "/usage", "/diff", "/login", "/logout", staticPath}
+	return []string{"/", "/runs", "/runs/", "/inbox", "/agents", "/agents/", "/conversations", "/conversations/", "/evals", "/diff", "/login", "/logout", staticPath}
 }
 
 // IsPublic reports whether a request needs no identity.

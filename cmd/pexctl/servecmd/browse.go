@@ -67,11 +67,7 @@ func browse(c *ui.Call) error {
 	if other != nil {
 		return browseOther(c, s, other)
 	}
-	log, err := newLog(c)
-	if err != nil {
-		return err
-	}
-	d, err := newDaemon(c, s, log)
+	d, err := newDaemon(c, s)
 	if err != nil {
 		return errors.Join(err, claim.Release())
 	}

@@ -46,11 +46,7 @@ func serve(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	log, err := newLog(c)
-	if err != nil {
-		return err
-	}
-	d, err := newDaemon(c, s, log)
+	d, err := newDaemon(c, s)
 	if err != nil {
 		return err
 	}

@@ -65,11 +65,7 @@ func serveMCP(c *ui.Call) error {
 			return err
 		}
 	}
-	log, err := newLog(c)
-	if err != nil {
-		return err
-	}
-	d, err := newDaemon(c, s, log)
+	d, err := newDaemon(c, s)
 	if err != nil {
 		return err
 	}

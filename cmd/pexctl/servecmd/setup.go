@@ -11,7 +11,6 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/serverspec"
 	"github.com/pexctl/pex/dsl/specfs"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/server/agents"
 )
@@ -26,14 +25,12 @@ type setup struct {
 
 	path    string // of the server file, or of noFile
 	options dsl.Options
-	compile dsl.Options   // of the specs
-	owner   *engine.Actor // see access.Server
 }
 
 // readSetup reads the arguments, and the server file if there is one. listen replaces the address
 // in it, unless it is "".
 func readSetup(c *ui.Call, listen string) (*setup, error) {
-	s := &setup{specs: c.Args, listen: listen, compile: project.SpecOptions(c)}
+	s := &setup{specs: c.Args, listen: listen}
 	if len(s.specs) == 0 {
 		s.specs = []string{"."}
 	}
@@ -108,9 +105,6 @@ func (s *setup) definitions() ([]agents.Definition, error) {
 	}
 	if s.file != "" && len(out) > 0 {
 		return out, nil
-	}
-	if s.owner != nil {
-		return []agents.Definition{{Spec: s.specs[0]}}, nil
 	}
 	folders := s.specs
 	if s.file != "" {

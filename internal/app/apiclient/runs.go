@@ -43,25 +43,8 @@ func (c *Client) Agents(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// AgentModel is a model that an agent uses.
-type AgentModel struct {
-	Name     string `json:"name"` // under llms of the spec
-	Provider string `json:"provider"`
-	Model    string `json:"model"`
-}
-
-// AgentModels returns the models of an agent.
-func (c *Client) AgentModels(ctx context.Context, agent string) ([]AgentModel, error) {
-	var a struct {
-		Models []AgentModel `json:"models"`
-	}
-	err := c.get(ctx, "/v1/agents/"+url.PathEscape(agent), &a)
-	return a.Models, err
-}
-
 // NewRun is a run to be started.
 type NewRun struct {
-	Question         string            `json:"question,omitempty"`
 	Parameters       map[string]any    `json:"parameters,omitempty"`
 	MemoryID         string            `json:"memory_id,omitempty"`
 	ExecutorMemoryID string            `json:"executor_memory_id,omitempty"`
@@ -154,17 +137,15 @@ type Page struct {
 
 // Filter selects runs. Its zero value selects all.
 type Filter struct {
-	Status   string            // a status or stop reason
-	Prefix   string            // start of the id
-	MemoryID string            // conversation
-	Agent    string            // name
-	Labels   map[string]string // all of them
+	Status string            // a status or stop reason
+	Prefix string            // start of the id
+	Labels map[string]string // all of them
 }
 
 // List returns a page of at most limit runs.
 func (c *Client) List(ctx context.Context, f Filter, limit int, cursor string) (page Page, err error) {
 	query := url.Values{"limit": {strconv.Itoa(limit)}}
-	for name, value := range map[string]string{"status": f.Status, "prefix": f.Prefix, "memory_id": f.MemoryID, "agent": f.Agent, "cursor": cursor} {
+	for name, value := range map[string]string{"status": f.Status, "prefix": f.Prefix, "cursor": cursor} {
 		if value != "" {
 			query.Set(name, value)
 		}
@@ -205,23 +186,6 @@ func (c *Client) Message(ctx context.Context, run string, m runs.Message) error 
 		_, _, err := c.call(ctx, http.MethodPost, runPath(run, "/messages"), map[string]string{"id": m.ID, "text": m.Text})
 		return err
 	})
-}
-
-// Fork starts a run that replays another one up to a call: its path, or the start of it; "" = the
-// end of the run. A broken connection is repeated.
-func (c *Client) Fork(ctx context.Context, of string, f Fork) error {
-	return c.retry(ctx, func() error {
-		_, _, err := c.call(ctx, http.MethodPost, runPath(of, "/fork"), f)
-		return err
-	})
-}
-
-// Fork is a run that starts as a copy of another one.
-type Fork struct {
-	RunID   string   `json:"run_id"`
-	At      string   `json:"at,omitempty"`
-	OnDrift string   `json:"on_drift,omitempty"` // see runs.Fork; "" = fail
-	Set     []string `json:"set,omitempty"`
 }
 
 // Resume continues a run that is suspended, or stopped at a limit that set raises.

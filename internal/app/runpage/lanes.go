@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/engine/runview"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // lane is a row of the timeline: the calls of a step, or of a role.
@@ -14,12 +15,14 @@ type lane struct {
 	Bars  []bar
 }
 
-// bar is a call in the timeline, on a scale from 0 to scale.
+// bar is a call in the timeline, on a scale from 0 to scale, or several calls that are too
+// short to be drawn apart.
 type bar struct {
-	ID    string
+	ID    string // of the first call
 	Class string
 	X, W  float64
 	Tip   string
+	calls int
 }
 
 // scale is the width of the timeline in view box units.
@@ -55,6 +58,7 @@ func lanes(v *runview.View) ([]lane, float64) {
 	kept := out[:0]
 	for _, l := range out {
 		if len(l.Bars) > 0 {
+			l.Bars = joinNarrow(l.Bars)
 			// Narrow bars are drawn last: a long bar must not cover them.
 			slices.SortStableFunc(l.Bars, func(a, b bar) int { return cmp.Compare(b.W, a.W) })
 			kept = append(kept, l)
@@ -86,8 +90,26 @@ func barOf(it *runview.Item, end float64) (bar, bool) {
 	if !it.Done {
 		class += " open"
 	}
-	b := bar{ID: it.ID, Class: class, X: scale * it.FromMS / end, W: max(minWidth, scale*(it.ToMS-it.FromMS)/end)}
+	b := bar{ID: it.ID, Class: class, calls: 1, X: scale * it.FromMS / end, W: max(minWidth, scale*(it.ToMS-it.FromMS)/end)}
 	b.X = min(b.X, scale-b.W)
 	b.Tip = itemName(it) + ", " + span(it.ToMS-it.FromMS)
 	return b, true
+}
+
+// joinNarrow joins calls of the same kind that are narrower than a bar and begin below the
+// bar before.
+func joinNarrow(bars []bar) []bar {
+	var out []bar
+	last := map[string]int{} // index in out by class
+	for _, b := range bars {
+		i, ok := last[b.Class]
+		if ok && b.W <= minWidth && out[i].W <= minWidth && b.X >= out[i].X && b.X < out[i].X+minWidth {
+			out[i].calls += b.calls
+			out[i].Tip = text.Count(out[i].calls, "call") + " from here: " + b.Class
+			continue
+		}
+		last[b.Class] = len(out)
+		out = append(out, b)
+	}
+	return out
 }

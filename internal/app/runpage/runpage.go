@@ -31,8 +31,8 @@ type page struct {
 	Tone     string        // good, warn or bad
 	Lanes    []lane
 	EndMS    float64
-	Costs    bool // at least one call has a known price
-	Inside   bool // another page contains it, and shows the open questions
+	Costs    bool  // at least one call has a known price
+	live     *Live // nil = the page is complete in itself
 }
 
 var loadPage = sync.OnceValue(func() *template.Template {
@@ -63,18 +63,6 @@ func Write(w io.Writer, v *runview.View) error {
 		return fmt.Errorf("run page: %w", err)
 	}
 	return nil
-}
-
-// Body returns a run for a page that has Style and GraphPolicy, and that shows the open
-// questions itself.
-func Body(v *runview.View) (template.HTML, error) {
-	p := newPage(v)
-	p.Inside = true
-	var b strings.Builder
-	if err := loadPage().ExecuteTemplate(&b, "body", p); err != nil {
-		return "", fmt.Errorf("run page: %w", err)
-	}
-	return template.HTML(b.String()), nil
 }
 
 // Style returns the style sheet of the page.

@@ -3,84 +3,185 @@
   const html = window.trustedTypes
     ? trustedTypes.createPolicy("pex", { createHTML: (text) => text })
     : { createHTML: (text) => text };
-  const offline = document.getElementById("offline");
+  const byID = (id) => document.getElementById(id);
+  const offline = byID("offline");
 
-  function say(text) {
+  // say shows what is wrong with the connection, with a link to a page that helps.
+  function say(text, link, href) {
+    if (offline.dataset.text === text) return;
+    offline.dataset.text = text;
     offline.textContent = text;
     offline.hidden = !text;
-  }
-
-  // keyed returns the details below an element by a key that stays the same when calls are added.
-  function keyed(root) {
-    const keys = new Map();
-    for (const d of root.querySelectorAll("details")) {
-      const anchor = d.querySelector(":scope > .body[id]") || d.closest(".body[id]");
-      const within = anchor && anchor.parentElement !== d ? [...anchor.querySelectorAll("details")].indexOf(d) : "";
-      keys.set((anchor ? anchor.id : "") + "/" + within, d);
+    if (link) {
+      const a = document.createElement("a");
+      a.textContent = link;
+      a.href = href;
+      a.target = "_blank";
+      offline.append(" ", a);
     }
-    return keys;
   }
 
-  // replace shows the new content of an element, and keeps what is open, selected and focused.
+  // announce tells a screen reader what has happened.
+  function announce(text) {
+    byID("said").textContent = text;
+  }
+
+  // get returns a page of this server.
+  async function get(url) {
+    const response = await fetch(url, { headers: { Accept: "text/html" }, redirect: "manual" });
+    const text = await response.text();
+    return { status: response.status, page: new DOMParser().parseFromString(html.createHTML(text), "text/html") };
+  }
+
+  const isTyped = (root) => [...root.querySelectorAll("input,textarea")].some((f) => f.value !== f.defaultValue);
+
+  // keepFocus changes the page, and returns the focus to the element that replaces the focused one.
+  function keepFocus(change) {
+    const old = document.activeElement;
+    const place = old.closest("[id]");
+    const href = old.getAttribute("href");
+    change();
+    if (old === document.body || document.activeElement === old) return;
+    if (old.isConnected) {
+      old.focus({ preventScroll: true });
+      return;
+    }
+    const within = (place && byID(place.id)) || byID("main");
+    const kind = href ? `a[href="${CSS.escape(href)}"]` : old.value ? `${old.localName}[value="${CSS.escape(old.value)}"]` : old.localName;
+    (within.matches(kind) ? within : within.querySelector(kind))?.focus({ preventScroll: true });
+  }
+
+  // patch shows the new version of an element. An element with the same version stays: the
+  // server does not send its content again.
+  function patch(old, fresh) {
+    if (old.dataset.v === fresh.dataset.v && fresh.dataset.v) return old;
+    if (fresh.classList.contains("chunk")) {
+      patchChildren(old, fresh);
+      old.dataset.v = fresh.dataset.v;
+      old.className = fresh.className;
+      return old;
+    }
+    const body = old.open && fresh.querySelector(":scope > .body");
+    if (body) {
+      fresh.open = true;
+      if ("load" in body.dataset) body.replaceChildren(body.firstElementChild, ...old.querySelector(":scope > .body").childNodes);
+    }
+    old.replaceWith(fresh);
+    if (body) load(fresh);
+    return fresh;
+  }
+
+  // patchChildren patches the children of an element, which have ids.
+  function patchChildren(old, fresh) {
+    const known = new Map([...old.children].map((e) => [e.id, e]));
+    let last = null;
+    for (const e of [...fresh.children]) {
+      const was = known.get(e.id);
+      const now = was ? patch(was, e) : e;
+      known.delete(e.id);
+      const next = last ? last.nextElementSibling : old.firstElementChild;
+      if (next !== now) old.insertBefore(now, next);
+      last = now;
+    }
+    for (const e of known.values()) e.remove();
+  }
+
+  // patchQuestions keeps the forms of questions that are still open, and the others if a person
+  // has typed something.
+  function patchQuestions(old, fresh) {
+    const digest = (e) => (e.matches("[data-digest]") ? e : e.querySelector("[data-digest]"))?.dataset.digest || "";
+    const known = new Map([...old.children].map((e) => [digest(e), e]));
+    for (const e of [...fresh.children]) {
+      const key = digest(e);
+      const was = known.get(key);
+      if (was) {
+        known.delete(key);
+        continue;
+      }
+      old.append(e);
+      if (key) announce("The run asks: " + e.querySelector("strong").textContent);
+    }
+    for (const e of known.values()) {
+      if (!isTyped(e)) {
+        e.remove();
+        continue;
+      }
+      if (e.querySelector(".gone")) continue;
+      for (const b of e.querySelectorAll("button")) b.disabled = true;
+      const note = document.createElement("p");
+      note.className = "note warn gone";
+      note.role = "status";
+      note.textContent = "This question is no longer open. What you typed stays here.";
+      e.append(note);
+    }
+  }
+
+  // replace shows the new content of a list, and keeps what is selected.
+  let shown = "";
   function replace(old, fresh) {
-    const open = new Set([...keyed(old)].filter(([, d]) => d.open).map(([key]) => key));
-    for (const [key, d] of keyed(fresh)) d.open = open.has(key);
+    const content = fresh.innerHTML;
+    if (content === shown) return;
+    shown = content;
     for (const box of old.querySelectorAll("input:checked")) {
       const same = fresh.querySelector(`input[value="${CSS.escape(box.value)}"]`);
       if (same) same.checked = true;
     }
-    const focused = old.contains(document.activeElement) && document.activeElement.getAttribute("href");
     old.replaceWith(fresh);
-    if (focused) fresh.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  // replaceQuestions keeps forms in which a person has typed something.
-  function replaceQuestions(old, fresh) {
-    const typed = [...old.querySelectorAll("input,textarea")].some((f) => f.value !== f.defaultValue);
-    const digests = (root) => [...root.querySelectorAll("[data-digest]")].map((f) => f.dataset.digest).join();
-    if (digests(old) === digests(fresh)) return;
-    if (typed || old.contains(document.activeElement)) {
-      say("The open questions have changed. Reload the page to see them; your text stays until then.");
-      return;
+  function update(page) {
+    const live = byID("live");
+    const fresh = page.getElementById("live");
+    if (live && fresh && byID("rows")) {
+      if (live.dataset.status !== fresh.dataset.status) announce("The run is " + fresh.dataset.status + ".");
+      for (const name of ["events", "poll", "status"]) {
+        if (name in fresh.dataset) live.dataset[name] = fresh.dataset[name];
+        else delete live.dataset[name];
+      }
+      for (const part of fresh.querySelectorAll(".part")) patch(byID(part.id), part);
+      patchChildren(byID("rows"), page.getElementById("rows"));
+      for (const id of ["actions", "message"]) if (!isTyped(byID(id))) patch(byID(id), page.getElementById(id));
+    } else if (live && fresh) {
+      replace(live, fresh);
     }
-    old.replaceWith(fresh);
+    const questions = byID("questions");
+    if (questions) patchQuestions(questions, page.getElementById("questions"));
+    byID("inbox").replaceChildren(...page.getElementById("inbox").childNodes);
+    document.title = page.title;
   }
 
   let loading = false;
   let again = false;
+  let rest = 300;
   async function refresh() {
     if (loading) {
       again = true;
       return;
     }
     loading = true;
+    const began = performance.now();
     try {
-      const response = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "manual" });
-      if (response.status === 401) {
-        say("You are signed out. Sign in in another tab; what you have typed here stays.");
-        return;
-      }
-      if (response.status === 404) {
+      const url = new URL(location.href);
+      url.hash = "";
+      if (byID("rows")) url.searchParams.set("have", [...document.querySelectorAll("#live .part, #rows > .chunk")].map((e) => e.dataset.v).join("."));
+      const { status, page } = await get(url);
+      if (status === 401) {
+        say("You are signed out. What you have typed here stays.", "Sign in in another tab", location.href);
+      } else if (status === 404) {
         say("This no longer exists.");
         stop();
-        return;
+      } else if (status === 200) {
+        say("");
+        keepFocus(() => update(page));
+        watch();
+      } else {
+        throw new Error(status);
       }
-      if (!response.ok) throw new Error(response.status);
-      const page = new DOMParser().parseFromString(html.createHTML(await response.text()), "text/html");
-      say("");
-      const live = document.getElementById("live");
-      const fresh = page.getElementById("live");
-      if (live && fresh) replace(live, fresh);
-      const questions = document.getElementById("questions");
-      const freshQuestions = page.getElementById("questions");
-      if (questions && freshQuestions) replaceQuestions(questions, freshQuestions);
-      document.querySelector("nav.top").replaceWith(page.querySelector("nav.top"));
-      document.title = page.title;
-      watch();
     } catch {
       say("The server does not respond. The page continues when it does.");
     } finally {
       loading = false;
+      rest = Math.max(300, 2 * (performance.now() - began)); // the server and the page need time for other things
       if (again) {
         again = false;
         soon();
@@ -94,53 +195,99 @@
       timer = setTimeout(() => {
         timer = 0;
         refresh();
-      }, 300);
+      }, rest);
     }
   }
 
   let source = null;
   let poll = 0;
-  function stop() {
+  function unfollow() {
     if (source) source.close();
     source = null;
+  }
+
+  function stop() {
+    unfollow();
     clearInterval(poll);
     poll = 0;
   }
 
   // watch follows the events of a run that executes, and otherwise polls.
   function watch() {
-    const live = document.getElementById("live") || document.getElementById("questions");
+    const live = byID("live") || byID("questions");
     const { events, poll: every } = live ? live.dataset : {};
+    if (source && (!events || source.readyState === EventSource.CLOSED)) unfollow();
     if (events && !source) {
       source = new EventSource(events);
       for (const type of ["plan.created", "step.started", "step.completed", "model.started", "model.completed", "tool.started", "tool.completed",
         "interrupt.raised", "message.received", "limit.reached", "run.completed", "rewound"]) source.addEventListener(type, soon);
       source.addEventListener("end", () => {
-        source.close();
-        source = null;
+        unfollow();
         soon();
       });
-    }
-    if (!events && source) {
-      source.close();
-      source = null;
     }
     clearInterval(poll);
     poll = every ? setInterval(() => document.hidden || refresh(), Number(every)) : 0;
   }
 
-  // Keys: j and k select a row, enter opens it, / filters, a approves.
-  document.addEventListener("keydown", (e) => {
-    if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName)) return;
-    const rows = [...document.querySelectorAll(".rows .question a")];
+  // load shows the content of a call.
+  async function load(item) {
+    const body = item.querySelector(":scope > .body[data-load]");
+    if (!body || body.ariaBusy) return;
+    body.ariaBusy = "true";
+    try {
+      const { status, page } = await get(body.querySelector(":scope > p > a").href);
+      const call = page.getElementById("call");
+      if (status !== 200 || !call) throw new Error(status);
+      const open = [...body.querySelectorAll("details")].map((d) => d.open);
+      body.replaceChildren(...call.childNodes);
+      [...body.querySelectorAll("details")].forEach((d, i) => { d.open = Boolean(open[i]); });
+      delete body.dataset.load;
+    } catch {
+      const note = document.createElement("p");
+      note.className = "note warn";
+      note.textContent = "The call could not be loaded. Close it and open it again.";
+      body.querySelector(":scope > .note")?.remove();
+      body.append(note);
+    } finally {
+      body.ariaBusy = null;
+    }
+  }
+
+  document.addEventListener("toggle", (e) => {
+    if (e.target.open && e.target.matches("details.item")) load(e.target);
+  }, true);
+
+  // The keys, which the dialog in the layout lists.
+  const keys = {
+    j: () => step(1),
+    k: () => step(-1),
+    "/": () => byID("filter"),
+    a: () => document.querySelector("button[value=approve]"),
+    d: () => document.querySelector("input[name=reason]"),
+    m: () => document.querySelector("#message input, #message textarea"),
+    "?": () => {
+      byID("keys").showModal();
+      return byID("keys").querySelector("button");
+    },
+  };
+
+  // step returns the row after the focused one, or before it.
+  function step(by) {
+    const rows = [...document.querySelectorAll(".rows .question a, #rows > .chunk > .item > summary")];
     const at = rows.indexOf(document.activeElement);
-    if (e.key === "j" && rows.length) rows[Math.min(at + 1, rows.length - 1)].focus();
-    else if (e.key === "k" && rows.length) rows[Math.max(at - 1, 0)].focus();
-    else if (e.key === "/" && document.getElementById("filter")) document.getElementById("filter").focus();
-    else if (e.key === "a" && document.querySelector("button[value=approve]")) document.querySelector("button[value=approve]").focus();
-    else return;
+    return rows[Math.min(Math.max(at + by, 0), rows.length - 1)];
+  }
+
+  document.addEventListener("keydown", (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) || e.target.closest("dialog")) return;
+    const target = Object.hasOwn(keys, e.key) && keys[e.key]();
+    if (!target) return;
+    target.focus();
     e.preventDefault();
   });
+  byID("show-keys").hidden = false;
+  byID("show-keys").addEventListener("click", () => keys["?"]());
 
   watch();
 })();

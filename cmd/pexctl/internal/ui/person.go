@@ -65,13 +65,7 @@ func (p *Person) decision(ctx context.Context, q *interrupt.Question) (interrupt
 }
 
 func (p *Person) show(q interrupt.Question) {
-	fmt.Fprint(p.Out, "\n"+QuestionText(q)+choices(q.Kind))
-}
-
-// QuestionText returns what a question is about, with the exact arguments or the plan, escaped for
-// a terminal.
-func QuestionText(q interrupt.Question) string {
-	text := tty.Safe(q.Question) + "\n"
+	text := "\n" + tty.Safe(q.Question) + "\n"
 	if q.Tool != "" && !strings.Contains(q.Question, q.Tool) {
 		text += "  " + tty.Safe(q.Tool) + "\n"
 	}
@@ -83,7 +77,7 @@ func QuestionText(q interrupt.Question) string {
 	if rule := q.RuleText(); rule != "" {
 		text += "  " + tty.Safe(rule) + "\n"
 	}
-	return text
+	fmt.Fprint(p.Out, text+choices(q.Kind))
 }
 
 // arguments returns the JSON of a call, on several lines if it is long.
