@@ -21,6 +21,7 @@ type agentKey struct {
 	fileTree *syntax.Node // the tree of the file that contains the agent; nil for the spec of the file itself
 	name     string       // path#agent
 	text     string       // the digest of an agent in a resolved spec
+	edits    string       // the digest of the edits of its prompts
 }
 
 // builtAgents caches the agents compiled so far. Loaders of specs that call each

@@ -21,7 +21,7 @@ func (c *compiler) AgentRef(v *syntax.Node, where string, a *component.AgentRef)
 		return
 	}
 	if v.Kind == syntax.Map && v.Source.Kind == syntax.Resolved {
-		c.resolvedAgent(v, a)
+		c.resolvedAgent(v, where, a)
 		return
 	}
 	if v.Kind != syntax.Text {
@@ -29,7 +29,7 @@ func (c *compiler) AgentRef(v *syntax.Node, where string, a *component.AgentRef)
 		return
 	}
 	before := len(c.Report.List)
-	s := c.agentOf(v)
+	s := c.agentOf(v, c.editsWithin(where))
 	if s == nil || s.program == nil {
 		if !c.Report.FailedSince(before) && s != nil && s.Kind != specfs.KindAgent {
 			c.Report.Error(diag.WrongKind, v.Position, "%s has kind: %s; an agent must have kind: Agent", syntax.Quote(v.Text), s.Kind)
@@ -42,7 +42,7 @@ func (c *compiler) AgentRef(v *syntax.Node, where string, a *component.AgentRef)
 	if rel, err := filepath.Rel(c.Dir, s.File); err == nil {
 		a.File = filepath.ToSlash(rel) + s.fragment()
 	}
-	c.addAgentProgram(v, a, s.program)
+	c.addAgentProgram(v, where, a, s.program)
 	c.agents = append(c.agents, s)
 	c.embed(v, a.File, s.program)
 }
@@ -50,10 +50,10 @@ func (c *compiler) AgentRef(v *syntax.Node, where string, a *component.AgentRef)
 // agentOf compiles the spec that a value names: a file, an agent in a file
 // (team.yaml#writer), or an agent of this file (#writer). It returns nil after
 // reporting an error.
-func (c *compiler) agentOf(v *syntax.Node) *Spec {
+func (c *compiler) agentOf(v *syntax.Node, edits promptEdits) *Spec {
 	name, agent := c.loader.Files.SplitAgent(v)
 	if name == "" && v.Text != "" {
-		return c.compileInner(agent, v.Position)
+		return c.compileInner(agent, v.Position, edits)
 	}
 	src := c.loader.specNamed(v, name)
 	if src == nil {
@@ -62,29 +62,28 @@ func (c *compiler) agentOf(v *syntax.Node) *Spec {
 	if src.Agent = agent; c.loader.rejectCall(src, v.Position) {
 		return nil
 	}
-	return c.loader.build(agentKey{name: src.PathWithAgent()}, v.Position, func() *Spec {
-		sub := c.loader.nested()
+	return c.loader.build(agentKey{name: src.PathWithAgent(), edits: edits.key()}, v.Position, func() *Spec {
+		sub := c.loader.nested(edits)
 		s := sub.loadSource(src)
 		c.loader.ReadPaths = append(c.loader.ReadPaths, sub.ReadPaths...)
 		return s
 	})
 }
 
-// nested returns a loader for a spec that this one calls. It has the overrides of
-// the outer loader.
-func (l *loader) nested() *loader {
-	sub := &loader{Unit: &config.Unit{Report: l.Report, Files: l.Files}, options: l.options, chain: l.chain, lock: l.lock, built: l.built}
-	sub.options.Set, sub.options.Environ = nil, nil
+// nested returns a loader for a spec that this one calls, with the edits of its prompts.
+func (l *loader) nested(edits promptEdits) *loader {
+	sub := &loader{Unit: &config.Unit{Report: l.Report, Files: l.Files}, options: l.options, chain: l.chain, lock: l.lock, built: l.built, edits: edits}
+	sub.options.Set, sub.options.Environ, sub.options.Prompts = nil, nil, nil
 	return sub
 }
 
 // addAgentProgram adds the program that a value names to the agents of the program being
 // compiled. It adds a copy, because other places may call the agent by another
 // path.
-func (c *compiler) addAgentProgram(v *syntax.Node, a *component.AgentRef, shared *engine.Program) {
+func (c *compiler) addAgentProgram(v *syntax.Node, where string, a *component.AgentRef, shared *engine.Program) {
 	own := *shared
 	p := &own
-	p.File = a.File
+	p.File, p.Caller = a.File, callerAt(where)
 	a.Bind(p)
 	c.embedded[v] = p
 	if c.program != nil { // nil for a library, which has no program
@@ -104,17 +103,18 @@ func (c *compiler) embed(v *syntax.Node, name string, p *engine.Program) {
 	*v = syntax.Node{Position: v.Position, Kind: syntax.Map, Entries: []*syntax.Entry{{Key: "file", Position: v.Position, Value: &file}, {Key: "spec", Position: v.Position, Value: spec}}}
 }
 
-func (c *compiler) resolvedAgent(v *syntax.Node, a *component.AgentRef) {
+func (c *compiler) resolvedAgent(v *syntax.Node, where string, a *component.AgentRef) {
 	spec := v.Get("spec")
 	if a.File = syntax.TextOf(v, "file"); spec == nil {
 		return
 	}
 	file := filepath.Join(c.Dir, filepath.FromSlash(a.File))
-	key := agentKey{name: file, text: specfs.Digest(spec.AppendJSON(nil))}
+	edits := c.editsWithin(where)
+	key := agentKey{name: file, text: specfs.Digest(spec.AppendJSON(nil)), edits: edits.key()}
 	s := c.loader.build(key, v.Position, func() *Spec {
-		return c.loader.nested().finish(spec, &syntax.Source{Name: a.File, Kind: syntax.Resolved, Path: file})
+		return c.loader.nested(edits).finish(spec, &syntax.Source{Name: a.File, Kind: syntax.Resolved, Path: file})
 	})
 	if s != nil && s.program != nil && c.countAgent(s, v.Position) {
-		c.addAgentProgram(v, a, s.program)
+		c.addAgentProgram(v, where, a, s.program)
 	}
 }

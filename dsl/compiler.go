@@ -69,6 +69,7 @@ func (c *compiler) compile() *engine.Program {
 	if !c.kind() {
 		return nil
 	}
+	c.applyEdits()
 	c.FindSecrets(c.tree)
 	if !c.Library() {
 		c.parameters() // before the sections whose expressions and templates refer to parameters
@@ -92,7 +93,7 @@ func (c *compiler) compile() *engine.Program {
 		},
 	}
 	phases := []func(){
-		c.datetime, c.llmSection, c.toolSection, c.checkPins, c.limits, c.guards, c.arguments, c.output, c.nodes, c.checkReplanGuards, c.innerAgents,
+		c.datetime, c.llmSection, c.toolSection, c.checkPins, c.limits, c.guards, c.arguments, c.output, c.nodes, c.checkReplanGuards, c.checkEdits, c.innerAgents,
 	}
 	for _, phase := range phases {
 		if c.loader.options.cancelled() {
@@ -102,6 +103,7 @@ func (c *compiler) compile() *engine.Program {
 	}
 	c.FindSecrets(c.tree) // again, because the tree now contains the texts of files
 	c.program.Parameters, c.program.Models, c.program.Tools = c.Parameters, c.Specs, c.tools
+	c.program.Prompts = c.promptList()
 	c.recordForeign()
 	c.seal()
 	return c.program

@@ -82,7 +82,7 @@ func (c *compiler) innerAgents() {
 	}
 	for _, e := range c.fileTree.Get("agents").Entries {
 		if c.CheckName(e, "an agent") && !c.Used["agents."+e.Key] {
-			if s := c.compileInner(e.Key, e.Position); s != nil {
+			if s := c.compileInner(e.Key, e.Position, nil); s != nil {
 				c.agents = append(c.agents, s)
 			}
 		}
@@ -90,7 +90,7 @@ func (c *compiler) innerAgents() {
 }
 
 // compileInner compiles an agent of the file, or returns nil if it has errors.
-func (c *compiler) compileInner(name string, at syntax.Position) *Spec {
+func (c *compiler) compileInner(name string, at syntax.Position, edits promptEdits) *Spec {
 	if c.source == nil || c.fileTree == nil {
 		c.Report.Error(diag.UnknownAgent, at, "undefined agent %s", syntax.Quote(name)).Hint = "define it under the key agents of the file"
 		return nil
@@ -101,12 +101,12 @@ func (c *compiler) compileInner(name string, at syntax.Position) *Spec {
 	if c.loader.rejectCall(&src, at) {
 		return nil
 	}
-	s := c.loader.build(agentKey{fileTree: c.fileTree, name: src.PathWithAgent()}, at, func() *Spec {
+	s := c.loader.build(agentKey{fileTree: c.fileTree, name: src.PathWithAgent(), edits: edits.key()}, at, func() *Spec {
 		tree := c.loader.innerTree(c.fileTree, name, at)
 		if tree == nil {
 			return nil
 		}
-		sub := c.loader.nested()
+		sub := c.loader.nested(edits)
 		sub.outer = c.fileTree
 		s := sub.finish(tree, &src)
 		c.loader.ReadPaths = append(c.loader.ReadPaths, sub.ReadPaths...)

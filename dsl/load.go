@@ -20,10 +20,11 @@ type loader struct {
 	untyped   map[string]bool // servers already reported as not pinned
 	built     builtAgents
 	outer     *syntax.Node // for an agent within a file, the tree of that file; otherwise nil
+	edits     promptEdits
 }
 
 func newLoader(o Options) *loader {
-	return &loader{Unit: &config.Unit{Report: &syntax.Report{}}, options: o, built: builtAgents{}}
+	return &loader{Unit: &config.Unit{Report: &syntax.Report{}}, options: o, built: builtAgents{}, edits: editsOf(o.Prompts)}
 }
 
 // load runs every phase. Later phases run even after errors, to report all of

@@ -28,7 +28,7 @@ type compiled struct {
 // apply to the file that a command names, not to files named in it, and a spec is
 // analyzed where it is named.
 func NewPrograms(o Options) *Programs {
-	o.Set, o.Environ, o.Programs, o.Analyzers = nil, nil, nil, nil
+	o.Set, o.Prompts, o.Environ, o.Programs, o.Analyzers = nil, nil, nil, nil, nil
 	return &Programs{options: o, done: map[string]*compiled{}}
 }
 

@@ -34,6 +34,10 @@ type Options struct {
 	Address string
 	// Set are overrides "path=yaml"; later ones win.
 	Set []string
+	// Prompts are new texts of prompts, by engine.Prompt.Name; a name without a dot is that
+	// of a named prompt. They apply after the overrides, and change nothing else: an edit of
+	// anything but a prompt for models is an error.
+	Prompts map[string]string
 	// Environ is the environment in the form of os.Environ. Its PEX_SET_<PATH>
 	// variables are overrides; nothing else of it is read.
 	Environ []string

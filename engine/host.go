@@ -115,6 +115,10 @@ type Origin struct {
 	Tenant  string   `json:"tenant,omitempty"`
 	Version string   `json:"version,omitempty"` // version of pexctl that started the run
 
+	// Prompts are the edits of prompts that the program contains, by Prompt.Name; they apply
+	// after Set.
+	Prompts map[string]string `json:"prompts,omitempty"`
+
 	// Prices are the prices of LLMs whose spec has none, by what they depend on. The run
 	// uses them until it ends.
 	Prices map[string]model.Cost `json:"prices,omitempty"`

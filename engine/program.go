@@ -59,6 +59,11 @@ type Program struct {
 	// File is the spec's file: "" for the outermost spec; for a nested agent, relative to
 	// its caller's folder.
 	File string
+	// Caller is the tool or node that calls a nested agent: "tools.NAME" or the node's id; ""
+	// for the outermost spec.
+	Caller string
+	// Prompts are its prompt templates, without those of Agents; see AllPrompts.
+	Prompts []Prompt
 	// Agents are the programs of tools and nodes, in the order of the spec.
 	Agents []*Program
 	// Unpriced lists the LLMs in use without a known price.

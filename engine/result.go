@@ -135,6 +135,8 @@ type Result struct {
 	Error                 string               `json:"error"`
 	// Labels are those of the input.
 	Labels map[string]string `json:"labels,omitempty"`
+	// EditedPrompts are the prompts that a fork has edited, by Prompt.Name, sorted.
+	EditedPrompts []string `json:"edited_prompts,omitempty"`
 	// Decisions are the human decisions, in journal order.
 	Decisions []DecisionRecord `json:"decisions,omitempty"`
 	// Messages are the messages that users sent to the run, in journal order.

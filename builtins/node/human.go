@@ -11,7 +11,7 @@ import (
 
 // HumanConfig configures a `type: human` node.
 type HumanConfig struct {
-	Question  component.PromptRef `yaml:"question" required:"true" vars:"parameters,steps,@node" doc:"Question for the human."`
+	Question  component.PromptRef `yaml:"question" required:"true" fork:"fixed" vars:"parameters,steps,@node" doc:"Question for the human."`
 	Approvers component.GuardRef  `yaml:"approvers" env:"@plan_approvers" doc:"Who may answer, except deny: an expression over by (subject, issuer, roles, tenant) and run.by. Default: anyone who may answer."`
 	FourEyes  bool                `yaml:"four_eyes" doc:"Whether someone who neither started nor changed the run must answer."`
 }

@@ -92,6 +92,9 @@ func (r *Report) head(w *writing) {
 	if len(res.Labels) > 0 {
 		w.cut("", "", "labels "+engine.FormatLabels(res.Labels))
 	}
+	if len(res.EditedPrompts) > 0 {
+		w.cut("", "", "edited prompts "+strings.Join(res.EditedPrompts, ", "))
+	}
 	if r.Question != "" {
 		w.line("\n%s", w.p.pen.Ink(tty.Bold, "Question"))
 		w.block("  ", r.Question, 0)

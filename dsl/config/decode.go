@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/engine/component"
 )
 
 // Decode decodes a mapping into structs that share one level. It reports every
@@ -144,6 +145,9 @@ func takesNull(t reflect.Type) bool {
 // Explain.
 func (c *Decoder) useDefault(f Field, path string) {
 	c.BindDefaults(f.Value, f.Tag)
+	if p, ok := f.Value.Interface().(component.PromptRef); ok {
+		c.addPrompt(PromptUse{Path: path, Value: c.BuiltIn(p.Text), BuiltIn: true, Fixed: f.Tag.Get("fork") == "fixed"})
+	}
 	if !c.Quiet {
 		c.showDefaults(f.Value, path)
 	}

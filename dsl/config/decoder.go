@@ -56,7 +56,8 @@ type Decoder struct {
 	Used     map[string]bool // references: "prompts.x", "parameters.x"; "parameters" means any
 	Intended map[string]bool // paths of the likely keys for misspelt ones
 	Defaults []Origin
-	Quiet    bool // record no defaults
+	Prompts  []PromptUse // templates, in the order of decoding
+	Quiet    bool        // record no defaults
 }
 
 // NewDecoder returns a Decoder without a Language. dir is the folder of relative

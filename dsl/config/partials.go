@@ -58,6 +58,9 @@ func (c *Decoder) partial(name string, at syntax.Position, tag reflect.StructTag
 	names.texts = append(names.texts, e.Value.Text)
 	names.chain = append(names.chain, name)
 	defer func() { names.chain = names.chain[:len(names.chain)-1] }()
+	if tag.Get("fork") == "fixed" {
+		c.addPrompt(PromptUse{Value: e.Value, Use: name, Fixed: true, Part: true})
+	}
 	return c.promptTemplate(e.Value, tag, names)
 }
 

@@ -90,6 +90,7 @@ func (c *Decoder) promptRef(v *syntax.Node, path string, tag reflect.StructTag, 
 		*v = *names.inlined(v)
 	}
 	p.Bind(t.Render, t.Names())
+	c.addPrompt(PromptUse{Path: path, Value: source, Use: p.Use, References: t.Names(), Fixed: tag.Get("fork") == "fixed"})
 }
 
 // AsPrompt converts a value to the text of a prompt, or reports that it is not
@@ -185,6 +186,7 @@ func (c *Decoder) schemaRef(v *syntax.Node, path string, s *component.SchemaRef)
 		if p == nil {
 			return
 		}
+		c.addPrompt(PromptUse{Path: path, Value: p, Use: name, Fixed: true, Part: true})
 		if source = syntax.Parse(textOf(p), c.Report); source == nil {
 			return
 		}

@@ -83,7 +83,7 @@ type LLM struct {
 	Seed            *int64              `yaml:"seed" doc:"Makes sampling repeatable, if the provider supports it."`
 	MaxOutputTokens int                 `yaml:"max_output_tokens" min:"1" doc:"The maximum number of tokens in one reply."`
 	Stop            []string            `yaml:"stop" doc:"Stop sequences: texts that end a reply."`
-	SystemPrompt    component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"The system prompt of nodes that have none of their own."`
+	SystemPrompt    component.PromptRef `yaml:"system_prompt" fork:"fixed" vars:"parameters,@system" doc:"The system prompt of nodes that have none of their own."`
 	Timeout         time.Duration       `yaml:"timeout" over:"0s" doc:"The maximum time of one call."`
 	Retry           Retry               `yaml:"retry" doc:"How failed calls are retried. A run retries at most 10 calls plus a tenth of all its calls. After 5 consecutive failures of a server, the circuit breaker opens for one second, or as long as the server asks; one call then probes the server, and each failure doubles the time, up to 30 seconds."`
 	RateLimit       RateLimit           `yaml:"rate_limit" doc:"The rate limit of this process for the LLM."`

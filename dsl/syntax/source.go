@@ -33,6 +33,7 @@ const (
 	Flag
 	Environment
 	Resolved // the Source of a Program
+	Edited   // a text that replaces a prompt
 )
 
 // Dir returns the folder of relative paths in this source.

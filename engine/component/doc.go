@@ -19,6 +19,7 @@
 //	path:"program"          on a list: its first string is such a path if it starts with ./ or ../
 //	numbers:"exact"         on an any: numbers are json.Number with the digits of the file; default: float64, or int if that would round
 //	env:"call int, step string"   on a GuardRef: the variables of its expression ("@after_step": those of a guard place)
+//	fork:"fixed"            on a PromptRef: a fork cannot edit it
 //	vars:"args,parameters"  on a Template or PromptRef: its namespaces; "@planner" adds the engine's parameters of that template
 //
 // The dsl resolves, checks and compiles references (ModelRef, PromptRef, Template,

@@ -17,13 +17,14 @@ import (
 
 // Comparison is the differences between two runs.
 type Comparison struct {
-	A      string      `json:"a"` // run ids
-	B      string      `json:"b"`
-	Same   bool        `json:"same"`
-	Fields []Field     `json:"fields"`
-	Steps  string      `json:"steps,omitempty"` // diff of plan and steps
-	First  *Divergence `json:"first,omitempty"` // the first call that differs
-	Answer string      `json:"answer,omitempty"`
+	A       string         `json:"a"` // run ids
+	B       string         `json:"b"`
+	Same    bool           `json:"same"`
+	Fields  []Field        `json:"fields"`
+	Prompts []PromptChange `json:"prompts,omitempty"` // prompt templates that differ
+	Steps   string         `json:"steps,omitempty"`   // diff of plan and steps
+	First   *Divergence    `json:"first,omitempty"`   // the first call that differs
+	Answer  string         `json:"answer,omitempty"`
 }
 
 // Field is a property in which two runs differ.
@@ -57,6 +58,7 @@ type Formatter struct {
 func Compare(ctx context.Context, a, b *Run, t Formatter) (*Comparison, error) {
 	ra, rb := a.Result(ctx), b.Result(ctx)
 	c := &Comparison{A: ra.RunID, B: rb.RunID, Fields: fields(a, b, ra, rb)}
+	c.Prompts = promptChanges(a, b, t)
 	c.Steps = t.Diff(c.A, stepsText(ra), c.B, stepsText(rb))
 	c.Answer = t.Diff(c.A, line(ra.Response), c.B, line(rb.Response))
 	at, err := drift.FirstDivergence(a.Records, b.Records)
@@ -69,7 +71,7 @@ func Compare(ctx context.Context, a, b *Run, t Formatter) (*Comparison, error) {
 			c.First.Diffs = append(c.First.Diffs, Diff{x.Class, x.What, t.Diff(c.A, x.Before, c.B, x.After)})
 		}
 	}
-	c.Same = len(c.Fields) == 0 && c.Steps == "" && c.Answer == "" && c.First == nil
+	c.Same = len(c.Fields) == 0 && len(c.Prompts) == 0 && c.Steps == "" && c.Answer == "" && c.First == nil
 	if !c.Same {
 		took := func(r *engine.Result) string { return t.Duration(time.Duration(r.DurationMS) * time.Millisecond) }
 		c.Fields = append(c.Fields, Field{"duration", took(ra), took(rb)})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -211,6 +212,9 @@ func (r *run) result(began time.Time) *engine.Result {
 		ExecutorMemoryID: r.ids.executorMemory, ExecutorInteractionID: r.ids.executorInteraction,
 		Interrupts: r.openQuestions, Decisions: r.decisions, Messages: st.UserMessages, Spec: *r.specInfo(), Labels: r.input.Labels, Warnings: st.Warnings, Error: r.errText, Conversation: st.Messages, FinalResponse: r.lastReplies.answer, FinalToolUses: finalToolUses(st.Steps),
 		HasWritten: r.hasWritten, LostCharges: r.charges, Failure: r.modelErr, Resumable: r.journalLost,
+	}
+	if from := r.input.Origin; from != nil {
+		res.EditedPrompts = slices.Sorted(maps.Keys(from.Prompts))
 	}
 	if r.mismatch != nil {
 		res.ReplayMismatch = r.mismatch

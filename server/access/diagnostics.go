@@ -2,10 +2,13 @@ package access
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/app/host"
@@ -22,6 +25,8 @@ func forClient(found diag.List) (shown, hidden diag.List) {
 	for _, d := range found {
 		switch {
 		case d.Severity != diag.Error:
+		case isEdit(d):
+			shown = append(shown, d)
 		case !strings.HasPrefix(d.File, "--set ") || absolutePath().MatchString(d.Message):
 			hidden = append(hidden, d)
 		default:
@@ -32,6 +37,26 @@ func forClient(found diag.List) (shown, hidden diag.List) {
 		}
 	}
 	return shown, hidden
+}
+
+// isEdit reports whether a diagnostic is about the text of a prompt that the client edited.
+func isEdit(d diag.Diagnostic) bool {
+	_, ok := dsl.EditedPrompt(d)
+	return ok
+}
+
+// invalidPrompt returns the problem of an edited prompt.
+func invalidPrompt(d diag.Diagnostic) *problem.Problem {
+	name, _ := dsl.EditedPrompt(d)
+	where := "the prompt " + name
+	if d.Line > 0 {
+		where = fmt.Sprintf("line %d of %s", d.Line, where)
+	}
+	detail := where + ": " + d.Message
+	if d.Hint != "" {
+		detail += "; " + d.Hint
+	}
+	return problem.New(problem.InvalidPrompt, "%s", detail).At(problem.Pointer("prompts", name))
 }
 
 // diagnosticsOf returns the diagnostics of a spec that does not compile.
@@ -52,6 +77,9 @@ func ofOverrides(err error) *problem.Problem {
 		return nil
 	}
 	p := problem.New(problem.InvalidSet, "the spec has errors with these overrides").At("/set")
+	if i := slices.IndexFunc(shown, isEdit); i >= 0 {
+		p = invalidPrompt(shown[i])
+	}
 	if len(shown) > 0 {
 		p = p.With("diagnostics", []diag.Diagnostic(shown))
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/problem"
 )
 
 // Fork is a request for a run that replays another one up to a call.
@@ -15,16 +16,15 @@ type Fork struct {
 	At    string // path of the first live call; see runs.Fork
 	Live  bool   // continue live from a call that differs from the recorded one
 	Set   []string
-	Body  []byte // see NewRun
+	// Prompts are new texts of prompts, by name; see dsl.Options. They need the role admin.
+	Prompts map[string]string
+	Body    []byte // see NewRun
 }
 
 // Fork starts a fork of a run, unless an earlier request with the same content did. Nothing is
 // then prepared again.
 func (c *Client) Fork(ctx context.Context, parent string, f Fork) (id string, existed bool, err error) {
-	if err := c.CheckRun(auth.Run, parent); err != nil {
-		return "", false, err
-	}
-	if err := c.checkSetOf(parent, f.Set); err != nil {
+	if err := c.checkFork(parent, f); err != nil {
 		return "", false, err
 	}
 	what := "fork of " + parent
@@ -35,11 +35,26 @@ func (c *Client) Fork(ctx context.Context, parent string, f Fork) (id string, ex
 	return f.RunID, existed, startError(err, f.Key)
 }
 
+// checkFork returns an error unless the client may fork a run as requested.
+func (c *Client) checkFork(parent string, f Fork) error {
+	if err := c.CheckRun(auth.Run, parent); err != nil {
+		return err
+	}
+	if len(f.Prompts) > 0 && !c.MayEditPrompts() {
+		return problem.New(problem.Forbidden, "editing the prompts of a run needs the role admin; fork it without prompts, or ask an admin to fork it").At("/prompts")
+	}
+	return c.checkSetOf(parent, f.Set)
+}
+
+// MayEditPrompts reports whether the client may fork runs with edited prompts. Prompts
+// determine what an agent does with its tools, so a role that may run an agent is not enough.
+func (c *Client) MayEditPrompts() bool { return c.Can(auth.Admin, nil) }
+
 func (c *Client) fork(ctx context.Context, parent string, f Fork, request string) (existed bool, err error) {
 	if existed, err = c.Manager.Existing(engine.Input{RunID: f.RunID, Request: request}); existed || err != nil {
 		return existed, err
 	}
-	fork := c.Agents().Fork(f.RunID, f.At, f.Set)
+	fork := c.Agents().Fork(f.RunID, f.At, f.Set, f.Prompts)
 	if f.Live {
 		fork.OnDrift = runs.DriftLive
 	}

@@ -192,7 +192,7 @@ func (a *Agent) Prepare(r Request) (runs.NewRun, error) {
 	p, origin := a.Program, a.origin(r.Tenant)
 	if len(r.Set) > 0 {
 		var err error
-		if p, err = a.options.recompile(p.Source, origin, a.options.Compile.Prices, r.Set); err != nil {
+		if p, err = a.options.recompile(p.Source, origin, a.options.Compile.Prices, r.Set, nil); err != nil {
 			return runs.NewRun{}, err
 		}
 	}
@@ -227,16 +227,17 @@ func (a *Agent) origin(tenant string) *engine.Origin {
 	}
 }
 
-// recompile compiles a program with overrides, without reading files, and updates its
-// origin. The error is an *InvalidError if it has errors.
-func (o Options) recompile(source json.RawMessage, origin *engine.Origin, prices *pricing.Table, set []string) (*engine.Program, error) {
+// recompile compiles a program with overrides and edits of prompts, without reading files, and
+// updates its origin. The error is an *InvalidError if it has errors.
+func (o Options) recompile(source json.RawMessage, origin *engine.Origin, prices *pricing.Table, set []string, prompts map[string]string) (*engine.Program, error) {
 	origin.Set = slices.Concat(origin.Set, set)
 	with := host.RecompileOptions(o.Catalog, origin, set...)
-	with.Prices = prices
+	with.Prices, with.Prompts = prices, prompts
 	p, found := dsl.Recompile(source, origin.Dir, with)
 	if found.Failed() || p == nil {
 		return nil, &InvalidError{found}
 	}
+	host.RecordEdits(origin, prompts, p)
 	origin.Prices = prices.Used()
 	return p, nil
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/pexctl/pex/internal/app/version"
 )
 
-// Fork returns a fork of a run, of the program with which it started, with overrides. at
-// is the path of the first live effect; see runs.Fork.
-func (s *Set) Fork(id, at string, set []string) runs.Fork {
+// Fork returns a fork of a run, of the program with which it started, with overrides and
+// edits of prompts; see dsl.Options. at is the path of the first live effect; see runs.Fork.
+func (s *Set) Fork(id, at string, set []string, prompts map[string]string) runs.Fork {
 	return runs.Fork{
 		RunID: id, At: at,
 		Compile: func(parent engine.Start, raised []string) (*engine.Program, *engine.Origin, error) {
-			return s.recompile(parent, slices.Concat(raised, set))
+			return s.recompile(parent, slices.Concat(raised, set), prompts)
 		},
 		Inputs: func(p *engine.Program, given map[string]any) (map[string]any, error) {
 			file, err := json.Marshal(given)
@@ -33,10 +33,10 @@ func (s *Set) Fork(id, at string, set []string) runs.Fork {
 	}
 }
 
-// recompile compiles the program of a run with overrides.
-func (s *Set) recompile(parent engine.Start, set []string) (*engine.Program, *engine.Origin, error) {
+// recompile compiles the program of a run with overrides and edits of prompts.
+func (s *Set) recompile(parent engine.Start, set []string, prompts map[string]string) (*engine.Program, *engine.Origin, error) {
 	origin := *parent.Input.Origin
 	origin.Version = version.String()
-	p, err := s.options.recompile(parent.Program, &origin, pricing.Recorded(origin.Prices, pricing.Known()), set)
+	p, err := s.options.recompile(parent.Program, &origin, pricing.Recorded(origin.Prices, pricing.Known()), set, prompts)
 	return p, &origin, err
 }

@@ -21,10 +21,11 @@ func (a *operations) addFork() {
 
 // Fork is the request for a fork.
 type Fork struct {
-	At      string   `json:"at,omitempty" doc:"Path of the first call to repeat, or the start of it, such as step.s2; empty = the end of the run, or the model call that failed it."`
-	OnDrift string   `json:"on_drift,omitempty" enum:"fail,live" doc:"What happens if a call before at differs from the recorded one, for example because set changes the model: fail ends the run (default), live continues live from there."`
-	Set     []string `json:"set,omitempty" maxItems:"100" doc:"Overrides of the spec: limits.NAME=VALUE or llms.NAME.model=VALUE."`
-	RunID   string   `json:"run_id,omitempty" maxLength:"64" pattern:"^[a-zA-Z0-9][a-zA-Z0-9_.-]*$" doc:"Id of the new run; empty = generated."`
+	At      string            `json:"at,omitempty" doc:"Path of the first call to repeat, or the start of it, such as step.s2; empty = the end of the run, or the model call that failed it."`
+	OnDrift string            `json:"on_drift,omitempty" enum:"fail,live" doc:"What happens if a call before at differs from the recorded one, for example because set changes the model: fail ends the run (default), live continues live from there."`
+	Set     []string          `json:"set,omitempty" maxItems:"100" doc:"Overrides of the spec: limits.NAME=VALUE or llms.NAME.model=VALUE."`
+	Prompts map[string]string `json:"prompts,omitempty" maxProperties:"100" doc:"New texts of prompts, by name: ROLE.FIELD or NODE.FIELD, such as planner.system_prompt, the name of an entry of prompts, or CALLER/NAME for an agent that a tool or node calls, such as tools.writer/planner.system_prompt. Needs the role admin."`
+	RunID   string            `json:"run_id,omitempty" maxLength:"64" pattern:"^[a-zA-Z0-9][a-zA-Z0-9_.-]*$" doc:"Id of the new run; empty = generated."`
 }
 
 type forkRequest struct {
@@ -43,7 +44,7 @@ func (s *server) forkRun(ctx context.Context, in *forkRequest) (reply, error) {
 		f = *in.Body
 	}
 	id, existed, err := c.Fork(ctx, in.Run, access.Fork{
-		RunID: f.RunID, Key: in.Key, At: f.At, Live: f.OnDrift == runs.DriftLive, Set: f.Set, Body: jsonvalue.Encode(f),
+		RunID: f.RunID, Key: in.Key, At: f.At, Live: f.OnDrift == runs.DriftLive, Set: f.Set, Prompts: f.Prompts, Body: jsonvalue.Encode(f),
 	})
 	if err != nil {
 		return nil, err

@@ -20,6 +20,7 @@ const (
 	InvalidAnswer       Code = "invalid_answer"
 	InvalidMessage      Code = "invalid_message"
 	InvalidForkPoint    Code = "invalid_fork_point"
+	InvalidPrompt       Code = "invalid_prompt"
 	IdempotencyMismatch Code = "idempotency_mismatch"
 	Unauthorized        Code = "unauthorized"
 	Forbidden           Code = "forbidden"
@@ -71,6 +72,7 @@ var definitions = map[Code]struct {
 	InvalidAnswer:       {http.StatusUnprocessableEntity, "invalid answer"},
 	InvalidMessage:      {http.StatusUnprocessableEntity, "invalid message"},
 	InvalidForkPoint:    {http.StatusUnprocessableEntity, "invalid fork point"},
+	InvalidPrompt:       {http.StatusUnprocessableEntity, "invalid prompt"},
 	IdempotencyMismatch: {http.StatusUnprocessableEntity, "idempotency key reused for another request"},
 	Unauthorized:        {http.StatusUnauthorized, "not authenticated"},
 	Forbidden:           {http.StatusForbidden, "not permitted"},

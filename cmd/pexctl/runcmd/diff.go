@@ -81,6 +81,10 @@ func printComparison(c *ui.Call, d *runs.Comparison) {
 		rows = append(rows, []string{f.Name, shortValue(f.A), shortValue(f.B)})
 	}
 	ui.Table(w, rows)
+	for _, p := range d.Prompts {
+		fmt.Fprintf(w, "\nPrompt %s\n", strings.Join(p.Names, ", "))
+		ui.PrintDiff(w, p.Diff)
+	}
 	if d.First != nil {
 		fmt.Fprintf(w, "\nThe first call that differs: %s (%s)\n", d.First.Path, d.First.Class)
 		for _, x := range d.First.Diffs {

@@ -3,6 +3,7 @@ package runcmd
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/pexctl/pex/builtins/markdown"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
@@ -21,6 +22,9 @@ func writeMarkdown(w io.Writer, d *runs.Comparison) {
 	fmt.Fprintf(w, "| | %s | %s |\n| --- | --- | --- |\n", markdown.Cell(d.A, 40), markdown.Cell(d.B, 40))
 	for _, f := range d.Fields {
 		fmt.Fprintf(w, "| %s | %s | %s |\n", f.Name, markdown.Cell(shortValue(f.A), 60), markdown.Cell(shortValue(f.B), 60))
+	}
+	for _, p := range d.Prompts {
+		ui.MarkdownDiff(w, "Prompt "+strings.Join(p.Names, ", "), p.Diff)
 	}
 	if d.First != nil {
 		fmt.Fprintf(w, "\nThe first call that differs is %s (%s).\n", markdown.Code(d.First.Path, 120), d.First.Class)

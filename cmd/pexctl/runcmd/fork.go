@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
+	"github.com/pexctl/pex/cmd/pexctl/internal/serverclient"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
@@ -25,15 +26,16 @@ func runsForkCommand(env *ui.Env) *cli.Command {
 			`pexctl runs fork RUN --at step.s2 # Replay everything before step s2`,
 			`pexctl runs fork RUN --at reflect.1 --spec other.yaml`,
 			`pexctl runs fork RUN --set llms.strong.model=x --at step.s3/turn.2`,
+			`pexctl runs fork RUN --at plan.1 --prompt planner.system_prompt=@prompt.md # With an edited prompt`,
 			`pexctl runs fork RUN # Continue from its end, or from the model call that failed`,
 		),
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "at", Usage: "Continue live from the call `PATH`, or from the first call whose path starts with PATH (default: the end, or the model call that failed)"},
 			&cli.StringFlag{Name: "spec", Usage: "Continue with another `SPEC` (default: the original spec of the run)"},
-			project.SetFlag("spec"),
+			project.SetFlag("spec"), promptFlag(),
 			&cli.StringFlag{Name: "run-id", Category: ui.GroupStorage, Usage: "`ID`: Set the id of the new run (default: generated from the time)"},
 			&cli.BoolFlag{Name: "keep", Usage: "Add the answer to the conversation of the original run"},
-			driftFlag(), ui.PricesFlag(), project.TrustFlag(),
+			driftFlag(), ui.PricesFlag(), project.TrustFlag(), serverclient.Flag(),
 		}, newSessionFlags()...),
 		Action: env.Action(forkRun),
 	}
@@ -44,31 +46,19 @@ func forkRun(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
+	server, err := openServer(c, "at", "set", "prompt", "run-id", "on-drift", "events", "include")
+	if err != nil {
+		return err
+	}
+	if server != nil {
+		return server.fork(f)
+	}
 	s, parent, err := project.RunArg(c)
 	if err != nil {
 		return err
 	}
-	fork := runs.Fork{
-		At: c.String("at"), Keep: c.Bool("keep"),
-		Compile: func(parent engine.Start, raised []string) (*engine.Program, *engine.Origin, error) {
-			return forkProgram(c, s.Dir(), parent, raised)
-		},
-		Inputs: func(p *engine.Program, given map[string]any) (map[string]any, error) {
-			file, err := json.Marshal(given)
-			if err != nil {
-				return nil, err
-			}
-			in, err := dsl.Inputs(p, "", nil, file)
-			if err != nil {
-				return nil, failure.Usagef("%w (for a parameter that the original run did not have, use --set parameters.NAME.default=VALUE)", err)
-			}
-			return in, nil
-		},
-	}
-	if fork.OnDrift, err = checkDrift(c.String("on-drift")); err != nil {
-		return err
-	}
-	if fork.RunID, err = project.NewRunID(c.String("run-id")); err != nil {
+	fork, err := forkOf(c, s.Dir())
+	if err != nil {
 		return err
 	}
 	session, err := s.Fork(c.Context, parent, fork)
@@ -87,27 +77,62 @@ func forkRun(c *ui.Call) error {
 	return execute(c, s, session, f, nil)
 }
 
+// forkOf returns the fork that the flags describe.
+func forkOf(c *ui.Call, home string) (fork runs.Fork, err error) {
+	prompts, err := editedPrompts(c)
+	if err != nil {
+		return fork, err
+	}
+	fork = runs.Fork{
+		At: c.String("at"), Keep: c.Bool("keep"),
+		Compile: func(parent engine.Start, raised []string) (*engine.Program, *engine.Origin, error) {
+			return forkProgram(c, home, parent, raised, prompts)
+		},
+		Inputs: func(p *engine.Program, given map[string]any) (map[string]any, error) {
+			file, err := json.Marshal(given)
+			if err != nil {
+				return nil, err
+			}
+			in, err := dsl.Inputs(p, "", nil, file)
+			if err != nil {
+				return nil, failure.Usagef("%w (for a parameter that the original run did not have, use --set parameters.NAME.default=VALUE)", err)
+			}
+			return in, nil
+		},
+	}
+	if fork.OnDrift, err = checkDrift(c.String("on-drift")); err != nil {
+		return fork, err
+	}
+	fork.RunID, err = project.NewRunID(c.String("run-id"))
+	return fork, err
+}
+
 // forkProgram compiles the program of a fork: of another spec with --spec, else the
-// parent's own, with --set over both.
-func forkProgram(c *ui.Call, home string, parent engine.Start, raised []string) (p *engine.Program, from *engine.Origin, err error) {
+// parent's own, with --set and --prompt over both.
+func forkProgram(c *ui.Call, home string, parent engine.Start, raised []string, prompts map[string]string) (p *engine.Program, from *engine.Origin, err error) {
 	origin := *parent.Input.Origin
 	origin.Version = version.String()
 	sets := c.Set
 	c.PinPrices(origin.Prices)
-	defer func() { origin.Prices = c.Prices().Used() }()
+	defer func() {
+		origin.Prices = c.Prices().Used()
+		if p != nil {
+			host.RecordEdits(&origin, prompts, p)
+		}
+	}()
 	if path := c.String("spec"); path != "" {
 		origin.Environ = host.Overrides(os.Environ())
-		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: c.Catalog.Catalog, Set: sets, Environ: origin.Environ, AllowPaths: origin.Allow, Prices: c.Prices(), Analyzers: []dsl.Analyzer{host.UnsetKeys()}})
+		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: c.Catalog.Catalog, Set: sets, Prompts: prompts, Environ: origin.Environ, AllowPaths: origin.Allow, Prices: c.Prices(), Analyzers: []dsl.Analyzer{host.UnsetKeys()}})
 		if err := ui.ShowDiagnostics(c, found); err != nil {
 			return nil, nil, err
 		}
-		origin.Spec, origin.Dir, origin.Root, origin.Set = spec.Path(), spec.Dir, spec.Root, sets
+		origin.Spec, origin.Dir, origin.Root, origin.Set, origin.Prompts = spec.Path(), spec.Dir, spec.Root, sets, nil
 		return p, &origin, project.CheckTrust(c, spec, home)
 	}
 	origin.Set = slices.Concat(origin.Set, raised, sets)
 	sets = slices.Concat(raised, sets)
 	o := host.RecompileOptions(c.Catalog, &origin, sets...)
-	o.Prices = c.Prices()
+	o.Prices, o.Prompts = c.Prices(), prompts
 	p, found := dsl.Recompile(parent.Program, origin.Dir, o)
 	if err := ui.ShowDiagnostics(c, host.OfSettings(found)); err != nil {
 		return nil, nil, err

@@ -194,6 +194,24 @@ func (c *Client) Resume(ctx context.Context, run string, set []string, keepSpec 
 	return err
 }
 
+// Fork describes a fork of a run.
+type Fork struct {
+	RunID   string            `json:"run_id,omitempty"`
+	At      string            `json:"at,omitempty"`
+	OnDrift string            `json:"on_drift,omitempty"`
+	Set     []string          `json:"set,omitempty"`
+	Prompts map[string]string `json:"prompts,omitempty"` // new texts of prompts, by name
+}
+
+// Fork starts a fork of a run. A broken connection is repeated: the id makes sure that only
+// one run is started.
+func (c *Client) Fork(ctx context.Context, parent string, f Fork) error {
+	return c.retry(ctx, func() error {
+		_, _, err := c.call(ctx, http.MethodPost, runPath(parent, "/fork"), f)
+		return err
+	})
+}
+
 // Cancel ends a run in the background. It returns the status of a run that has already
 // ended, otherwise "".
 func (c *Client) Cancel(ctx context.Context, run string) (stop.RunStatus, error) {

@@ -64,7 +64,8 @@ func Runs(components *catalog.Catalog, home string, r Reporter) runs.Env {
 // currentOptions returns the options for compiling the current spec of a run.
 func currentOptions(components *catalog.Catalog, origin *engine.Origin) dsl.Options {
 	o := RecompileOptions(components, origin, origin.Set...)
-	o.Environ, o.Prices = origin.Environ, pricing.Recorded(origin.Prices, pricing.Known())
+	o.Environ, o.Prompts = origin.Environ, origin.Prompts
+	o.Prices = pricing.Recorded(origin.Prices, pricing.Known())
 	return o
 }
 
@@ -83,9 +84,11 @@ func invalid(found diag.List) error {
 }
 
 // OfSettings returns the diagnostics of a recompiled program without those of the original compilation, which were
-// shown then or suppressed by comments that the journal does not have. Diagnostics caused by --set are new.
+// shown then or suppressed by comments that the journal does not have. Diagnostics caused by --set and by edited
+// prompts are new.
 func OfSettings(found diag.List) diag.List {
 	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
-		return d.Severity == diag.Warning && !strings.HasPrefix(d.File, "--set ")
+		_, isEdit := dsl.EditedPrompt(d)
+		return d.Severity == diag.Warning && !isEdit && !strings.HasPrefix(d.File, "--set ")
 	})
 }
