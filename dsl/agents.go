@@ -5,6 +5,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/edit"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -29,7 +30,7 @@ func (c *compiler) AgentRef(v *syntax.Node, where string, a *component.AgentRef)
 		return
 	}
 	before := len(c.Report.List)
-	s := c.agentOf(v, c.editsWithin(where))
+	s := c.agentOf(v, c.loader.edits.Within(where))
 	if s == nil || s.program == nil {
 		if !c.Report.FailedSince(before) && s != nil && s.Kind != specfs.KindAgent {
 			c.Report.Error(diag.WrongKind, v.Position, "%s has kind: %s; an agent must have kind: Agent", syntax.Quote(v.Text), s.Kind)
@@ -50,7 +51,7 @@ func (c *compiler) AgentRef(v *syntax.Node, where string, a *component.AgentRef)
 // agentOf compiles the spec that a value names: a file, an agent in a file
 // (team.yaml#writer), or an agent of this file (#writer). It returns nil after
 // reporting an error.
-func (c *compiler) agentOf(v *syntax.Node, edits promptEdits) *Spec {
+func (c *compiler) agentOf(v *syntax.Node, edits edit.Edits) *Spec {
 	name, agent := c.loader.Files.SplitAgent(v)
 	if name == "" && v.Text != "" {
 		return c.compileInner(agent, v.Position, edits)
@@ -62,7 +63,7 @@ func (c *compiler) agentOf(v *syntax.Node, edits promptEdits) *Spec {
 	if src.Agent = agent; c.loader.rejectCall(src, v.Position) {
 		return nil
 	}
-	return c.loader.build(agentKey{name: src.PathWithAgent(), edits: edits.key()}, v.Position, func() *Spec {
+	return c.loader.build(agentKey{name: src.PathWithAgent(), edits: edits.Key()}, v.Position, func() *Spec {
 		sub := c.loader.nested(edits)
 		s := sub.loadSource(src)
 		c.loader.ReadPaths = append(c.loader.ReadPaths, sub.ReadPaths...)
@@ -71,7 +72,7 @@ func (c *compiler) agentOf(v *syntax.Node, edits promptEdits) *Spec {
 }
 
 // nested returns a loader for a spec that this one calls, with the edits of its prompts.
-func (l *loader) nested(edits promptEdits) *loader {
+func (l *loader) nested(edits edit.Edits) *loader {
 	sub := &loader{Unit: &config.Unit{Report: l.Report, Files: l.Files}, options: l.options, chain: l.chain, lock: l.lock, built: l.built, edits: edits}
 	sub.options.Set, sub.options.Environ, sub.options.Prompts = nil, nil, nil
 	return sub
@@ -83,7 +84,7 @@ func (l *loader) nested(edits promptEdits) *loader {
 func (c *compiler) addAgentProgram(v *syntax.Node, where string, a *component.AgentRef, shared *engine.Program) {
 	own := *shared
 	p := &own
-	p.File, p.Caller = a.File, callerAt(where)
+	p.File, p.Caller = a.File, edit.CallerAt(where)
 	a.Bind(p)
 	c.embedded[v] = p
 	if c.program != nil { // nil for a library, which has no program
@@ -109,8 +110,8 @@ func (c *compiler) resolvedAgent(v *syntax.Node, where string, a *component.Agen
 		return
 	}
 	file := filepath.Join(c.Dir, filepath.FromSlash(a.File))
-	edits := c.editsWithin(where)
-	key := agentKey{name: file, text: specfs.Digest(spec.AppendJSON(nil)), edits: edits.key()}
+	edits := c.loader.edits.Within(where)
+	key := agentKey{name: file, text: specfs.Digest(spec.AppendJSON(nil)), edits: edits.Key()}
 	s := c.loader.build(key, v.Position, func() *Spec {
 		return c.loader.nested(edits).finish(spec, &syntax.Source{Name: a.File, Kind: syntax.Resolved, Path: file})
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/edit"
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/llm"
@@ -69,7 +70,7 @@ func (c *compiler) compile() *engine.Program {
 	if !c.kind() {
 		return nil
 	}
-	c.applyEdits()
+	c.loader.edits.Apply(c.tree, c.Report)
 	c.FindSecrets(c.tree)
 	if !c.Library() {
 		c.parameters() // before the sections whose expressions and templates refer to parameters
@@ -103,7 +104,7 @@ func (c *compiler) compile() *engine.Program {
 	}
 	c.FindSecrets(c.tree) // again, because the tree now contains the texts of files
 	c.program.Parameters, c.program.Models, c.program.Tools = c.Parameters, c.Specs, c.tools
-	c.program.Prompts = c.promptList()
+	c.program.Prompts = edit.Prompts(c.Prompts, c.doc.Prompts)
 	c.recordForeign()
 	c.seal()
 	return c.program
@@ -140,6 +141,11 @@ func (c *compiler) seal() {
 	tree.Drop("include", "agents", "tests", "evals")
 	c.program.Source = json.RawMessage(tree.AppendJSON(nil))
 	c.program.Digest = specfs.Digest(c.program.Source)
+}
+
+// checkEdits reports edits of prompts that do not exist.
+func (c *compiler) checkEdits() {
+	c.loader.edits.Check(c.Report, c.Prompts, c.doc.Prompts, c.program.Agents)
 }
 
 // datetime reads the format in which prompts show the start time, if they do.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/edit"
 	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 )
@@ -90,7 +91,7 @@ func (c *compiler) innerAgents() {
 }
 
 // compileInner compiles an agent of the file, or returns nil if it has errors.
-func (c *compiler) compileInner(name string, at syntax.Position, edits promptEdits) *Spec {
+func (c *compiler) compileInner(name string, at syntax.Position, edits edit.Edits) *Spec {
 	if c.source == nil || c.fileTree == nil {
 		c.Report.Error(diag.UnknownAgent, at, "undefined agent %s", syntax.Quote(name)).Hint = "define it under the key agents of the file"
 		return nil
@@ -101,7 +102,7 @@ func (c *compiler) compileInner(name string, at syntax.Position, edits promptEdi
 	if c.loader.rejectCall(&src, at) {
 		return nil
 	}
-	s := c.loader.build(agentKey{fileTree: c.fileTree, name: src.PathWithAgent(), edits: edits.key()}, at, func() *Spec {
+	s := c.loader.build(agentKey{fileTree: c.fileTree, name: src.PathWithAgent(), edits: edits.Key()}, at, func() *Spec {
 		tree := c.loader.innerTree(c.fileTree, name, at)
 		if tree == nil {
 			return nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/edit"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 )
@@ -20,11 +21,11 @@ type loader struct {
 	untyped   map[string]bool // servers already reported as not pinned
 	built     builtAgents
 	outer     *syntax.Node // for an agent within a file, the tree of that file; otherwise nil
-	edits     promptEdits
+	edits     edit.Edits
 }
 
 func newLoader(o Options) *loader {
-	return &loader{Unit: &config.Unit{Report: &syntax.Report{}}, options: o, built: builtAgents{}, edits: editsOf(o.Prompts)}
+	return &loader{Unit: &config.Unit{Report: &syntax.Report{}}, options: o, built: builtAgents{}, edits: edit.New(o.Prompts)}
 }
 
 // load runs every phase. Later phases run even after errors, to report all of

@@ -145,7 +145,7 @@ func takesNull(t reflect.Type) bool {
 // Explain.
 func (c *Decoder) useDefault(f Field, path string) {
 	c.BindDefaults(f.Value, f.Tag)
-	if p, ok := f.Value.Interface().(component.PromptRef); ok {
+	if p, ok := reflect.TypeAssert[component.PromptRef](f.Value); ok {
 		c.addPrompt(PromptUse{Path: path, Value: c.BuiltIn(p.Text), BuiltIn: true, Fixed: f.Tag.Get("fork") == "fixed"})
 	}
 	if !c.Quiet {

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/edit"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/server/agents"
@@ -41,13 +41,13 @@ func forClient(found diag.List) (shown, hidden diag.List) {
 
 // isEdit reports whether a diagnostic is about the text of a prompt that the client edited.
 func isEdit(d diag.Diagnostic) bool {
-	_, ok := dsl.EditedPrompt(d)
+	_, ok := edit.PromptOf(d)
 	return ok
 }
 
 // invalidPrompt returns the problem of an edited prompt.
 func invalidPrompt(d diag.Diagnostic) *problem.Problem {
-	name, _ := dsl.EditedPrompt(d)
+	name, _ := edit.PromptOf(d)
 	where := "the prompt " + name
 	if d.Line > 0 {
 		where = fmt.Sprintf("line %d of %s", d.Line, where)

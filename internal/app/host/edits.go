@@ -3,7 +3,7 @@ package host
 import (
 	"maps"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/edit"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -15,7 +15,7 @@ func RecordEdits(o *engine.Origin, edits map[string]string, p *engine.Program) {
 		all = map[string]string{}
 	}
 	for name, text := range edits {
-		all[dsl.CanonicalPrompt(name)] = text
+		all[edit.Canonical(name)] = text
 	}
 	o.Prompts = nil
 	for _, q := range p.AllPrompts() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/edit"
 	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
@@ -88,7 +89,7 @@ func invalid(found diag.List) error {
 // prompts are new.
 func OfSettings(found diag.List) diag.List {
 	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
-		_, isEdit := dsl.EditedPrompt(d)
+		_, isEdit := edit.PromptOf(d)
 		return d.Severity == diag.Warning && !isEdit && !strings.HasPrefix(d.File, "--set ")
 	})
 }
