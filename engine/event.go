@@ -61,6 +61,9 @@ func (t EventType) Transient() bool {
 	}
 }
 
+// StatusInterrupt is the status of the event of a message that ended the model calls under way.
+const StatusInterrupt = "interrupt"
+
 // Event is one line of the event stream, for humans and programs that observe a run.
 // Events are derived from the journal and sent in order after their records are durable.
 // Deltas, progress, retries and run.suspended are transient: they are sent as they

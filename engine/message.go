@@ -15,6 +15,8 @@ type UserMessage struct {
 	By   *Actor    `json:"by,omitempty"` // who sent it; nil = unknown
 	At   time.Time `json:"at,omitzero"`  // wall time at which it was stored; zero = unknown
 	Seen bool      `json:"seen"`         // a model was sent it
+
+	Interrupt bool `json:"interrupt,omitempty"` // it ended the model calls under way
 }
 
 // Limits of a user's message.

@@ -57,9 +57,16 @@ func (f *finalizer) Run(s engine.Scope) error {
 		return err
 	}
 	have := delivered(len(x.v.State.UserMessages))
+	interrupted := 0
 	for n := 1; ; n++ {
 		messages = have.extend(s, messages)
-		r, err := s.Model(attemptPath("model", n), f.call(program, messages))
+		call := f.call(program, messages)
+		call.Interruptible = x.v.Stop == nil // the reserve of a stopped run is for one call
+		r, err := s.Model(attemptPath("model", n), call)
+		if isInterrupted(err) {
+			interrupted++
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -82,7 +89,7 @@ func (f *finalizer) Run(s engine.Scope) error {
 			s.Record(engine.Answered{Answer: a})
 			return nil
 		}
-		if out := program.Output; out != nil && !out.Schema.IsZero() && (n == 2 || n == 1 && left == 0) {
+		if out := program.Output; out != nil && !out.Schema.IsZero() && (n-interrupted == 2 || n-interrupted == 1 && left == 0) {
 			warnUnenforced(s, "finalizer", f.cfg.LLM.Name)
 		}
 		if left == 0 {

@@ -62,7 +62,11 @@ func (a *attempt) arguments(s engine.Scope, v *engine.View, t string) (args json
 		return nil, nil, err
 	}
 	messages := append(d.sent, model.Message{Role: model.User, Text: model.Text{guidedArgs, "\n\n", situationText(a.situation(v), false)}})
-	r, err := a.ask(s, "model", model.Call{Role: "executor", PerStep: true, Messages: messages, Tools: defs})
+	var r *model.Reply
+	for n := 1; n == 1 || isInterrupted(err); n++ {
+		messages = a.delivered.extend(s, messages)
+		r, err = a.ask(s, attemptPath("model", n), model.Call{Role: "executor", PerStep: true, Messages: messages, Tools: defs, Interruptible: true})
+	}
 	if err != nil || r == nil {
 		return nil, nil, err
 	}

@@ -44,7 +44,6 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 	step := s
 	for turn := 1; turn <= limits.ExecutorMaxIterations; turn++ {
 		s := step.Child(turnName(turn))
-		a.addMessages(s, d)
 		r, err := a.turn(s, d, defs)
 		if err != nil || r == nil {
 			d.record(step)
@@ -140,14 +139,23 @@ func turnName(turn int) string {
 	return "turn." + strconv.Itoa(turn)
 }
 
-// turn compacts the conversation and requests the next reply.
+// turn adds the messages of the user, compacts the conversation and requests the next reply.
+// It requests it again if a message interrupted the call.
 func (a *attempt) turn(s engine.Scope, d *transcript, tools []model.ToolDef) (*model.Reply, error) {
-	if err := d.compact(s, a); err != nil {
-		return nil, err
+	compacting := s
+	for n := 1; ; n++ {
+		a.addMessages(s, d)
+		if err := d.compact(compacting, a); err != nil {
+			return nil, err
+		}
+		r, err := a.ask(s, attemptPath("model", n), model.Call{
+			Role: "executor", PerStep: true, Messages: d.sent, Tools: tools, Parallel: a.x.cfg.ParallelToolCalls, Interruptible: true,
+		})
+		if !isInterrupted(err) {
+			return r, err
+		}
+		compacting = s.Child(attemptPath("again", n+1))
 	}
-	return a.ask(s, "model", model.Call{
-		Role: "executor", PerStep: true, Messages: d.sent, Tools: tools, Parallel: a.x.cfg.ParallelToolCalls,
-	})
 }
 
 // report ends the attempt with the model's final reply.

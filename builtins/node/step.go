@@ -149,7 +149,7 @@ func (a *attempt) ask(s engine.Scope, name string, c model.Call) (*model.Reply, 
 		a.rec.Usage.Tokens = a.rec.Usage.Plus(r.Usage)
 		return r, nil
 	}
-	if m := model.AsError(err); m != nil && !m.Permanent() {
+	if m := model.AsError(err); m != nil && !m.Permanent() && !isInterrupted(err) {
 		a.fail(plan.Failed, err.Error())
 		a.rec.Failure = m
 		return nil, nil

@@ -52,9 +52,14 @@ func (t turn) ask(s engine.Scope, role, llm string, messages []model.Message) (o
 	if out := t.program.Output; out != nil {
 		answers = out.MaxAttempts
 	}
+	interrupted := 0
 	for n := 1; ; n++ {
 		messages = t.delivered.extend(s, messages)
 		r, err := s.Model(attemptPath("model", n), planCall(t.program, role, llm, t.format, messages))
+		if isInterrupted(err) {
+			interrupted++
+			continue
+		}
 		if err != nil {
 			return outcome{}, err
 		}
@@ -76,7 +81,7 @@ func (t turn) ask(s engine.Scope, role, llm string, messages []model.Message) (o
 		if r.Stop == model.MaxTokens {
 			why.text += " (" + truncationText(t.program, llm, r) + ")"
 		}
-		if n == 2 || n == 1 && *left == 0 {
+		if n-interrupted == 2 || n-interrupted == 1 && *left == 0 {
 			warnUnenforced(s, role, llm)
 		}
 		if *left == 0 {
@@ -97,7 +102,7 @@ func again(messages []model.Message, r *model.Reply, why ...string) []model.Mess
 
 // planCall returns the call that asks for a plan or an answer.
 func planCall(p *engine.Program, role, llm, format string, messages []model.Message) model.Call {
-	return model.Call{Role: role, LLM: llm, Messages: messages, Schema: planning.Schema(format, p.Output)}
+	return model.Call{Role: role, LLM: llm, Messages: messages, Schema: planning.Schema(format, p.Output), Interruptible: true}
 }
 
 func attemptPath(name string, n int) string {

@@ -88,6 +88,13 @@ func (n *delivered) extend(s engine.Scope, messages []model.Message) []model.Mes
 	return messages
 }
 
+// isInterrupted reports whether a message of the user ended a model call. The conversation is
+// then sent again with the message.
+func isInterrupted(err error) bool {
+	me := model.AsError(err)
+	return me != nil && me.Kind == model.Interrupted
+}
+
 // turnMessage returns messages that arrived during a step as a message after its tool
 // results.
 func turnMessage(added []engine.UserMessage) model.Message {

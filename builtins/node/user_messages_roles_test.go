@@ -22,6 +22,8 @@ type sayAt struct {
 	inbox *runtime.Inbox
 	paths []string
 	log   map[string]string
+
+	interrupt bool
 }
 
 const said = "Note: use the figures of 2025."
@@ -31,7 +33,9 @@ func (m *sayAt) Generate(ctx context.Context, req *model.Request, stream func(mo
 	m.paths = append(m.paths, path)
 	m.log[path] = text(req)
 	if path == m.path {
-		if err := m.inbox.Post(runtime.NewMessage("m", said, engine.Actor{User: "kim"})).Wait(ctx); err != nil {
+		msg := runtime.NewMessage("m", said, engine.Actor{User: "kim"})
+		msg.Interrupt = m.interrupt
+		if err := m.inbox.Post(msg).Wait(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -85,6 +85,7 @@ func newTalk(t *testing.T, strategy string, seed uint64) *talk {
 	k := &talk{t: t, program: talkProgram(t, strategy), steps: 1 + r.IntN(4), plan: map[int][]runtime.Message{}}
 	for n := range 1 + r.IntN(5) {
 		m := runtime.NewMessage(fmt.Sprint("m", n), fmt.Sprintf("Note <%d>: use the figures of %d.", n, 2000+r.IntN(30)), engine.Actor{User: "kim"})
+		m.Interrupt = r.IntN(2) == 0
 		at := 1 + r.IntN(8*k.steps)
 		k.all, k.plan[at] = append(k.all, m), append(k.plan[at], m)
 	}
@@ -210,6 +211,7 @@ func TestMessageDuringTheLastReplyIsConsidered(t *testing.T) {
 		k := newTalk(t, strategy, 1)
 		plain := &journal.Memory{RoundTrip: true}
 		k.all, k.plan = k.all[:1], nil
+		k.all[0].Interrupt = false
 		k.session(plain, nil)
 		last := 0
 		for i, rec := range plain.Records {

@@ -199,6 +199,9 @@ func (b *board) toolCall(path string) *toolRow {
 }
 
 func (b *board) modelCompleted(ev engine.Event) {
+	if ev.Status == string(model.Interrupted) {
+		return
+	}
 	b.usage.ModelCalls++
 	if ev.Usage == nil {
 		return

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/text"
 )
 
@@ -62,6 +63,9 @@ func stepPrefix(ev engine.Event) string {
 
 // modelFigures describes a model call that ended.
 func modelFigures(ev engine.Event) string {
+	if ev.Status == string(model.Interrupted) {
+		return fmt.Sprintf("%s: a message interrupted llm %s after %s", ev.Role, ev.Model, text.Duration(milliseconds(ev.Duration)))
+	}
 	parts := []string{text.Duration(milliseconds(ev.Duration))}
 	if ev.FirstToken > 0 {
 		parts = append(parts, "first token after "+text.Duration(milliseconds(ev.FirstToken)))

@@ -62,6 +62,11 @@ func (b *branch) unwind() {
 // until the first branch is ready.
 func (r *run) schedule() {
 	for {
+		if r.interrupting > 0 {
+			if err := r.interrupt(); err != nil {
+				r.fail(err)
+			}
+		}
 		b := r.ready.pop()
 		if b == nil {
 			b = r.nextAwaiting()

@@ -39,6 +39,9 @@ type Effect[T any] struct {
 	// performing it again. Writes always behave like this, except that a human decides
 	// about the outcome.
 	AtMostOnce bool
+	// Interruptible lets a Message with Interrupt end the effect: Do returns ErrInterrupting,
+	// also if the effect was not started yet. Writes cannot be interrupted.
+	Interruptible bool
 	// Key is the idempotency key passed to Perform; "" = derived from run and path.
 	Key string
 	// Delay is the virtual duration of the effect; in real time Perform is called after
@@ -68,7 +71,7 @@ func Do[T any](s *Scope, e Effect[T]) (T, error) {
 	}
 	c := &call[T]{do: e.Perform}
 	c.class, c.layer, c.detail, c.delay, c.once, c.work = e.Class, e.Layer, e.Detail, e.Delay, e.AtMostOnce, c
-	c.key = e.Key
+	c.key, c.interruptible = e.Key, e.Interruptible && e.Class != journal.Write
 	s.issue(&c.effect, e.Name, intent{e.Digest, e.Request, e.OnReplay, e.AcceptDrift})
 	s.b.park()
 	if c.cut != nil {

@@ -11,18 +11,22 @@ import (
 
 // effect is an issued effect that a branch or a Timeout waits for.
 type effect struct {
-	run        *run
-	b          *branch
-	scope      *Scope
-	path       string
-	key        string // idempotency key, by default run id and path
-	class      journal.Class
-	layer      string
-	detail     any
-	digest     journal.Digest
-	attempt    uint16
-	request    []byte // of a question
-	once       bool
+	run     *run
+	b       *branch
+	scope   *Scope
+	path    string
+	key     string // idempotency key, by default run id and path
+	class   journal.Class
+	layer   string
+	detail  any
+	digest  journal.Digest
+	attempt uint16
+	request []byte // of a question
+	once    bool
+	// interruptible reports that a message with Interrupt ends the effect.
+	interruptible bool
+	otherwise     error // see RecordedOutcome.Otherwise
+
 	started    bool
 	replayed   bool   // Recorded has its outcome
 	inDoubt    bool   // a write that was started and whose outcome is unknown

@@ -13,7 +13,7 @@ var (
 	ErrSuspended   = errors.New("suspended")
 	ErrInterrupted = errors.New("waiting for a person")
 	ErrPaused      = errors.New("the journal goes no further")     // of a session that only follows the journal
-	ErrRewound     = errors.New("part of the journal became void") // of such a session: start again. Also for a message that arrived with a record that it is past
+	ErrRewound     = errors.New("part of the journal became void") // of such a session: start again. Also for a record that arrived with one that it is past
 )
 
 // Errors that node code gets from every wait below a cut scope.
@@ -21,6 +21,9 @@ var (
 	ErrTimeout   = error(timeoutError{})
 	ErrCancelled = errors.New("cancelled")
 )
+
+// ErrInterrupting is returned by an effect that a message with Interrupt ended.
+var ErrInterrupting = errors.New("interrupted by a message")
 
 // Unavailable is returned by an Effect.Perform that could not start because a resource
 // cannot be used now: another process holds it, or a disk is full. It ends the session

@@ -123,7 +123,7 @@ func (r *run) loadMore() (more bool, err error) {
 			return false, ErrRewound
 		}
 	}
-	if recs[0].Kind == journal.Said && recs[0].Deferred { // node code went past the record before it
+	if recs[0].Deferred && (recs[0].Kind == journal.Said || r.cur != nil) { // node code went past the record before it
 		return false, ErrRewound
 	}
 	r.replay = slices.Concat(r.replay, recs)

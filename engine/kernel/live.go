@@ -42,6 +42,36 @@ func (r *run) deliverLive() error {
 			return &StoreError{err}
 		}
 	}
+	if r.interrupting > 0 {
+		t.Start()
+		return nil
+	}
+	r.startTick(t)
+	if r.replayAnswer() {
+		return nil
+	}
+	if on, err := r.deliverYield(); on || err != nil {
+		return err
+	}
+	if err := r.askNext(); err != nil {
+		return err
+	}
+	if r.working == 0 {
+		if on, err := r.releaseHeldBack(); on || err != nil {
+			return err
+		}
+		if err := r.reviewNeeded(r.needsDecision); err != nil { // writes that a recording left in doubt, once no other effect is in flight
+			return err
+		}
+		if r.timeouts == 0 || len(r.questions) > 0 {
+			return r.parkOrDeadlock()
+		}
+	}
+	return r.await()
+}
+
+// startTick starts the effects of the tick that was committed with t.
+func (r *run) startTick(t *journal.Ticket) {
 	awaited := false
 	for _, e := range r.toStart {
 		if !e.closed && !e.yields {
@@ -54,24 +84,6 @@ func (r *run) deliverLive() error {
 	}
 	clear(r.toStart)
 	r.toStart = r.toStart[:0]
-	if r.replayAnswer() {
-		return nil
-	}
-	if on, err := r.deliverYield(); on || err != nil {
-		return err
-	}
-	if err := r.askNext(); err != nil {
-		return err
-	}
-	if r.working == 0 {
-		if err := r.reviewNeeded(r.needsDecision); err != nil { // writes that a recording left in doubt, once no other effect is in flight
-			return err
-		}
-		if r.timeouts == 0 || len(r.questions) > 0 {
-			return r.parkOrDeadlock()
-		}
-	}
-	return r.await()
 }
 
 // parkOrDeadlock ends a session that needs answers, or in which every branch waits for

@@ -18,9 +18,21 @@ const MaxMessages = 100
 
 // Message is a text for a run that is under way.
 type Message struct {
-	ID   string          `json:"id"` // unique within the run: a message with a known id is not stored again
-	Text string          `json:"text"`
-	By   json.RawMessage `json:"-"` // who sent it; nil = Options.By
+	ID   string `json:"id"` // unique within the run: a message with a known id is not stored again
+	Text string `json:"text"`
+	// Interrupt ends the effects under way that are Interruptible.
+	Interrupt bool `json:"interrupt,omitempty"`
+
+	By json.RawMessage `json:"-"` // who sent it; nil = Options.By
+
+	interrupts bool // at its delivery; of messages delivered together only the last does
+}
+
+// said is the body of a message's record.
+type said struct {
+	Message
+
+	Interrupts bool `json:"interrupts,omitempty"`
 }
 
 // Errors of messages that are not stored.
@@ -47,15 +59,27 @@ func (m messages) check(msg Message) (stored bool, err error) {
 	return stored, nil
 }
 
+func (m *messages) add(msg Message) {
+	if *m == nil {
+		*m = messages{}
+	}
+	(*m)[msg.ID] = msg.Text
+}
+
 // MessageOf returns the message in a record.
 func MessageOf(rec *journal.Record) Message {
-	m := Message{By: rec.By}
-	_ = json.Unmarshal(rec.Body, &m) // this package wrote it
+	var body said
+	_ = json.Unmarshal(rec.Body, &body) // this package wrote it
+	m := body.Message
+	m.By, m.interrupts = rec.By, body.Interrupts
 	return m
 }
 
+// Interrupts reports whether the delivery of a recorded message ends effects under way.
+func (m Message) Interrupts() bool { return m.interrupts }
+
 func (m Message) record(s *stamp) journal.Record {
-	return s.applyTo(journal.Record{Kind: journal.Said, Body: jsonvalue.Encode(m), Encoded: true})
+	return s.applyTo(journal.Record{Kind: journal.Said, Body: jsonvalue.Encode(said{m, m.interrupts}), Encoded: true})
 }
 
 // AppendMessage stores a message in the journal of a run that no session executes. It
@@ -85,6 +109,7 @@ func AppendMessage(j journal.Journal, m Message, at time.Time) error {
 		return err
 	}
 	last := recs[len(recs)-1]
+	m.interrupts = m.Interrupt
 	rec := m.record(&stamp{m.By, at.UnixNano()})
 	rec.Seq, rec.At, rec.Deferred = last.Seq+1, last.At, true
 	t, err := j.Append([]journal.Record{rec})
@@ -200,13 +225,20 @@ func (r *run) deliverMessages(deferred bool) (*journal.Ticket, error) {
 		return r.flush()
 	}
 	errs := make([]error, len(arrived))
+	var accepted []Message
+	interrupts := false
 	for i, d := range arrived {
 		var stored bool
 		if stored, errs[i] = r.messages.check(d.message); !stored && errs[i] == nil {
-			rec := d.message.record(r.stampBy(d.message.By))
-			rec.Deferred = deferred
-			r.journalMessage(rec)
+			accepted, interrupts = append(accepted, d.message), interrupts || d.message.Interrupt
+			r.messages.add(d.message)
 		}
+	}
+	for i, m := range accepted {
+		m.interrupts = interrupts && i == len(accepted)-1
+		rec := m.record(r.stampBy(m.By))
+		rec.Deferred = deferred
+		r.journalMessage(rec)
 	}
 	t, err := r.flush()
 	for i, d := range arrived {
@@ -224,10 +256,10 @@ func (r *run) journalMessage(rec journal.Record) {
 // receive delivers a message, new or replayed.
 func (r *run) receive(rec *journal.Record) {
 	m := MessageOf(rec)
-	if r.messages == nil {
-		r.messages = messages{}
+	r.messages.add(m)
+	if m.interrupts {
+		r.interrupting = r.issued
 	}
-	r.messages[m.ID] = m.Text
 	if r.o.OnMessage == nil {
 		return
 	}

@@ -23,10 +23,11 @@ type talk struct {
 	branches, turns int
 	received        []string
 	requests        map[string][]string // by branch: what its requests contained, in order
+	interrupted     int
 }
 
 func (p *talk) options(j journal.Journal) kernel.Options {
-	p.received, p.requests = nil, map[string][]string{}
+	p.received, p.requests, p.interrupted = nil, map[string][]string{}, 0
 	return kernel.Options{
 		RunID: "r", Journal: j, Virtual: true,
 		OnMessage: func(m kernel.Message, at time.Time) { p.received = append(p.received, m.ID+"="+m.Text) },
@@ -51,15 +52,21 @@ func (p *talk) main(s *kernel.Scope) error {
 	return p.ask(s, "answer", 0)
 }
 
-// ask performs an effect whose request contains the messages so far.
+// ask performs an effect whose request contains the messages so far, again if a message
+// interrupts it.
 func (p *talk) ask(s *kernel.Scope, name string, d time.Duration) error {
-	prompt := strings.Join(p.received, "\n")
-	p.requests[s.Path()] = append(p.requests[s.Path()], prompt)
-	_, err := kernel.Do(s, kernel.Effect[string]{
-		Name: name, Class: journal.Read, Digest: digest(prompt), Delay: d * time.Second,
-		Perform: func(context.Context, string) (string, error) { return "reply to " + prompt, nil },
-	})
-	return err
+	for again := ""; ; again += "+" {
+		prompt := strings.Join(p.received, "\n")
+		p.requests[s.Path()] = append(p.requests[s.Path()], prompt)
+		_, err := kernel.Do(s, kernel.Effect[string]{
+			Name: name + again, Class: journal.Read, Digest: digest(prompt), Delay: d * time.Second, Interruptible: true,
+			Perform: func(context.Context, string) (string, error) { return "reply to " + prompt, nil },
+		})
+		if !errors.Is(err, kernel.ErrInterrupting) {
+			return err
+		}
+		p.interrupted++
+	}
 }
 
 // poster posts messages when the journal has a number of records.
@@ -111,6 +118,7 @@ func TestMessagesSurviveAKillAtEveryRecord(t *testing.T) {
 		all, plan := []kernel.Message{}, map[int][]kernel.Message{}
 		for n := range 1 + r.IntN(5) {
 			m := kernel.Message{ID: fmt.Sprint("m", n), Text: fmt.Sprint("text ", r.IntN(100)), By: json.RawMessage(`{"user":"kim"}`)}
+			m.Interrupt = r.IntN(2) == 0
 			at := 1 + r.IntN(2*p.branches*p.turns+4)
 			all, plan[at] = append(all, m), append(plan[at], m)
 		}

@@ -130,10 +130,15 @@ type EffectQuery struct {
 // RecordedOutcome is the recorded outcome of an effect; the zero value means that the
 // effect is performed.
 type RecordedOutcome struct {
-	Result         *journal.Record // result record
-	UnknownOutcome bool            // a write that was started and whose outcome is unknown
-	Key            string          // with Doubt: idempotency key of the write; "" = that of the effect
-	Why            []byte          // with Doubt: see Open
+	Result *journal.Record // result record
+	// Interrupted reports that a message ended the effect. It is not performed before the
+	// message is delivered. If the message does not come, Otherwise ends the session; nil = the
+	// effect is performed.
+	Interrupted    bool
+	Otherwise      error
+	UnknownOutcome bool   // a write that was started and whose outcome is unknown
+	Key            string // with Doubt: idempotency key of the write; "" = that of the effect
+	Why            []byte // with Doubt: see Open
 }
 
 // Stats are the statistics of one session.

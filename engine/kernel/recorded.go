@@ -8,6 +8,11 @@ func (r *run) find(e *effect) (found bool, err error) {
 		return false, nil
 	}
 	f, err := r.o.Recorded.Find(EffectQuery{Path: e.path, Class: e.class, Layer: e.layer, Digest: e.digest, Request: e.request, Detail: e.detail})
+	if err == nil && f.Interrupted && e.interruptible {
+		e.otherwise = f.Otherwise
+		r.heldBack = append(r.heldBack, e)
+		return true, nil
+	}
 	if err != nil || !f.UnknownOutcome && f.Result == nil {
 		return false, err
 	}
@@ -72,12 +77,16 @@ func (q *rankedEffects) pop() *effect {
 // were requested before them are, and the outcomes that were delivered before them are. If
 // the run differs from the recorded one, they arrive before a later outcome.
 func (r *run) replayMessages() {
-	for len(r.recordedMessages) > 0 {
+	for first := true; len(r.recordedMessages) > 0; first = false {
 		m := &r.recordedMessages[0]
+		together := !first && m.Record.Deferred // with the message before it
+		if r.interrupting > 0 && !together {
+			return
+		}
 		if next := r.replayQueue.first(); !r.hasPlace(m) && (next == nil || next.rank < m.Record.Seq) {
 			return
 		}
-		r.replayMessage(false)
+		r.replayMessage(together)
 	}
 }
 

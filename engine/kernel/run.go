@@ -48,6 +48,8 @@ type run struct {
 	working          int               // started effects that a branch waits for
 	timeouts         int               // started timers of Timeout
 	messages         messages          // received so far
+	interrupting     uint64            // effects issued before the last message with Interrupt; 0 = handled
+	heldBack         []*effect         // effects that a recorded message interrupts
 	recordedMessages []RecordedMessage // of Recorded, not delivered yet
 	yielding         []*effect         // yields of branches, in the order in which they continue
 	virtual          virtualQueue

@@ -8,7 +8,7 @@ import (
 // nevertheless. Providers do not charge for requests they reject.
 func (e *Error) MaybeBilled() bool {
 	switch e.Kind {
-	case NetworkError, Truncated, CallTimeout, BadReply:
+	case NetworkError, Truncated, CallTimeout, BadReply, Interrupted:
 		return !e.NotSent
 	default:
 		return false
@@ -18,7 +18,7 @@ func (e *Error) MaybeBilled() bool {
 // AllowsFallback reports whether another model may succeed.
 func (e *Error) AllowsFallback() bool {
 	switch e.Kind {
-	case BadRequest, ContextTooLong, NoReply:
+	case BadRequest, ContextTooLong, NoReply, Interrupted:
 		return false
 	default:
 		return true

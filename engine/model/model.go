@@ -218,8 +218,9 @@ const (
 	NotFound       ErrorKind = "not_found"
 	BadRequest     ErrorKind = "bad_request"
 	ContextTooLong ErrorKind = "context_length"
-	BadReply       ErrorKind = "bad_reply" // the response violates the protocol
-	NoReply        ErrorKind = "no_reply"  // a script or cassette has no reply for the call
+	BadReply       ErrorKind = "bad_reply"   // the response violates the protocol
+	NoReply        ErrorKind = "no_reply"    // a script or cassette has no reply for the call
+	Interrupted    ErrorKind = "interrupted" // a message of the user ended the call
 )
 
 // Error is a failed model call.

@@ -23,9 +23,10 @@ func (s *Service) Follow(ctx context.Context, run string, sinks ...engine.Sink) 
 		return nil, err
 	}
 	t := &tail{ctx: ctx, svc: s, run: run, lastSeq: r.Records[len(r.Records)-1].Seq}
-	res := r.replay(ctx, runtime.Options{Follow: &runtime.Tail{More: t.more}, Conversation: true}, sinks...)
+	follow := &runtime.Tail{More: t.more}
+	res := r.replay(ctx, runtime.Options{Follow: follow, Conversation: true}, sinks...)
 	r.Records = append(slices.Clip(r.Records), t.received...)
-	if t.rewound && ctx.Err() == nil {
+	if (t.rewound || follow.Rewound) && ctx.Err() == nil {
 		return nil, ErrRewound
 	}
 	return r.activeTime(res), nil

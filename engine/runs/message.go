@@ -16,6 +16,15 @@ import (
 type Message struct {
 	ID   string // unique within the run; a repeated message is stored once
 	Text string
+	// Interrupt ends the model calls that are under way when the run receives the message.
+	// They are sent again with the message. Tool calls continue.
+	Interrupt bool
+}
+
+func (m Message) by(a engine.Actor) runtime.Message {
+	msg := runtime.NewMessage(m.ID, m.Text, a)
+	msg.Interrupt = m.Interrupt
+	return msg
 }
 
 // NewMessageID returns the id of a message whose sender gives it none.
@@ -80,7 +89,7 @@ func (s *Service) appendMessage(run string, m Message) (err error) {
 	if headErr == nil && len(recs) > 0 && recs[len(recs)-1].Seq == before.Seq {
 		file.SetHead(before.Summary) // a message does not change it
 	}
-	return runtime.AppendMessage(file, runtime.NewMessage(m.ID, m.Text, s.env.by()), time.Now())
+	return runtime.AppendMessage(file, m.by(s.env.by()), time.Now())
 }
 
 // messageError returns the error of this package for one of package runtime.
@@ -107,7 +116,7 @@ func (b *Inbox) Send(ctx context.Context, run string, m Message, by engine.Actor
 	if err := engine.CheckUserMessage(m.ID, m.Text); err != nil {
 		return &MessageError{err}
 	}
-	return messageError(run, m, b.inbox.Post(runtime.NewMessage(m.ID, m.Text, by)).Wait(ctx))
+	return messageError(run, m, b.inbox.Post(m.by(by)).Wait(ctx))
 }
 
 // Close rejects messages that are not stored, and all later ones.

@@ -104,7 +104,7 @@ func (r *run) recordDecision(d kernel.Decision) {
 
 // receiveMessage adds a message, new or replayed, to the state of the run.
 func (r *run) receiveMessage(m Message, at time.Time) {
-	msg := engine.UserMessage{ID: m.ID, Text: m.Text, At: at}
+	msg := engine.UserMessage{ID: m.ID, Text: m.Text, At: at, Interrupt: m.Interrupt}
 	if len(m.By) > 0 {
 		msg.By = decodeLenient[*engine.Actor](m.By)
 	}

@@ -192,6 +192,9 @@ func (s *scope) emitFact(f engine.Fact) {
 		if by := f.Message.By; by != nil {
 			ev.By = by.String()
 		}
+		if f.Message.Interrupt {
+			ev.Status = engine.StatusInterrupt
+		}
 		s.event(ev)
 	case engine.HistoryRead, engine.SessionRead, engine.ReplanRequested, engine.ModelCalled, engine.Embedded, engine.ToolCalled, engine.Answered, engine.MessagesAdded, engine.MessagesSeen, engine.Summarized:
 		// reported by the effects themselves or at the end of the run

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/modelrecord"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
 )
@@ -98,10 +100,23 @@ func (w withRecord) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	reply, err := w.next.ask(s, q)
 	if err != nil {
 		s.r.failedLLMPath = q.llm.spec.Path
+		s.reportInterrupted(q, err)
 		return nil, err
 	}
 	s.recordReply(q, reply)
 	return reply, nil
+}
+
+// reportInterrupted emits the event of a call that a message of the user ended.
+func (s *scope) reportInterrupted(q *modelQuery, err error) {
+	f, failed := errors.AsType[*journal.Failure](err)
+	if !failed || !s.r.emit.enabled() || modelrecord.DecodeError(f).Kind != model.Interrupted {
+		return
+	}
+	s.event(engine.Event{
+		Type: engine.ModelCompleted, Path: q.attempt.path(), Model: q.llm.spec.Name, Role: q.call.Role, Step: stepRef(&q.call),
+		Status: string(model.Interrupted), Duration: engine.Milliseconds(s.k.Now() - q.started),
+	})
 }
 
 // makeRequest builds the request of the next attempt.

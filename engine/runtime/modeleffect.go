@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pexctl/pex/engine"
@@ -22,7 +23,13 @@ func (journaledModel) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	if s.r.emit.enabled() {
 		s.announceModelCall(q)
 	}
-	return kernel.Do(s.k, s.modelEffect(q.attempt, &q.llm, q.request))
+	e := s.modelEffect(q.attempt, &q.llm, q.request)
+	e.Interruptible = q.call.Interruptible
+	reply, err := kernel.Do(s.k, e)
+	if errors.Is(err, kernel.ErrInterrupting) {
+		return nil, modelFailure(&model.Error{Kind: model.Interrupted, Message: "a message of the user ended the call"}, q.request.Metered)
+	}
+	return reply, err
 }
 
 // announceModelCall emits the event of a started call.

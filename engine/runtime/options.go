@@ -21,6 +21,9 @@ type Tail struct {
 	// More waits for the records after sequence number seen. Returning none ends the
 	// tail. Nil = there are no more.
 	More func(seen uint64) ([]journal.Record, error)
+	// Rewound is set if the tail ended since it has to start again: see kernel.ErrRewound.
+	Rewound bool
+
 	seen uint64
 }
 

@@ -33,6 +33,9 @@ func Run(ctx context.Context, p *engine.Program, in engine.Input, h engine.Host,
 	stats, err := kernel.Run(model.WithRetries(ctx, r.retries), r.options(), func(k *kernel.Scope, start []byte) error {
 		return r.main(&scope{k: k, r: r}, start)
 	})
+	if r.opts.Follow != nil {
+		r.opts.Follow.Rewound = errors.Is(err, kernel.ErrRewound)
+	}
 	if err != nil {
 		r.setSessionError(err)
 		r.elapsed = stats.Active

@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -168,7 +169,9 @@ func (b *builder) modelCompleted(ev *engine.Event) {
 		g.Tokens += ev.Usage.Total()
 	}
 	g.CostUSD += ev.CostUSD
-	g.ModelCalls++
+	if ev.Status != string(model.Interrupted) {
+		g.ModelCalls++
+	}
 	if !ok {
 		return
 	}

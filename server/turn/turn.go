@@ -2,6 +2,7 @@ package turn
 
 import (
 	"encoding/json"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -221,10 +222,11 @@ func (t *Turn) setStep(ev *engine.StepEvent) *Step {
 
 // request adds the calls that a model requests.
 func (t *Turn) request(ev *engine.Event) {
-	base, ok := strings.CutSuffix(ev.Path, "/model")
-	if !ok || ev.Message == nil {
+	dir, name := path.Split(ev.Path)
+	if name, _, _ = strings.Cut(name, "."); name != "model" || ev.Message == nil {
 		return
 	}
+	base := strings.TrimSuffix(dir, "/")
 	for i := range ev.Message.Calls {
 		t.requested = append(t.requested, base+"/tool."+strconv.Itoa(i))
 	}

@@ -190,7 +190,7 @@ func (u *UI) answer(ctx context.Context, c *access.Client, r *http.Request) (*pa
 
 func (u *UI) message(ctx context.Context, c *access.Client, r *http.Request) (*page, error) {
 	id, text := r.PathValue("run"), r.PostForm.Get("text")
-	if err := c.Message(ctx, id, runs.Message{ID: runs.NewMessageID(), Text: text}); err != nil {
+	if err := c.Message(ctx, id, runs.Message{ID: runs.NewMessageID(), Text: text, Interrupt: r.PostForm.Get("interrupt") != ""}); err != nil {
 		return u.failed(ctx, c, r, err, func(d *runData) { d.Draft = text })
 	}
 	return redirect(runPath(id)), nil

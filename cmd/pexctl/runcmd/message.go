@@ -23,9 +23,11 @@ func runsMessageCommand(env *ui.Env) *cli.Command {
 A message to a run that executes needs --server. `+project.RunNames,
 			`pexctl runs message last "use the 2025 figures"`,
 			`pexctl runs message RUN "skip step 3" --server http://127.0.0.1:8484`,
+			`pexctl runs message RUN "stop, the year is 2025" --interrupt --server http://127.0.0.1:8484`,
 		),
 		Flags: []cli.Flag{
 			ui.OutputFlag(), project.HomeFlag(), serverclient.Flag(),
+			&cli.BoolFlag{Name: "interrupt", Usage: "end the model calls that are under way and send them again with the message; tool calls continue"},
 			&cli.StringFlag{Name: "id", Usage: "`ID` of the message; a repeated message with the same id is stored once (default: a new id)"},
 		},
 		Action: env.Action(sendMessage),
@@ -39,11 +41,11 @@ func sendMessage(c *ui.Call) error {
 	if err := c.AtMost(2); err != nil {
 		return err
 	}
-	m := runs.Message{ID: c.String("id"), Text: c.Arg(1)}
+	m := runs.Message{ID: c.String("id"), Text: c.Arg(1), Interrupt: c.Bool("interrupt")}
 	if m.ID == "" {
 		m.ID = runs.NewMessageID()
 	}
-	server, err := openServer(c, "id")
+	server, err := openServer(c, "id", "interrupt")
 	if err != nil {
 		return err
 	}

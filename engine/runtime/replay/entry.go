@@ -17,7 +17,9 @@ type entry struct {
 	failure        []byte          // of a write whose outcome is unknown: see kernel.Open
 	layer          string
 	used           bool
-	notStarted     bool // a write that the run requested but did not start
+	// interrupted reports that a message ended a call that the run would have repeated with it.
+	interrupted bool
+	notStarted  bool // a write that the run requested but did not start
 }
 
 // setResult sets the outcome. For a fork, which continues, a write in doubt or not

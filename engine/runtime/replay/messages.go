@@ -32,3 +32,14 @@ func (r *Recording) Messages() (out []kernel.RecordedMessage) {
 	}
 	return out
 }
+
+// interrupt marks the calls that were under way when a message with an interrupt was
+// delivered. A call whose result follows was not interrupted.
+func (r *Recording) interrupt(rec *journal.Record) {
+	if !kernel.MessageOf(rec).Interrupts() || r.o.Until != 0 && rec.Seq >= r.o.Until {
+		return
+	}
+	for _, e := range r.order {
+		e.interrupted = e.interrupted || e.result == nil && e.layer == LayerLLM
+	}
+}

@@ -69,7 +69,9 @@ func New(recs []journal.Record, o Options) *Recording {
 			if e := r.entries[rec.Path]; e != nil {
 				e.failure = rec.Body
 			}
-		case journal.Redo, journal.Cancel, journal.Marker, journal.End, journal.Change, journal.Answer, journal.Said:
+		case journal.Redo, journal.Cancel, journal.Marker, journal.End, journal.Change, journal.Answer:
+		case journal.Said:
+			r.interrupt(rec)
 		}
 	}
 	for _, e := range r.order {
@@ -105,6 +107,12 @@ func (r *Recording) Find(a kernel.EffectQuery) (kernel.RecordedOutcome, error) {
 		return kernel.RecordedOutcome{Result: e.result}, nil
 	case a.Class == journal.Write:
 		return kernel.RecordedOutcome{UnknownOutcome: true, Key: recordedKey(r.run, e.intent), Why: e.failure}, nil
+	case e.interrupted:
+		var otherwise error
+		if r.o.Until == 0 {
+			_, otherwise = r.miss(a, nil)
+		}
+		return kernel.RecordedOutcome{Interrupted: true, Otherwise: otherwise}, nil
 	case r.o.Until == 0 && (a.Layer == LayerLLM || a.Layer == LayerTool):
 		return r.miss(a, nil)
 	}

@@ -183,7 +183,7 @@ type MessageRef struct {
 // connection is repeated: the id makes sure that the message is stored once.
 func (c *Client) Message(ctx context.Context, run string, m runs.Message) error {
 	return c.retry(ctx, func() error {
-		_, _, err := c.call(ctx, http.MethodPost, runPath(run, "/messages"), map[string]string{"id": m.ID, "text": m.Text})
+		_, _, err := c.call(ctx, http.MethodPost, runPath(run, "/messages"), map[string]any{"id": m.ID, "text": m.Text, "interrupt": m.Interrupt})
 		return err
 	})
 }
