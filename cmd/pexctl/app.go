@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/chatcmd"
 	"github.com/pexctl/pex/cmd/pexctl/completecmd"
 	"github.com/pexctl/pex/cmd/pexctl/docscmd"
 	"github.com/pexctl/pex/cmd/pexctl/evalcmd"
@@ -33,7 +34,7 @@ func newApp(env *ui.Env) *cli.App {
 		Action:                    cli.ShowAppHelp,
 		Commands: slices.Concat(
 			inCategory("Start", initcmd.NewCommand(env), initcmd.InitCommand(env), initcmd.ImportCommand(env)),
-			inCategory("Run", runcmd.RunCommand(env), runcmd.ResumeCommand(env), runcmd.RunsCommand(env), servecmd.UICommand(env), memorycmd.Command(env), storecmd.Command(env)),
+			inCategory("Run", runcmd.RunCommand(env), chatcmd.Command(env), runcmd.ResumeCommand(env), runcmd.RunsCommand(env), servecmd.UICommand(env), memorycmd.Command(env), storecmd.Command(env)),
 			inCategory("Check", speccmd.VetCommand(env), speccmd.ExplainCommand(env), speccmd.FmtCommand(env), speccmd.DiffCommand(env), testcmd.Command(env)),
 			inCategory("Evaluate", evalcmd.Command(env)),
 			inCategory("Inspect", speccmd.RenderCommand(env), speccmd.GraphCommand(env), modelcmd.Command(env), toolcmd.Command(env), speccmd.ListCommand(env)),

@@ -54,3 +54,33 @@ func (h *Home) Holder(run string) (pid int, yes bool) {
 	}
 	return lockHolder(filepath.Join(h.Folder(run), oldLock))
 }
+
+// Stamp identifies a state of the list of runs and of their heads. Two equal stamps of a home
+// are of the same state if Settled.
+type Stamp struct {
+	runs, index int64 // times of the last change
+	size        int64 // of the index
+}
+
+// coarse is the greatest granularity of the times of files.
+const coarse = 2 * time.Second
+
+// Settled reports whether a later change has a later time. A change just before now may share
+// its time with the next one.
+func (s Stamp) Settled(now time.Time) bool {
+	return s.runs != 0 && now.UnixNano()-max(s.runs, s.index) > int64(coarse)
+}
+
+// Stamp returns the present state. It is the zero Stamp, which is never settled, if it cannot be
+// read.
+func (h *Home) Stamp() Stamp {
+	dir, err := os.Stat(h.runs)
+	if err != nil {
+		return Stamp{}
+	}
+	s := Stamp{runs: dir.ModTime().UnixNano()}
+	if info, err := os.Stat(h.index.path); err == nil {
+		s.index, s.size = info.ModTime().UnixNano(), info.Size()
+	}
+	return s
+}

@@ -30,4 +30,13 @@ func BenchmarkListPage(b *testing.B) {
 			}
 		})
 	}
+	b.Run("summaries", func(b *testing.B) {
+		w.settle(time.Now().Add(-time.Hour))
+		b.ReportAllocs()
+		for b.Loop() {
+			if all, err := s.Summaries(b.Context()); err != nil || len(all) != 10_000 {
+				b.Fatal(len(all), err)
+			}
+		}
+	})
 }

@@ -1,6 +1,9 @@
 package runs_test
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -98,4 +101,51 @@ func TestParsePositionRejectsOtherTexts(t *testing.T) {
 			t.Errorf("%q: %v", s, p)
 		}
 	}
+}
+
+// settle makes the last change of the list of runs older.
+func (w *world) settle(at time.Time) {
+	w.t.Helper()
+	for _, file := range []string{"runs", "runs/_index"} {
+		if err := os.Chtimes(filepath.Join(w.dir, file), at, at); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func TestSummariesFollowTheHome(t *testing.T) {
+	w := newWorld(t, approved)
+	s := w.open()
+	past := time.Now().Add(-time.Hour)
+	check := func(when string, want ...string) {
+		t.Helper()
+		for range 3 { // from the files, and from memory
+			past = past.Add(time.Minute)
+			w.settle(past)
+			for range 2 {
+				all, err := s.Summaries(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for _, sum := range all {
+					got = append(got, sum.Run+" "+string(sum.Status))
+				}
+				slices.Sort(got)
+				if !slices.Equal(got, want) {
+					t.Errorf("%s: %q", when, got)
+				}
+			}
+		}
+	}
+	w.finish(w.start(s, "waits"))
+	check("one waits", "waits interrupted")
+	w.finish(w.start(s, "zz"))
+	w.node = answers
+	w.finish(w.start(s, "done"))
+	check("one more", "done completed", "waits interrupted", "zz interrupted")
+	if err := s.Remove("done"); err != nil {
+		t.Fatal(err)
+	}
+	check("one was removed", "waits interrupted", "zz interrupted")
 }

@@ -60,6 +60,7 @@ type Service struct {
 	home  *journal.Home // for reading
 	homes *homes
 	ends  *endCache
+	all   *allCache
 }
 
 // Open opens the home in a folder. It creates the folder if it does not exist.
@@ -68,7 +69,7 @@ func Open(dir string, env Env) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{env: env, dir: dir, home: home, homes: newHomes(dir, env.ShareSyncs), ends: &endCache{was: map[string]cachedEnd{}}}, nil
+	return &Service{env: env, dir: dir, home: home, homes: newHomes(dir, env.ShareSyncs), ends: &endCache{was: map[string]cachedEnd{}}, all: &allCache{}}, nil
 }
 
 // Close closes what sessions share. It must be called after the last session, and only of

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,6 +35,7 @@ type Summary struct {
 	DurationMS int64             `json:"duration_ms"`
 	Steps      int               `json:"steps"`
 	ModelCalls int               `json:"model_calls"`
+	Tokens     int               `json:"tokens,omitempty"` // input and output
 	CostUSD    float64           `json:"cost_usd"`
 	MemoryID   string            `json:"memory_id,omitempty"`
 	Labels     map[string]string `json:"labels,omitempty"`
@@ -46,7 +48,7 @@ func summaryOf(in engine.Input, res *engine.Result) Summary {
 	return Summary{
 		Run: res.RunID, Status: res.Status, StopReason: res.StopReason, Spec: res.Spec, Agent: in.Agent, Question: Question(in),
 		StartedAt: res.StartedAt, DurationMS: res.DurationMS, Steps: len(res.Steps), ModelCalls: res.Usage.ModelCalls,
-		CostUSD: res.Usage.CostUSD, MemoryID: in.MemoryID, Labels: in.Labels, Interrupts: len(res.Interrupts),
+		Tokens: res.Usage.Total(), CostUSD: res.Usage.CostUSD, MemoryID: in.MemoryID, Labels: in.Labels, Interrupts: len(res.Interrupts),
 	}
 }
 
@@ -75,14 +77,42 @@ type cachedEnd struct {
 	sum  *Summary
 }
 
+// allCache has the result of Summaries while no run starts, ends or is removed.
+type allCache struct {
+	mu    sync.Mutex
+	stamp journal.Stamp
+	was   []*Summary
+}
+
 // Summaries returns the states of all runs, in any order. Unlike List, it does not verify the
-// journals of runs that have ended. The caller must not change the summaries.
+// journals of runs that have ended, and while the list of runs does not change, it reads only
+// those that have not ended. The caller must not change the summaries.
 func (s *Service) Summaries(ctx context.Context) ([]*Summary, error) {
-	ids, err := s.home.List()
-	if err != nil {
-		return nil, err
+	c := s.all
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	stamp := s.home.Stamp()
+	if stamp != c.stamp || c.was == nil {
+		settled := stamp.Settled(time.Now())
+		ids, err := s.home.List()
+		if err != nil {
+			return nil, err
+		}
+		all := s.summaries(ctx, ids)
+		c.was = nil
+		if settled {
+			c.stamp, c.was = stamp, all
+		}
+		return all, nil
 	}
-	return s.summaries(ctx, ids), nil
+	out := slices.Clone(c.was)
+	for i, sum := range out {
+		if !hasEndedForGood(sum) {
+			now := s.Summary(ctx, sum.Run)
+			out[i] = &now
+		}
+	}
+	return out, nil
 }
 
 // summaries returns the states of runs, in any order. The caller must not change them.

@@ -28,6 +28,11 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	embedded, err := Embedded(".")
+	if err != nil {
+		return err
+	}
+	modules = append(modules, embedded...)
 	w := bufio.NewWriter(os.Stdout)
 	if err := Write(w, modules); err != nil {
 		return err

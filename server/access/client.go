@@ -21,6 +21,9 @@ type Client struct {
 
 // Actor returns the client as the author of decisions.
 func (c *Client) Actor() engine.Actor {
+	if c.server.Owner != nil {
+		return *c.server.Owner
+	}
 	id := c.identity
 	return engine.Actor{User: id.Subject, Issuer: id.Issuer, Roles: id.Roles, Tenant: id.Tenant}
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/artifact"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/server/agents"
@@ -25,6 +26,9 @@ type Server struct {
 	// PublicURL is the origin by which clients reach the server; "" = that of each request.
 	PublicURL string
 	Log       *slog.Logger // for errors that are not the client's; must not be nil
+	// Owner is the person whose own process the server is a part of: all clients act as the owner,
+	// who may override any value of a spec. Nil = each client is its identity.
+	Owner *engine.Actor
 }
 
 // Tenant has the runs of a tenant.

@@ -45,7 +45,7 @@ type Start struct {
 
 // Prepare checks a request for a run of an agent. It starts nothing.
 func (c *Client) Prepare(ctx context.Context, a *agents.Agent, r NewRun) (*Start, error) {
-	if bad := checkSet(r.Set, a.AllowSet); bad != nil {
+	if bad := c.checkSet(r.Set, a.AllowSet); bad != nil {
 		return nil, bad
 	}
 	if bad := invalidFile(r.Files); bad != nil {

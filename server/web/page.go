@@ -33,6 +33,7 @@ type page struct {
 	Status   int    // 0 = 200
 	Alert    string // what went wrong with the last form
 	Data     any
+	Charts   bool   // the page has charts
 	redirect string // instead of the page
 }
 

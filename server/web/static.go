@@ -36,6 +36,9 @@ var assets, paths = func() (func() map[string]asset, func() map[string]string) {
 		}
 		add("app.css", "text/css; charset=utf-8", runpage.Style()+read("app.css"))
 		add("app.js", "text/javascript; charset=utf-8", read("app.js"))
+		add("chart.js", "text/javascript; charset=utf-8", read("chart.js"))
+		add("uplot.js", "text/javascript; charset=utf-8", read("uplot.js"))
+		add("uplot.css", "text/css; charset=utf-8", read("uplot.css"))
 		add("icon.svg", "image/svg+xml", read("icon.svg"))
 		return files, names
 	})

@@ -230,7 +230,7 @@ func (s *serverRuns) answer(res *engine.Result, answers []runs.Answer) error {
 		if i >= 0 {
 			kind = res.Interrupts[i].Kind
 		}
-		body, wrong := typedAnswer(kind, a)
+		body, wrong := apiclient.TypedAnswer(kind, a.Path, a.Value)
 		if wrong != "" {
 			return failure.Usagef("--answer %s: %s", a.Path, wrong)
 		}

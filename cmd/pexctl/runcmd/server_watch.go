@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
-	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/internal/app/apiclient"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -168,7 +166,7 @@ func (a *asker) decide(ctx context.Context, q interrupt.Question) error {
 	if err := json.Unmarshal(b, &d); err != nil {
 		return err
 	}
-	err = a.server.Answer(ctx, a.run, answerBody(q.Kind, q.Path, d))
+	err = a.server.Answer(ctx, a.run, apiclient.NewAnswer(q.Kind, q.Path, d))
 	if err == nil || apiclient.IsCode(err, apiclient.AlreadyDecided) {
 		a.mu.Lock()
 		a.answered++
@@ -193,33 +191,4 @@ func (a *asker) stop() {
 		cancel()
 	}
 	a.asking.Wait()
-}
-
-// answerBody returns a decision as the server takes it. ask_user passes on what was typed,
-// and a human node has no arguments to edit.
-func answerBody(kind interrupt.Kind, path string, d interrupt.Decision) apiclient.Answer {
-	if kind == interrupt.User || kind == interrupt.Human && d.Do == "edit" {
-		return apiclient.Answer{Path: path, Do: "text", Text: d.Answer()}
-	}
-	return apiclient.Answer{Path: path, Do: d.Do, Reason: d.Reason, Edit: d.Edit, Text: d.Text}
-}
-
-// typedAnswer returns the answer of a flag as the server takes it, or what is wrong with
-// it.
-func typedAnswer(kind interrupt.Kind, a runs.Answer) (body apiclient.Answer, wrong string) {
-	if kind != interrupt.Review {
-		d, wrong := runs.ParseDecision(kind, a.Value)
-		if wrong != "" {
-			wrong += "; use " + runs.Choices(kind)
-		}
-		return answerBody(kind, a.Path, d), wrong
-	}
-	result, done := strings.CutPrefix(a.Value, "done:")
-	switch {
-	case done && json.Valid([]byte(result)):
-		return apiclient.Answer{Path: a.Path, Do: "done", Result: json.RawMessage(result)}, ""
-	case a.Value == "redo" || a.Value == "skip":
-		return apiclient.Answer{Path: a.Path, Do: a.Value}, ""
-	}
-	return body, "invalid decision " + a.Value + " for a write with an unknown outcome; use done:JSON (its result), redo or skip"
 }

@@ -67,7 +67,11 @@ func browse(c *ui.Call) error {
 	if other != nil {
 		return browseOther(c, s, other)
 	}
-	d, err := newDaemon(c, s)
+	log, err := newLog(c)
+	if err != nil {
+		return err
+	}
+	d, err := newDaemon(c, s, log)
 	if err != nil {
 		return errors.Join(err, claim.Release())
 	}

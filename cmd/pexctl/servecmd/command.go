@@ -46,7 +46,11 @@ func serve(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	d, err := newDaemon(c, s)
+	log, err := newLog(c)
+	if err != nil {
+		return err
+	}
+	d, err := newDaemon(c, s, log)
 	if err != nil {
 		return err
 	}

@@ -60,18 +60,14 @@ type tenant struct {
 	registry   *registry.Registry
 }
 
-func newDaemon(c *ui.Call, s *setup) (*daemon, error) {
-	d := &daemon{setup: s, tenants: map[string]*tenant{}, memory: agents.NewSharedMemory(c.Catalog.Memory), schemas: &schema.Cache{}, hidden: &secret.Cache{}}
-	var err error
-	if d.log, err = newLog(c); err != nil {
-		return nil, err
-	}
+func newDaemon(c *ui.Call, s *setup, log *slog.Logger) (*daemon, error) {
+	d := &daemon{setup: s, log: log, tenants: map[string]*tenant{}, memory: agents.NewSharedMemory(c.Catalog.Memory), schemas: &schema.Cache{}, hidden: &secret.Cache{}}
 	components := d.components(c)
 	definitions, err := s.definitions()
 	if err != nil {
 		return nil, err
 	}
-	compile := project.SpecOptions(c)
+	compile := s.compile
 	if s.file != "" {
 		compile.Set = nil // they were for the server file
 	}
@@ -129,19 +125,24 @@ func (d *daemon) addTenant(c *ui.Call, name string, slots *manager.Slots) error 
 			d.log.Warn("a spec no longer exists; its runs continue with the original", "spec", file)
 		},
 	})
-	env.Recording, env.Grace, env.ShareSyncs = project.ReadCassette, d.setup.config.Grace, true
+	env.Recording, env.Grace, env.ShareSyncs = project.ReadCassette, d.setup.config.Grace, d.setup.owner == nil
 	var err error
 	if t.runs, err = runs.Open(t.home, env); err != nil {
 		return failure.Infra(err)
 	}
-	if err := d.openRegistry(t); err != nil {
-		return failure.Infra(err)
-	}
-	t.outbox = d.newOutbox(t)
-	t.manager = manager.New(manager.Options{
+	o := manager.Options{
 		Runs: t.runs, Slots: slots, Tenant: name, CostPerDay: d.setup.config.Limits.PerTenant.CostPerDay,
-		ParkAfter: d.setup.config.ParkAfter, Outbox: outbox{t.outbox}, Log: d.log,
-	})
+		ParkAfter: d.setup.config.ParkAfter, Log: d.log,
+	}
+	t.agents = d.agents
+	if d.setup.owner == nil { // a server of one spec has neither agents of clients nor webhooks
+		if err := d.openRegistry(t); err != nil {
+			return failure.Infra(err)
+		}
+		t.outbox = d.newOutbox(t)
+		o.Outbox = outbox{t.outbox}
+	}
+	t.manager = manager.New(o)
 	d.tenants[name] = t
 	return nil
 }

@@ -94,7 +94,7 @@ func (d *daemon) streams() *feed.Streams {
 
 // access returns what the clients of the server can access.
 func (d *daemon) access(streams *feed.Streams) *access.Server {
-	return &access.Server{Tenant: d.tenant, Agents: d.agents, Streams: streams, PublicURL: d.setup.config.PublicURL, Log: d.log}
+	return &access.Server{Tenant: d.tenant, Agents: d.agents, Streams: streams, PublicURL: d.setup.config.PublicURL, Log: d.log, Owner: d.setup.owner}
 }
 
 func (d *daemon) handler(c *ui.Call, clients *access.Server) http.Handler {

@@ -65,7 +65,11 @@ func serveMCP(c *ui.Call) error {
 			return err
 		}
 	}
-	d, err := newDaemon(c, s)
+	log, err := newLog(c)
+	if err != nil {
+		return err
+	}
+	d, err := newDaemon(c, s, log)
 	if err != nil {
 		return err
 	}

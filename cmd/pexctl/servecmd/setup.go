@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/serverspec"
 	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/server/agents"
 )
@@ -25,12 +26,14 @@ type setup struct {
 
 	path    string // of the server file, or of noFile
 	options dsl.Options
+	compile dsl.Options   // of the specs
+	owner   *engine.Actor // see access.Server
 }
 
 // readSetup reads the arguments, and the server file if there is one. listen replaces the address
 // in it, unless it is "".
 func readSetup(c *ui.Call, listen string) (*setup, error) {
-	s := &setup{specs: c.Args, listen: listen}
+	s := &setup{specs: c.Args, listen: listen, compile: project.SpecOptions(c)}
 	if len(s.specs) == 0 {
 		s.specs = []string{"."}
 	}
@@ -105,6 +108,9 @@ func (s *setup) definitions() ([]agents.Definition, error) {
 	}
 	if s.file != "" && len(out) > 0 {
 		return out, nil
+	}
+	if s.owner != nil {
+		return []agents.Definition{{Spec: s.specs[0]}}, nil
 	}
 	folders := s.specs
 	if s.file != "" {

@@ -13,9 +13,12 @@ import (
 const (
 	AlreadyDecided = "already_decided"
 	Ended          = "ended"
+	Forbidden      = "forbidden"
+	InvalidSet     = "invalid_set"
 	NotExportable  = "not_exportable"
 	NotFound       = "not_found"
 	Running        = "running"
+	SetNotAllowed  = "set_not_allowed"
 	SpecChanged    = "spec_changed"
 	StillNeeded    = "still_needed"
 	Unauthorized   = "unauthorized"
@@ -66,6 +69,10 @@ func (c *Client) refused(res *http.Response) error {
 		Code   string `json:"code"`
 		Detail string `json:"detail"`
 		Diff   string `json:"diff"`
+
+		Diagnostics []struct {
+			Message string `json:"message"`
+		} `json:"diagnostics"` // of overrides
 	}
 	b, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	if err == nil {
@@ -76,5 +83,8 @@ func (c *Client) refused(res *http.Response) error {
 		return e
 	}
 	e.Code, e.Detail, e.Diff = problem.Code, problem.Detail, problem.Diff
+	for i, d := range problem.Diagnostics {
+		e.Detail += []string{": ", "; "}[min(i, 1)] + d.Message
+	}
 	return e
 }

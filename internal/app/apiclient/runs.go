@@ -43,8 +43,25 @@ func (c *Client) Agents(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
+// AgentModel is a model that an agent uses.
+type AgentModel struct {
+	Name     string `json:"name"` // under llms of the spec
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+}
+
+// AgentModels returns the models of an agent.
+func (c *Client) AgentModels(ctx context.Context, agent string) ([]AgentModel, error) {
+	var a struct {
+		Models []AgentModel `json:"models"`
+	}
+	err := c.get(ctx, "/v1/agents/"+url.PathEscape(agent), &a)
+	return a.Models, err
+}
+
 // NewRun is a run to be started.
 type NewRun struct {
+	Question         string            `json:"question,omitempty"`
 	Parameters       map[string]any    `json:"parameters,omitempty"`
 	MemoryID         string            `json:"memory_id,omitempty"`
 	ExecutorMemoryID string            `json:"executor_memory_id,omitempty"`
@@ -137,15 +154,17 @@ type Page struct {
 
 // Filter selects runs. Its zero value selects all.
 type Filter struct {
-	Status string            // a status or stop reason
-	Prefix string            // start of the id
-	Labels map[string]string // all of them
+	Status   string            // a status or stop reason
+	Prefix   string            // start of the id
+	MemoryID string            // conversation
+	Agent    string            // name
+	Labels   map[string]string // all of them
 }
 
 // List returns a page of at most limit runs.
 func (c *Client) List(ctx context.Context, f Filter, limit int, cursor string) (page Page, err error) {
 	query := url.Values{"limit": {strconv.Itoa(limit)}}
-	for name, value := range map[string]string{"status": f.Status, "prefix": f.Prefix, "cursor": cursor} {
+	for name, value := range map[string]string{"status": f.Status, "prefix": f.Prefix, "memory_id": f.MemoryID, "agent": f.Agent, "cursor": cursor} {
 		if value != "" {
 			query.Set(name, value)
 		}
@@ -194,11 +213,11 @@ func (c *Client) Resume(ctx context.Context, run string, set []string, keepSpec 
 	return err
 }
 
-// Fork describes a fork of a run.
+// Fork describes a fork of a run: it replays the run up to a call.
 type Fork struct {
 	RunID   string            `json:"run_id,omitempty"`
-	At      string            `json:"at,omitempty"`
-	OnDrift string            `json:"on_drift,omitempty"`
+	At      string            `json:"at,omitempty"`       // path of the call, or the start of it; "" = the end of the run
+	OnDrift string            `json:"on_drift,omitempty"` // see runs.Fork; "" = fail
 	Set     []string          `json:"set,omitempty"`
 	Prompts map[string]string `json:"prompts,omitempty"` // new texts of prompts, by name
 }

@@ -41,6 +41,10 @@ func (e *ExitError) Unwrap() error { return e.Err }
 // already printed.
 func Exit(code int, err error) error { return &ExitError{code, err} }
 
+// Printed returns the error that ends a command with the exit code of one that was already
+// printed.
+func Printed(err error) error { return Exit(exitOf(err).Code, nil) }
+
 // Invalid returns the error for diagnostics that were already shown, or nil if
 // they contain no error.
 func Invalid(found diag.List) error {

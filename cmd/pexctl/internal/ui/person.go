@@ -65,7 +65,13 @@ func (p *Person) decision(ctx context.Context, q *interrupt.Question) (interrupt
 }
 
 func (p *Person) show(q interrupt.Question) {
-	text := "\n" + tty.Safe(q.Question) + "\n"
+	fmt.Fprint(p.Out, "\n"+QuestionText(q)+choices(q.Kind))
+}
+
+// QuestionText returns what a question is about, with the exact arguments or the plan, escaped for
+// a terminal.
+func QuestionText(q interrupt.Question) string {
+	text := tty.Safe(q.Question) + "\n"
 	if q.Tool != "" && !strings.Contains(q.Question, q.Tool) {
 		text += "  " + tty.Safe(q.Tool) + "\n"
 	}
@@ -77,7 +83,7 @@ func (p *Person) show(q interrupt.Question) {
 	if rule := q.RuleText(); rule != "" {
 		text += "  " + tty.Safe(rule) + "\n"
 	}
-	fmt.Fprint(p.Out, text+choices(q.Kind))
+	return text
 }
 
 // arguments returns the JSON of a call, on several lines if it is long.

@@ -21,7 +21,6 @@ func expandAlias(words []string) []string {
 
 // missingCommands are commands that users expect, with the equivalent.
 var missingCommands = map[string]string{
-	"chat":    `to continue a conversation, repeat its id: pexctl run spec.yaml "your question" --memory-id ID`,
 	"ui":      "there is no web UI yet; try pexctl runs show RUN, pexctl graph SPEC --run RUN -o svg or pexctl eval show ID --html FILE",
 	"web":     "there is no web UI yet; try pexctl runs show RUN, pexctl graph SPEC --run RUN -o svg or pexctl eval show ID --html FILE",
 	"watch":   "to follow a run, use pexctl runs show RUN --follow",
