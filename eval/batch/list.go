@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/exprenv"
 	"github.com/pexctl/pex/eval/report"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -43,17 +45,31 @@ func List(dir string) ([]report.Manifest, error) {
 
 // Summary is an evaluation in a list.
 type Summary struct {
-	ID        string    `json:"id"`
-	Suite     string    `json:"suite"`
-	StartedAt time.Time `json:"started_at"`
-	Trials    int       `json:"trials"`
-	Errors    int       `json:"errors"`
-	PassRate  float64   `json:"pass_rate"`
-	CostUSD   float64   `json:"cost_usd"`
-	Missing   int       `json:"missing"`
-	Scored    string    `json:"scored,omitempty"` // for an evaluation that grades another one again, that one
-	Commit    string    `json:"git_commit,omitempty"`
-	Problem   string    `json:"problem,omitempty"` // why there is no other information
+	ID        string           `json:"id"`
+	Suite     string           `json:"suite"`
+	StartedAt time.Time        `json:"started_at"`
+	Trials    int              `json:"trials"`
+	Errors    int              `json:"errors"`
+	PassRate  float64          `json:"pass_rate"`
+	CILow     float64          `json:"ci_low"` // the 95% interval of PassRate
+	CIHigh    float64          `json:"ci_high"`
+	CostUSD   float64          `json:"cost_usd"`
+	Latency   float64          `json:"latency_p50"` // median time of a trial, in seconds
+	Variants  []VariantSummary `json:"variants,omitempty"`
+	Missing   int              `json:"missing"`
+	Scored    string           `json:"scored,omitempty"` // for an evaluation that grades another one again, that one
+	Commit    string           `json:"git_commit,omitempty"`
+	Problem   string           `json:"problem,omitempty"` // why there is no other information
+}
+
+// VariantSummary is the result of one variant of an evaluation.
+type VariantSummary struct {
+	Name     string          `json:"name"`
+	Spec     engine.SpecInfo `json:"spec"`
+	Trials   int             `json:"trials"`
+	PassRate float64         `json:"pass_rate"`
+	CILow    float64         `json:"ci_low"`
+	CIHigh   float64         `json:"ci_high"`
 }
 
 // Summarize returns the summary of the evaluation in the folder of dir that a manifest of
@@ -66,6 +82,14 @@ func Summarize(dir string, m report.Manifest) Summary {
 		return s
 	}
 	s.Trials, s.Errors, s.PassRate, s.CostUSD, s.Missing = r.Finished(), r.Stats.Errors, r.Stats.PassRate, r.Stats.Cost.Total, r.Missing
+	s.CILow, s.CIHigh, s.Latency = r.Stats.CILow, r.Stats.CIHigh, r.Stats.Latency.P50
+	for _, v := range m.Variants {
+		of, ok := r.Stats.ByVariant[v.Name]
+		if !ok && len(m.Variants) == 1 {
+			of = exprenv.GroupStats{Trials: r.Stats.Trials, PassRate: r.Stats.PassRate, CILow: r.Stats.CILow, CIHigh: r.Stats.CIHigh}
+		}
+		s.Variants = append(s.Variants, VariantSummary{v.Name, v.Spec, of.Trials, of.PassRate, of.CILow, of.CIHigh})
+	}
 	return s
 }
 

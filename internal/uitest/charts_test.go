@@ -4,6 +4,9 @@ package uitest_test
 
 import (
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -92,4 +95,49 @@ func TestUsageIsDrawn(t *testing.T) {
 	if size > 80<<10 {
 		t.Errorf("%d bytes", size)
 	}
+}
+
+// suite is a suite of priced.
+const suite = `apiVersion: pex/v1
+kind: Suite
+metadata: {name: sums}
+spec: priced
+dataset: cases.jsonl
+checks: [{type: contains, value: Done}]
+`
+
+// evaluate evaluates the suite in the folder of the server.
+func (s *server) evaluate() {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), pexctl, "eval", "suite.yaml", "-q", "--home", filepath.Join(s.dir, "home"))
+	cmd.Dir, cmd.Env = s.dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// The trend of a suite is drawn with its interval; the page of an agent has the pass rate of its version, its prompts and
+// its last runs.
+func TestTrendsAreDrawn(t *testing.T) {
+	s := serve(t, map[string]string{
+		"priced/spec.yaml": priced, "suite.yaml": suite,
+		"cases.jsonl": `{"id": "a", "question": "One?"}` + "\n" + `{"id": "b", "question": "Two?"}` + "\n",
+	})
+	for range 3 {
+		s.evaluate()
+	}
+	s.runs("priced", 2)
+	b := browsertest.Open(t, s.url("/"), 1280, 900)
+	b.Visit(s.url("/evals"))
+	b.Await(`document.querySelectorAll(".chart canvas").length === 3`)
+	shootAll(t, b, "evals")
+	b.Click(`.rows .question a`)
+	b.Await(`location.pathname.startsWith("/evals/e-")`)
+	shootAll(t, b, "eval")
+	b.Click(`main a[href^="/agents/"]`)
+	b.Await(`location.pathname === "/agents/priced"`)
+	if text := strings.Join(b.Texts(`main table`), " "); !strings.Contains(text, "current") || !strings.Contains(text, "sums") || !strings.Contains(text, "100.0%") {
+		t.Error(text)
+	}
+	shootAll(t, b, "agent")
 }

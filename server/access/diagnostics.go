@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -93,4 +94,22 @@ func (s *Server) logDiagnostics(r *http.Request, err error) {
 		s.Log.Warn("the spec has an error", slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("file", d.File),
 			slog.Int("line", d.Line), slog.String("code", string(d.Code)), slog.String("error", d.Message))
 	}
+}
+
+// DiagnosticsOf returns what pexctl vet reports about the spec of an agent, without paths of the server.
+func DiagnosticsOf(a *agents.Agent) []diag.Diagnostic {
+	out := []diag.Diagnostic{}
+	for _, d := range a.Diagnostics() {
+		if absolutePath().MatchString(d.Message) {
+			d.Message = "pexctl vet shows this warning, which contains a path of the server"
+		}
+		if absolutePath().MatchString(d.Hint) {
+			d.Hint = ""
+		}
+		if !strings.HasPrefix(d.File, "--set ") {
+			d.File = filepath.Base(d.File)
+		}
+		out = append(out, d)
+	}
+	return out
 }

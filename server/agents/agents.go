@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/analysis"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/engine"
@@ -47,6 +48,16 @@ type Agent struct {
 	Program *engine.Program
 	Spec    *dsl.Spec
 	options Options
+	vet     func() diag.List // nil without a file
+}
+
+// Diagnostics returns what pexctl vet reports about the file of the spec, nothing if there is none.
+// It reads the file at the first call.
+func (a *Agent) Diagnostics() diag.List {
+	if a.vet == nil {
+		return nil
+	}
+	return a.vet()
 }
 
 // Options say how agents are compiled and connected.
@@ -125,7 +136,11 @@ func (o Options) compile(d Definition) (*Agent, error) {
 	if d.AllowSet == nil {
 		d.AllowSet = DefaultAllowSet()
 	}
-	return &Agent{Definition: d, Program: p, Spec: spec, options: o}, nil
+	return &Agent{Definition: d, Program: p, Spec: spec, options: o, vet: sync.OnceValue(func() diag.List {
+		c.Analyzers = analysis.All()
+		_, found := dsl.Vet(d.Spec, c)
+		return found
+	})}, nil
 }
 
 // Get returns an agent.

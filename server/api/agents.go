@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine/costbound"
 	"github.com/pexctl/pex/engine/diagram"
 	"github.com/pexctl/pex/server/access"
@@ -47,6 +48,11 @@ type AgentList struct {
 	Agents []Agent `json:"agents"`
 }
 
+// DiagnosticList has the diagnostics of a spec.
+type DiagnosticList struct {
+	Diagnostics []diag.Diagnostic `json:"diagnostics" doc:"As pexctl vet -o json, with the names of files instead of their paths."`
+}
+
 // AgentPath names the agent of a request.
 type AgentPath struct {
 	Agent string `path:"agent" doc:"Name of an agent."`
@@ -60,6 +66,7 @@ func (a *operations) addAgents() {
 	add(a, of("getAgent", "/{agent}", "Describe an agent", map[int]any{200: Agent{}}), a.server.getAgent)
 	add(a, of("getAgentGraph", "/{agent}/graph.svg", "Draw the graph of an agent", map[int]any{200: mediaType("image/svg+xml")}), a.server.agentGraph)
 	add(a, of("getAgentSpec", "/{agent}/spec", "Get the resolved spec of an agent", map[int]any{200: jsonObject{}}), a.server.agentSpec)
+	add(a, of("getAgentDiagnostics", "/{agent}/diagnostics", "Get the warnings about the spec of an agent", map[int]any{200: DiagnosticList{}}), a.server.agentDiagnostics)
 	add(a, of("getAgentSchema", "/{agent}/schema", "Get the JSON Schema of the parameters of an agent", map[int]any{200: jsonObject{}}), a.server.agentSchema)
 }
 
@@ -113,6 +120,14 @@ func (s *server) agentSpec(ctx context.Context, in *AgentPath) (reply, error) {
 		return nil, err
 	}
 	return replyJSON(http.StatusOK, a.Program.Source)
+}
+
+func (s *server) agentDiagnostics(ctx context.Context, in *AgentPath) (reply, error) {
+	_, a, err := s.viewed(ctx, in.Agent)
+	if err != nil {
+		return nil, err
+	}
+	return replyJSON(http.StatusOK, DiagnosticList{access.DiagnosticsOf(a)})
 }
 
 func (s *server) agentSchema(ctx context.Context, in *AgentPath) (reply, error) {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/costbound"
 	"github.com/pexctl/pex/engine/diagram"
@@ -31,6 +32,9 @@ type agentData struct {
 	WorstCase string // what a run can cost
 	Runs      []row
 	Source    string // the resolved spec, as JSON
+	Found     []diag.Diagnostic
+	Versions  []version
+	Prompts   []prompt
 }
 
 // field is an input of the form that starts a run.
@@ -69,7 +73,12 @@ func (u *UI) agentPage(ctx context.Context, c *access.Client, name string, typed
 	if err != nil {
 		return nil, err
 	}
+	versions, err := versionsOf(ctx, c, a)
+	if err != nil {
+		return nil, err
+	}
 	d := agentData{
+		Found: access.DiagnosticsOf(a), Versions: versions, Prompts: promptsOf(a.Program),
 		Agent: a, MayRun: c.Can(auth.Run, a), Fields: fieldsOf(a.Program, typed), Runs: last, Source: indented(a.Program.Source),
 		Graph: template.HTML(diagram.Draw(a.Program, nil).SVG(a.Name)), WorstCase: worstCase(costbound.Bound(a.Program, costbound.Options{}).Limited),
 	}

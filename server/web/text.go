@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/pexctl/pex/engine/invisible"
@@ -16,7 +17,13 @@ var funcs = template.FuncMap{
 	"text": visible, "line": line, "json": indented, "count": text.Count, "amount": text.Amount, "money": money, "tone": tone,
 	"percent": func(f float64) string { return fmt.Sprintf("%.1f%%", 100*f) },
 	"ago":     func(t time.Time) string { return text.Ago(time.Since(t)) }, "when": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
-	"dur": func(ms int64) string { return text.Duration(time.Duration(ms) * time.Millisecond) }, "path": url.PathEscape, "paths": escaped, "query": url.QueryEscape,
+	"dur": func(ms int64) string { return text.Duration(time.Duration(ms) * time.Millisecond) }, "digest": shortDigest, "path": url.PathEscape, "paths": escaped, "query": url.QueryEscape,
+}
+
+// shortDigest returns the start of a digest.
+func shortDigest(s string) string {
+	s = strings.TrimPrefix(s, "sha256:")
+	return s[:min(len(s), 12)]
 }
 
 // visible makes invisible characters of a text visible.

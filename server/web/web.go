@@ -48,6 +48,7 @@ func New(o Options) *UI {
 	u.get("/conversations", u.listConversations)
 	u.get("/conversations/{id}", u.showConversation)
 	u.get("/evals", u.listEvaluations)
+	u.get("/evals/{eval}", u.showEvaluation)
 	u.get("/usage", u.showUsage)
 	u.get("/agents", u.listAgents)
 	u.get("/agents/{agent}", u.showAgent)
@@ -71,7 +72,7 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) { u.mux.ServeHTTP
 
 // Paths are the paths of the pages, of which those that end with / include what is below.
 func (*UI) Paths() []string {
-	return []string{"/", "/runs", "/runs/", "/inbox", "/agents", "/agents/", "/conversations", "/conversations/", "/evals", "/usage", "/diff", "/login", "/logout", staticPath}
+	return []string{"/", "/runs", "/runs/", "/inbox", "/agents", "/agents/", "/conversations", "/conversations/", "/evals", "/evals/", "/usage", "/diff", "/login", "/logout", staticPath}
 }
 
 // IsPublic reports whether a request needs no identity.

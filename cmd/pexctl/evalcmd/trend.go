@@ -2,7 +2,6 @@ package evalcmd
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
@@ -10,34 +9,18 @@ import (
 	"github.com/pexctl/pex/eval/report"
 )
 
-// trendMost is the number of evaluations in a trend.
-const trendMost = 40
-
 // sparks are the levels of a trend, from 0% to 100%.
 var sparks = []rune("▁▂▃▄▅▆▇█")
 
-// trends returns a line for each suite with at least two evaluations, with the
-// history of its pass rate. list has the latest evaluation first, as eval ls
-// prints it.
+// trends returns a line for each trend in a list, with the history of its pass rate. list has the
+// latest evaluation first, as eval ls prints it.
 func trends(list []batch.Summary) (lines []string) {
-	var suites []string
-	bySuite := map[string][]float64{}
-	for _, e := range slices.Backward(list) {
-		if e.Problem != "" || e.Trials == 0 {
-			continue
+	for _, t := range batch.Trends(list) {
+		rates := make([]float64, len(t.Evaluations))
+		for i, e := range t.Evaluations {
+			rates[i] = e.PassRate
 		}
-		if _, ok := bySuite[e.Suite]; !ok {
-			suites = append(suites, e.Suite)
-		}
-		bySuite[e.Suite] = append(bySuite[e.Suite], e.PassRate)
-	}
-	for _, suite := range suites {
-		rates := bySuite[suite]
-		if len(rates) < 2 {
-			continue
-		}
-		rates = rates[max(0, len(rates)-trendMost):]
-		lines = append(lines, fmt.Sprintf("pass rate of %s, oldest first: %s  %s to %s", tty.Flat(suite), spark(rates), report.Percent(rates[0]), report.Percent(rates[len(rates)-1])))
+		lines = append(lines, fmt.Sprintf("pass rate of %s, oldest first: %s  %s to %s", tty.Flat(t.Suite), spark(rates), report.Percent(rates[0]), report.Percent(rates[len(rates)-1])))
 	}
 	return lines
 }
