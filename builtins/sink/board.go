@@ -19,6 +19,7 @@ type board struct {
 	turns   []turn // model calls in flight, in the order they started
 	usage   engine.Usage
 	started time.Time
+	whole   bool // keep the whole texts of model calls
 }
 
 // stepRow is one step of the plan.
@@ -48,6 +49,7 @@ type turn struct {
 	path, role string
 	step       string // "" = outside of steps
 	text       string // streamed so far: the end of a text, or the start of JSON
+	whole      string // the start of the text, if the board keeps it
 	retry      *retry
 }
 
@@ -163,6 +165,9 @@ func (b *board) modelDelta(ev engine.Event) {
 		return // the call has already ended
 	}
 	t.retry = nil
+	if b.whole && len(t.whole) < most {
+		t.whole += ev.Text
+	}
 	t.text += ev.Text
 	if json, ok := jsonIn(t.text); ok {
 		t.text = text.Head(json, most)
@@ -175,7 +180,7 @@ func (b *board) modelDelta(ev engine.Event) {
 func (b *board) retrying(ev engine.Event) {
 	r := &retry{*ev.Retry, ev.At.Add(milliseconds(ev.Retry.Wait))}
 	if t := b.turn(ev.Path); t != nil {
-		t.text, t.retry = "", r // the next attempt starts over
+		t.text, t.whole, t.retry = "", "", r // the next attempt starts over
 	} else if t := b.toolCall(ev.Path); t != nil {
 		t.retry = r
 	}

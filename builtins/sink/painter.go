@@ -16,7 +16,8 @@ import (
 type painter struct {
 	now   func() time.Time
 	pen   tty.Pen
-	frame int // of the spinner
+	frame int  // of the spinner
+	brief bool // streamed answers are shown elsewhere
 }
 
 var spinner = []string{"◐", "◓", "◑", "◒"}
@@ -128,6 +129,8 @@ func (p *painter) turnLines(t turn, indent string, columns int, withSteps bool) 
 	switch {
 	case t.retry != nil:
 		text, ink = t.role+p.retry(t.retry), tty.Yellow
+	case p.brief && t.step == "" && (d.result != "" || t.text != "" && !isJSON):
+		text = t.role + " is answering"
 	case d.result != "":
 		text = t.role + ": " + tty.Tail(d.result, room-len(t.role)-2)
 	case withSteps && isJSON:

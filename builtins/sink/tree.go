@@ -12,16 +12,12 @@ import (
 // Tree draws plan, steps and tools in place on a terminal. Tick redraws the elapsed
 // times; Close leaves the last picture on the screen. It is safe for concurrent use.
 type Tree struct {
-	mu      sync.Mutex
-	screen  *tty.Canvas
-	clock   func() time.Time
-	lag     time.Duration // how far the run's time is behind the clock
-	started bool          // an event was received
-	p       painter
-	b       board
-	dirty   bool // the board has changes that have not been drawn
-	paused  bool
-	closed  bool
+	mu     sync.Mutex
+	screen *tty.Canvas
+	picture
+	dirty  bool // the board has changes that have not been drawn
+	paused bool
+	closed bool
 }
 
 var (
@@ -32,25 +28,9 @@ var (
 // NewTree returns a Tree that draws on w, a terminal whose size is size(). Without color,
 // the only escape sequences it writes move the cursor.
 func NewTree(w io.Writer, size func() (columns, rows int), now func() time.Time, color bool) *Tree {
-	t := &Tree{screen: tty.NewCanvas(w, size), clock: now}
-	t.p = painter{now: t.now, pen: tty.Pen{Color: color}}
+	t := &Tree{screen: tty.NewCanvas(w, size)}
+	t.init(now, color)
 	return t
-}
-
-// now is the run's own time, which excludes the time between sessions.
-func (t *Tree) now() time.Time { return t.clock().Add(-t.lag) }
-
-// apply updates the board; ok is false for an event that is not shown.
-func (t *Tree) apply(ev engine.Event) (shown engine.Event, ok bool) {
-	if ev.Type.Transient() { // its time is the machine's
-		ev.At = ev.At.Add(-t.lag)
-	} else if lag := t.clock().Sub(ev.At); !t.started || lag < t.lag {
-		t.lag, t.started = lag, true
-	}
-	if ev, ok = ownEvent(ev); ok {
-		t.b.apply(ev)
-	}
-	return ev, ok
 }
 
 // Replay applies an event of an earlier session; the next picture shows it.

@@ -20,6 +20,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/internal/app/apiclient"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
@@ -79,7 +80,7 @@ func run(c *ui.Call) error {
 	if err != nil {
 		return errors.Join(err, p.close())
 	}
-	err = talk(c, p, o)
+	err = talk(c, p, o, log)
 	if e := p.close(); e != nil && err == nil {
 		err = e
 	}
@@ -172,24 +173,34 @@ func parameters(schema apiclient.Schema, flags []string) (map[string]any, error)
 }
 
 // talk continues the conversation to its end, and says how to continue it later.
-func talk(c *ui.Call, p *place, o chat.Options) error {
+func talk(c *ui.Call, p *place, o chat.Options, log *logWriter) error {
 	ctx, end := ui.OnSignal(c.Context, func() {})
 	defer end()
-	conversation, err := talkPlain(ctx, c, o)
-	if conversation == nil || err != nil && ctx.Err() == nil {
+	_, _, onTerminal := terminals(c)
+	var conversation *chat.Chat
+	var err error
+	if onTerminal {
+		conversation, err = talkScreen(ctx, c, o, log)
+	} else {
+		conversation, err = talkPlain(ctx, c, o)
+	}
+	if err != nil && ctx.Err() == nil {
 		return err
 	}
 	res, failed := conversation.Result()
+	if res != nil && res.Status == stop.RunInterrupted && len(res.Interrupts) == 0 && p.spec != "" {
+		ui.Logf(c, "Suspending run %s after the calls in flight", res.RunID)
+	}
 	if !c.Quiet && (res != nil || failed != nil) {
 		fmt.Fprintf(c.Stderr, "Continue: %s\n", p.later(c, conversation.MemoryID()))
 	}
 	switch {
 	case context.Cause(ctx) != nil:
 		return ui.SignalError(ctx, nil)
+	case res == nil && failed == nil, onTerminal: // the person saw how the turns ended
+		return nil
 	case failed != nil:
 		return ui.Printed(failed)
-	case res == nil:
-		return nil
 	}
 	return ui.RunExit(res)
 }

@@ -17,3 +17,10 @@ func (l *logWriter) Write(b []byte) (int, error) {
 	defer l.mu.Unlock()
 	return l.to.Write(b)
 }
+
+// redirect writes what follows elsewhere.
+func (l *logWriter) redirect(to io.Writer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.to = to
+}
