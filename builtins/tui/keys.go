@@ -73,7 +73,7 @@ func (m *model) insert(s string) tea.Cmd {
 
 // Wrap breaks a text into lines of a number of columns.
 func Wrap(text string, columns int) (out []string) {
-	for _, line := range strings.SplitSeq(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		out = append(out, wrap(line, max(columns, 1))...)
 	}
 	return out

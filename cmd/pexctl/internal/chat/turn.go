@@ -208,8 +208,8 @@ func (c *Chat) send(ctx context.Context, text string, interrupts bool) {
 }
 
 // newMessage returns a message to a run.
-func newMessage(text string, _ bool) runs.Message {
-	return runs.Message{ID: runs.NewMessageID(), Text: text}
+func newMessage(text string, interrupts bool) runs.Message {
+	return runs.Message{ID: runs.NewMessageID(), Text: text, Interrupt: interrupts}
 }
 
 // bytesOf formats a size.
