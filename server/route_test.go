@@ -16,7 +16,9 @@ func TestRoutesHaveTheirOwnErrors(t *testing.T) {
 	name := func(s string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, s) })
 	}
-	form := problem.Form{Body: func(p *problem.Problem) (string, []byte) { return "text/plain", []byte("form: " + string(p.Code)) }}
+	form := problem.Form{Body: func(_ *http.Request, p *problem.Problem) (string, []byte) {
+		return "text/plain", []byte("form: " + string(p.Code))
+	}}
 	panics := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("x") })
 	s, err := server.New(server.Options{
 		Handler: name("default"),

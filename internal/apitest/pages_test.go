@@ -204,7 +204,7 @@ func TestPagesOfOtherClients(t *testing.T) {
 		{"eve", next, http.StatusNotFound, "no run"}, // of another tenant
 		{"eve", "/inbox", http.StatusOK, "No run waits"},
 		{"none", next, http.StatusNotFound, "no run"},
-		{"", next, http.StatusUnauthorized, `name="token"`},
+		{"", next, http.StatusUnauthorized, `name="sign-in-token"`},
 		{"vic", "/evals", http.StatusOK, "No evaluations"},
 		{"root", "/conversations", http.StatusOK, "No conversations"},
 		{"none", "/conversations", http.StatusForbidden, "needs the role view"},
@@ -230,14 +230,14 @@ func TestPagesOfOtherClients(t *testing.T) {
 
 func TestSigningIn(t *testing.T) {
 	p := newPages(t)
-	r := httptest.NewRequest(http.MethodPost, "/login", strings.NewReader("token=secret"))
+	r := httptest.NewRequest(http.MethodPost, "/login", strings.NewReader("sign-in-token=secret"))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	res := p.serve(r)
 	cookie := res.Header().Get("Set-Cookie")
 	if res.Code != http.StatusSeeOther || !strings.Contains(cookie, "pex_token=secret") || !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Lax") {
 		t.Errorf("%d %s", res.Code, cookie)
 	}
-	r = httptest.NewRequest(http.MethodPost, "/login", strings.NewReader("token=secret"))
+	r = httptest.NewRequest(http.MethodPost, "/login", strings.NewReader("sign-in-token=secret"))
 	r.Header.Set("Sec-Fetch-Site", "cross-site")
 	if res := p.serve(r); res.Code != http.StatusForbidden || res.Header().Get("Set-Cookie") != "" {
 		t.Errorf("%d %s", res.Code, res.Header())
@@ -258,5 +258,52 @@ func TestStaticFilesAreCachedForever(t *testing.T) {
 		if res.Code != http.StatusOK || !strings.Contains(res.Header().Get("Cache-Control"), "immutable") || res.Body.Len() == 0 {
 			t.Errorf("%s: %d", m[1], res.Code)
 		}
+	}
+}
+
+// A client whose token has expired returns to its page, and what it typed is sent once.
+func TestSigningInAgain(t *testing.T) {
+	p := newPages(t)
+	next, _, _ := p.submit("ann", "/agents/desk", url.Values{"question": {"Add 1 and 1"}})
+	p.await(strings.TrimPrefix(next, "/runs/"))
+	_, body := p.get("bea", next)
+	form := question(body)
+	form.Set("do", "deny")
+	form.Set("reason", `"><script>`)
+	if _, body := p.get("", next+"?x=1&have=a.b"); !strings.Contains(body, `name="sign-in-next" value="`+next+`?x=1"`) || strings.Contains(body, "sign-in-send") {
+		t.Error(body)
+	}
+	_, status, body := p.submit("", next+"/answer", form)
+	if status != http.StatusUnauthorized || !strings.Contains(body, `name="sign-in-send" value="1"`) || !strings.Contains(body, `name="sign-in-next" value="`+next+`/answer"`) ||
+		!strings.Contains(body, `name="reason" value="&#34;&gt;&lt;script&gt;"`) {
+		t.Error(status, body)
+	}
+	form.Set("sign-in-next", next+"/answer")
+	form.Set("sign-in-send", "1")
+	if _, status, body := p.submit("", "/login", form); status != http.StatusUnauthorized || !strings.Contains(body, `name="reason"`) || strings.Count(body, "sign-in-next") != 1 {
+		t.Error(status, body)
+	}
+	form.Set("sign-in-token", "secret")
+	if place, status, _ := p.submit("", "/login", form); status != http.StatusTemporaryRedirect || place != next+"/answer" {
+		t.Error(status, place)
+	}
+	if place, status, body := p.submit("bea", next+"/answer", form); place != next {
+		t.Error(status, body)
+	}
+	for _, evil := range []string{"https://evil.example/", "//evil.example/runs/x", `/\evil.example`, "/v1/runs", "javascript:alert(1)", "runs/x"} {
+		if place, _, _ := p.submit("", "/login", url.Values{"sign-in-token": {"secret"}, "sign-in-next": {evil}}); place != "/" {
+			t.Errorf("%s leads to %s", evil, place)
+		}
+	}
+}
+
+// The form of another web page is not sent after a sign-in.
+func TestFormsOfOtherPagesAreNotSentAgain(t *testing.T) {
+	p := newPages(t)
+	r := httptest.NewRequest(http.MethodPost, "/runs/r-1/cancel", strings.NewReader("a=b"))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	if status, body := p.request("", r); status != http.StatusUnauthorized || strings.Contains(body, "sign-in-send") || strings.Contains(body, `name="a"`) {
+		t.Error(status, body)
 	}
 }

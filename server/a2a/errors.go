@@ -9,7 +9,7 @@ import (
 
 // Form returns how clients expect errors about the whole request: as a JSON-RPC error.
 func Form() problem.Form {
-	return problem.Form{Body: func(p *problem.Problem) (string, []byte) {
+	return problem.Form{Body: func(_ *http.Request, p *problem.Problem) (string, []byte) {
 		code := -32000
 		switch p.Status() {
 		case http.StatusUnauthorized:

@@ -26,7 +26,7 @@ func Paths() []string { return []string{"/agui/"} }
 // Form returns how clients expect errors before the first event: as RUN_ERROR, in JSON.
 func Form() problem.Form {
 	return problem.Form{
-		Body: func(p *problem.Problem) (string, []byte) {
+		Body: func(_ *http.Request, p *problem.Problem) (string, []byte) {
 			e := event{Type: "RUN_ERROR", Code: string(p.Code), Message: p.Detail}
 			if p.Pointer != "" {
 				e.Message = p.Pointer + ": " + e.Message

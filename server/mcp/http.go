@@ -86,7 +86,7 @@ const (
 // Form returns how the protocol reports problems: as errors of JSON-RPC. They are about
 // requests whose id is not known.
 func Form() problem.Form {
-	return problem.Form{Body: func(p *problem.Problem) (string, []byte) {
+	return problem.Form{Body: func(_ *http.Request, p *problem.Problem) (string, []byte) {
 		code := codeInvalidRequest
 		switch {
 		case p.Code == problem.InvalidJSON:

@@ -61,7 +61,7 @@ const unsupported = "unsupported_parameter"
 // Form is how clients of the protocol expect errors, for server.Route.
 func Form() problem.Form {
 	return problem.Form{
-		Body: func(p *problem.Problem) (string, []byte) {
+		Body: func(_ *http.Request, p *problem.Problem) (string, []byte) {
 			return "application/json", append(jsonvalue.Encode(ofProblem(p).body()), '\n')
 		},
 		Status: func(p *problem.Problem) int { return ofProblem(p).status },

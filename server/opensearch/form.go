@@ -25,7 +25,7 @@ func detailOf(p *problem.Problem) string {
 }
 
 // executeForm is the form of errors of requests that execute or register.
-var executeForm = problem.Form{Status: statusOf, Body: func(p *problem.Problem) (string, []byte) {
+var executeForm = problem.Form{Status: statusOf, Body: func(_ *http.Request, p *problem.Problem) (string, []byte) {
 	typ, reason := "OpenSearchStatusException", "System Error"
 	if statusOf(p) == http.StatusBadRequest {
 		typ, reason = "IllegalArgumentException", "Invalid Request"
@@ -34,7 +34,7 @@ var executeForm = problem.Form{Status: statusOf, Body: func(p *problem.Problem) 
 }}
 
 // documentForm is the form of errors of requests for documents.
-var documentForm = problem.Form{Status: statusOf, Body: func(p *problem.Problem) (string, []byte) {
+var documentForm = problem.Form{Status: statusOf, Body: func(_ *http.Request, p *problem.Problem) (string, []byte) {
 	typ := "status_exception"
 	if statusOf(p) == http.StatusBadRequest {
 		typ = "illegal_argument_exception"

@@ -1,6 +1,7 @@
 package problem_test
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -23,7 +24,9 @@ func TestProblemsFollowRFC9457(t *testing.T) {
 
 func TestFormsOfProblems(t *testing.T) {
 	form := problem.Form{
-		Body:   func(p *problem.Problem) (string, []byte) { return "text/plain", []byte(string(p.Code)) },
+		Body: func(_ *http.Request, p *problem.Problem) (string, []byte) {
+			return "text/plain", []byte(string(p.Code))
+		},
 		Status: func(*problem.Problem) int { return 418 },
 	}
 	w := httptest.NewRecorder()

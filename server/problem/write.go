@@ -11,8 +11,8 @@ import (
 
 // Form is how the clients of a protocol expect errors.
 type Form struct {
-	// Body returns the media type and the body of the response with a problem.
-	Body func(p *Problem) (contentType string, body []byte)
+	// Body returns the media type and the body of the response to a request with a problem.
+	Body func(r *http.Request, p *Problem) (contentType string, body []byte)
 	// Status returns its HTTP status; nil = that of the problem.
 	Status func(p *Problem) int
 	// Header sets further headers of the response; nil = none.
@@ -20,7 +20,9 @@ type Form struct {
 }
 
 // details is the form of RFC 9457.
-var details = Form{Body: func(p *Problem) (string, []byte) { return ContentType, append(jsonvalue.Encode(p), '\n') }}
+var details = Form{Body: func(_ *http.Request, p *Problem) (string, []byte) {
+	return ContentType, append(jsonvalue.Encode(p), '\n')
+}}
 
 type formKey struct{}
 
@@ -36,7 +38,7 @@ func Write(w http.ResponseWriter, r *http.Request, p *Problem) {
 	if !ok {
 		form = details
 	}
-	contentType, body := form.Body(p)
+	contentType, body := form.Body(r, p)
 	status := p.Status()
 	if form.Status != nil {
 		status = form.Status(p)

@@ -94,10 +94,10 @@ func (u *UI) write(w http.ResponseWriter, r *http.Request, p *page) {
 }
 
 // problemPage is the page of a problem: to sign in, if the client has no valid token.
-func (u *UI) problemPage(p *problem.Problem) (contentType string, body []byte) {
+func (u *UI) problemPage(r *http.Request, p *problem.Problem) (contentType string, body []byte) {
 	pg := &page{frame: frame{Server: u.o.Name, Version: u.o.Version}, Name: "problem", Title: p.Detail, Data: p}
 	if p.Code == problem.Unauthorized {
-		pg.Name, pg.Title = "signin", "Sign in"
+		pg.Name, pg.Title, pg.Data = "signin", "Sign in", signInOf(r)
 	}
 	b, err := render(pg)
 	if err != nil {

@@ -13,6 +13,12 @@ import (
 	"github.com/pexctl/pex/server/problem"
 )
 
+// The paths of the forms that sign in and out.
+const (
+	loginPath  = "/login"
+	logoutPath = "/logout"
+)
+
 // Options configure the pages.
 type Options struct {
 	Access *access.Server
@@ -58,8 +64,8 @@ func New(o Options) *UI {
 	u.post("/runs/{run}/cancel", u.cancel)
 	u.post("/runs/{run}/resume", u.resume)
 	u.mux.HandleFunc("GET /diff", u.chooseDiff)
-	u.mux.HandleFunc("POST /login", u.signIn)
-	u.mux.HandleFunc("POST /logout", u.signOut)
+	u.mux.HandleFunc("POST "+loginPath, u.signIn)
+	u.mux.HandleFunc("POST "+logoutPath, u.signOut)
 	u.mux.HandleFunc("GET "+staticPath+"{file}", serveStatic)
 	u.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w, r, problem.New(problem.NotFound, "there is no such page"))
@@ -72,18 +78,20 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) { u.mux.ServeHTTP
 
 // Paths are the paths of the pages, of which those that end with / include what is below.
 func (*UI) Paths() []string {
-	return []string{"/", "/runs", "/runs/", "/inbox", "/agents", "/agents/", "/conversations", "/conversations/", "/evals", "/evals/", "/usage", "/diff", "/login", "/logout", staticPath}
+	return []string{"/", "/runs", "/runs/", "/inbox", "/agents", "/agents/", "/conversations", "/conversations/", "/evals", "/evals/", "/usage", "/diff", loginPath, logoutPath, staticPath}
 }
 
 // IsPublic reports whether a request needs no identity.
 func IsPublic(r *http.Request) bool {
-	return r.URL.Path == "/login" || isStatic(r.URL.Path)
+	return r.URL.Path == loginPath || isStatic(r.URL.Path)
 }
 
 // IsPage reports whether a request is for a page, and not for its files.
-func IsPage(r *http.Request) bool {
+func IsPage(r *http.Request) bool { return isPagePath(r.URL.Path) }
+
+func isPagePath(path string) bool {
 	return slices.ContainsFunc((*UI)(nil).Paths(), func(p string) bool {
-		return r.URL.Path == p || len(p) > 1 && p != staticPath && strings.HasSuffix(p, "/") && strings.HasPrefix(r.URL.Path, p)
+		return path == p || len(p) > 1 && p != staticPath && strings.HasSuffix(p, "/") && strings.HasPrefix(path, p)
 	})
 }
 
