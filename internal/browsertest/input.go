@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -114,4 +115,10 @@ func (b *Tab) Shoot(name string) {
 			b.t.Fatal(err)
 		}
 	}
+}
+
+// ClearCookies removes the cookies of the browser, as when they expire.
+func (b *Tab) ClearCookies() {
+	b.t.Helper()
+	b.do(enable(network.ClearBrowserCookies))
 }

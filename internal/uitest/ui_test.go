@@ -168,20 +168,30 @@ func TestThePageOfARunIsSmallAndFast(t *testing.T) {
 	}
 }
 
+// compressed returns the size of a page or file after compression.
 func compressed(t *testing.T, url string) int {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(fetched(t, url)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Len()
+}
+
+func fetched(t *testing.T, url string) []byte {
 	t.Helper()
 	res, err := http.Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if _, err := io.Copy(z, res.Body); err != nil || res.StatusCode != http.StatusOK {
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
 		t.Fatal(res.Status, err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Len()
+	return body
 }

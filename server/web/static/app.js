@@ -212,9 +212,11 @@
     poll = 0;
   }
 
+  const watched = () => byID("live") || byID("questions");
+
   // watch follows the events of a run that executes, and otherwise polls.
   function watch() {
-    const live = byID("live") || byID("questions");
+    const live = watched();
     const { events, poll: every } = live ? live.dataset : {};
     if (source && (!events || source.readyState === EventSource.CLOSED)) unfollow();
     if (events && !source) {
@@ -238,6 +240,7 @@
     try {
       const { status, page } = await get(body.querySelector(":scope > p > a").href);
       const call = page.getElementById("call");
+      if (status === 404) say("This no longer exists.");
       if (status !== 200 || !call) throw new Error(status);
       const open = [...body.querySelectorAll("details")].map((d) => d.open);
       body.replaceChildren(...call.childNodes);
@@ -253,6 +256,8 @@
       body.ariaBusy = null;
     }
   }
+
+  document.addEventListener("visibilitychange", () => document.hidden || watched() && refresh());
 
   document.addEventListener("toggle", (e) => {
     if (e.target.open && e.target.matches("details.item")) load(e.target);
