@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/server/access"
 	"github.com/pexctl/pex/server/feed"
 )
@@ -83,9 +84,14 @@ func Replay(ctx context.Context, c *access.Client, run string, show func(*Turn, 
 	if err != nil {
 		return nil, err
 	}
+	return Of(ctx, r, show), ctx.Err()
+}
+
+// Of is Replay of a run that the caller has read.
+func Of(ctx context.Context, r *runs.Run, show func(*Turn, Change)) *Turn {
 	f := fold{turn: &Turn{}, show: show}
 	r.Watch(ctx, nil, &f)
-	return f.turn, ctx.Err()
+	return f.turn
 }
 
 // fold is a sink that applies all events of a run.

@@ -34,6 +34,7 @@ type page struct {
 	Alert    string // what went wrong with the last form
 	Data     any
 	Charts   bool   // the page has charts
+	Chat     bool   // the page is a chat
 	redirect string // instead of the page
 }
 

@@ -45,6 +45,7 @@ type question struct {
 	Rule    string
 	Mine    bool
 	Actions []string
+	From    string // page to return to; "" = that of the run
 	// What the client has typed, if its answer was not accepted.
 	Reason, Edit, Text string
 }
@@ -182,10 +183,7 @@ func (u *UI) answer(ctx context.Context, c *access.Client, r *http.Request) (*pa
 			}
 		})
 	}
-	if r.PostForm.Get("from") == "inbox" {
-		return redirect("/inbox"), nil
-	}
-	return redirect(runPath(id)), nil
+	return redirect(from(r, runPath(id))), nil
 }
 
 func (u *UI) message(ctx context.Context, c *access.Client, r *http.Request) (*page, error) {
@@ -200,7 +198,7 @@ func (u *UI) cancel(ctx context.Context, c *access.Client, r *http.Request) (*pa
 	if err := c.Cancel(ctx, r.PathValue("run")); err != nil {
 		return u.failed(ctx, c, r, err, func(*runData) {})
 	}
-	return redirect(runPath(r.PathValue("run"))), nil
+	return redirect(from(r, runPath(r.PathValue("run")))), nil
 }
 
 func (u *UI) resume(ctx context.Context, c *access.Client, r *http.Request) (*page, error) {

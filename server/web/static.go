@@ -36,6 +36,7 @@ var assets, paths = func() (func() map[string]asset, func() map[string]string) {
 		}
 		add("app.css", "text/css; charset=utf-8", runpage.Style()+read("app.css"))
 		add("app.js", "text/javascript; charset=utf-8", read("app.js"))
+		add("chat.js", "text/javascript; charset=utf-8", read("chat.js"))
 		add("chart.js", "text/javascript; charset=utf-8", read("chart.js"))
 		add("uplot.js", "text/javascript; charset=utf-8", read("uplot.js"))
 		add("uplot.css", "text/css; charset=utf-8", read("uplot.css"))

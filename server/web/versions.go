@@ -91,6 +91,7 @@ func (v *version) add(sum *runs.Summary) {
 		v.Completed++
 	case stop.RunFailed:
 		v.Failed++
+	default: // Other
 	}
 	if sum.StartedAt.After(v.Last) {
 		v.Last = sum.StartedAt

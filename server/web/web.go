@@ -56,6 +56,8 @@ func New(o Options) *UI {
 	u.get("/evals", u.listEvaluations)
 	u.get("/evals/{eval}", u.showEvaluation)
 	u.get("/usage", u.showUsage)
+	u.get("/chat/{agent}", u.showChat)
+	u.post("/chat/{agent}", u.sendChat)
 	u.get("/agents", u.listAgents)
 	u.get("/agents/{agent}", u.showAgent)
 	u.post("/agents/{agent}", u.startRun)
@@ -78,7 +80,7 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) { u.mux.ServeHTTP
 
 // Paths are the paths of the pages, of which those that end with / include what is below.
 func (*UI) Paths() []string {
-	return []string{"/", "/runs", "/runs/", "/inbox", "/agents", "/agents/", "/conversations", "/conversations/", "/evals", "/evals/", "/usage", "/diff", loginPath, logoutPath, staticPath}
+	return []string{"/", "/runs", "/runs/", "/inbox", "/agents", "/agents/", "/conversations", "/conversations/", "/evals", "/evals/", "/usage", "/chat/", "/diff", loginPath, logoutPath, staticPath}
 }
 
 // IsPublic reports whether a request needs no identity.

@@ -143,6 +143,8 @@
       for (const id of ["actions", "message"]) if (!isTyped(byID(id))) patch(byID(id), page.getElementById(id));
     } else if (live && fresh) {
       replace(live, fresh);
+      const message = byID("message");
+      if (message && !isTyped(message)) patch(message, page.getElementById("message"));
     }
     const questions = byID("questions");
     if (questions) patchQuestions(questions, page.getElementById("questions"));
