@@ -21,7 +21,7 @@ func (all Edits) Check(r *syntax.Report, uses []config.PromptUse, section *synta
 		if i := slices.IndexFunc(uses, isFixed); i >= 0 {
 			why, hint := whyFixed(uses[i])
 			e.replaceErrors(r).Error(diag.NotAllowed, at, "a fork cannot edit %s: %s", e.local, why).Hint = hint
-		} else if !e.found && !(isNamed && section.Find(name) != nil) && !slices.ContainsFunc(uses, isUse) {
+		} else if !e.found && (!isNamed || section.Find(name) == nil) && !slices.ContainsFunc(uses, isUse) {
 			e.replaceErrors(r).Error(diag.UnknownPrompt, at, "undefined prompt %s", syntax.Quote(e.local)).
 				Advice = diag.Suggest(e.local, editable(uses, section, agents))
 		}

@@ -74,6 +74,14 @@ func (f Quantity[T]) or(o Quantity[T]) Quantity[T] {
 	return o
 }
 
+// minus returns what is left of a bound, at least 0.
+func (f Quantity[T]) minus(n T) Quantity[T] {
+	if f.Known() {
+		f.Most = max(f.Most-n, 0)
+	}
+	return f
+}
+
 // within returns the quantity under a limit; 0 = no limit.
 func (f Quantity[T]) within(limit T) Quantity[T] {
 	if limit > 0 && f.Exceeds(limit) {

@@ -29,6 +29,14 @@ func (t Totals) or(o Totals) Totals {
 	}
 }
 
+// Minus returns what is left of a worst case after calls whose usage is known. Retries are not
+// calls.
+func (t Totals) Minus(calls, input, output int, cost float64) Totals {
+	t.Calls, t.Cost = t.Calls.minus(calls), t.Cost.minus(cost)
+	t.Input, t.Output, t.Tokens = t.Input.minus(input), t.Output.minus(output), t.Tokens.minus(input+output)
+	return t
+}
+
 // unknown returns unbounded totals.
 func unknown(why string) Totals {
 	n, usd := unbounded[int](why), unbounded[float64](why)

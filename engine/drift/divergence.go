@@ -71,11 +71,16 @@ func callsOf(records []journal.Record) ([]recordedCall, error) {
 		case len(asked) > 0 && asked[0].Seq == rec.Seq:
 			out = append(out, recordedCall{path: rec.Path, request: &asked[0].Request})
 			asked = asked[1:]
-		case bytes.HasPrefix(rec.Body, []byte(`{"tool":`)) && rec.Class != journal.Question:
+		case IsCall(&rec):
 			out = append(out, recordedCall{path: rec.Path, body: rec.Body})
 		}
 	}
 	return out, nil
+}
+
+// IsCall reports whether a record is the intent of a model or tool call.
+func IsCall(rec *journal.Record) bool {
+	return rec.Kind == journal.Intent && (IsRequest(rec) || bytes.HasPrefix(rec.Body, []byte(`{"tool":`)) && rec.Class != journal.Question)
 }
 
 func byPath(calls []recordedCall) map[string]*recordedCall {

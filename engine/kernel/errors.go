@@ -40,6 +40,9 @@ func (u *Unavailable) Unwrap() error { return u.Err }
 // ErrDeadlock is returned when every branch waits for another one.
 var ErrDeadlock = errors.New("every branch waits and no effect is open")
 
+// ErrWithheld is returned when every branch waits, and Options.Recorded withholds an effect.
+var ErrWithheld = errors.New("an effect is not performed")
+
 // Open is an open effect that needs a human.
 type Open struct {
 	Path    string

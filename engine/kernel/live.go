@@ -63,7 +63,7 @@ func (r *run) deliverLive() error {
 		if err := r.reviewNeeded(r.needsDecision); err != nil { // writes that a recording left in doubt, once no other effect is in flight
 			return err
 		}
-		if r.timeouts == 0 || len(r.questions) > 0 {
+		if r.timeouts == 0 || r.withheld || len(r.questions) > 0 {
 			return r.parkOrDeadlock()
 		}
 	}
@@ -90,7 +90,10 @@ func (r *run) startTick(t *journal.Ticket) {
 // another. Timers of Timeouts do not keep it going: active time stops while a run is
 // suspended.
 func (r *run) parkOrDeadlock() error {
-	if len(r.questions) == 0 {
+	switch {
+	case len(r.questions) == 0 && r.withheld:
+		return ErrWithheld
+	case len(r.questions) == 0:
 		return ErrDeadlock
 	}
 	p := &Parked{}

@@ -130,7 +130,10 @@ type EffectQuery struct {
 // RecordedOutcome is the recorded outcome of an effect; the zero value means that the
 // effect is performed.
 type RecordedOutcome struct {
-	Result *journal.Record // result record
+	// Withheld means that the effect is not performed, and never has an outcome. The session
+	// ends with ErrWithheld once nothing else can happen.
+	Withheld bool
+	Result   *journal.Record // result record
 	// Interrupted reports that a message ended the effect. It is not performed before the
 	// message is delivered. If the message does not come, Otherwise ends the session; nil = the
 	// effect is performed.

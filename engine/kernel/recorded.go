@@ -13,8 +13,12 @@ func (r *run) find(e *effect) (found bool, err error) {
 		r.heldBack = append(r.heldBack, e)
 		return true, nil
 	}
-	if err != nil || !f.UnknownOutcome && f.Result == nil {
+	if err != nil || !f.UnknownOutcome && f.Result == nil && !f.Withheld {
 		return false, err
+	}
+	if f.Withheld {
+		r.withheld = true
+		return true, nil
 	}
 	if f.Result == nil {
 		e.inDoubt, e.failure, e.key = true, f.Why, cmp.Or(f.Key, e.key)

@@ -47,6 +47,7 @@ type run struct {
 	cutWrites        bool              // waits for writes were cut since the last failUnstarted
 	working          int               // started effects that a branch waits for
 	timeouts         int               // started timers of Timeout
+	withheld         bool              // Recorded withholds an effect
 	messages         messages          // received so far
 	interrupting     uint64            // effects issued before the last message with Interrupt; 0 = handled
 	heldBack         []*effect         // effects that a recorded message interrupts

@@ -46,6 +46,10 @@ type Options struct {
 	// Passthrough is called for each effect when it is issued, on the run's own goroutine. If
 	// it returns true the effect is performed, and counts as used in Unused. May be nil.
 	Passthrough func(kernel.EffectQuery) bool
+	// Rehearse, if not nil, performs nothing. It is called for each effect, with why it has no
+	// recorded answer: how its request differs, or nil if it does not or none was recorded.
+	// Its outcome is zero if it would be performed.
+	Rehearse func(kernel.EffectQuery, kernel.RecordedOutcome, *Mismatch)
 }
 
 // New indexes the records of a run.
@@ -84,6 +88,25 @@ func New(recs []journal.Record, o Options) *Recording {
 
 // Find implements kernel.Recorded. The error is a *Mismatch.
 func (r *Recording) Find(a kernel.EffectQuery) (kernel.RecordedOutcome, error) {
+	out, err := r.find(a)
+	if r.o.Rehearse == nil || err != nil {
+		return out, err
+	}
+	var differs *Mismatch
+	if e := r.entries[a.Path]; e != nil && out.Result == nil && e.layer == a.Layer && !r.sameRequest(a, e) {
+		differs = r.difference(a, e)
+	}
+	if !out.Interrupted {
+		r.o.Rehearse(a, out, differs)
+	}
+	if out.Result == nil && a.Layer != kernel.LayerPerson { // the kernel asks no one
+		out = kernel.RecordedOutcome{Withheld: true, Interrupted: out.Interrupted, Otherwise: kernel.ErrWithheld}
+	}
+	return out, nil
+}
+
+// find returns the recorded outcome of an effect.
+func (r *Recording) find(a kernel.EffectQuery) (kernel.RecordedOutcome, error) {
 	if r.o.Passthrough != nil && r.o.Passthrough(a) {
 		if e := r.entries[a.Path]; e != nil {
 			r.markUsed(e)
