@@ -270,3 +270,17 @@ func TestEstimateListsItsLevers(t *testing.T) {
 		t.Errorf("%s %v", b, err)
 	}
 }
+
+func TestMinus(t *testing.T) {
+	known, unknown := costbound.Count{Most: 10}, costbound.Count{Unbounded: "why"}
+	got := costbound.Totals{Calls: known, Extra: known, Input: known, Output: unknown, Tokens: known, Cost: costbound.Money{Most: 2}}.Minus(3, 4, 5, 0.5)
+	want := costbound.Totals{
+		Calls: costbound.Count{Most: 7}, Extra: known, Input: costbound.Count{Most: 6}, Output: unknown, Tokens: costbound.Count{Most: 1}, Cost: costbound.Money{Most: 1.5},
+	}
+	if got != want {
+		t.Errorf("%+v", got)
+	}
+	if got := want.Minus(8, 7, 1, 2); got.Calls.Most != 0 || got.Input.Most != 0 || got.Cost.Most != 0 || got.Output != unknown {
+		t.Errorf("more than the worst case: %+v", got)
+	}
+}

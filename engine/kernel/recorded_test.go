@@ -203,3 +203,40 @@ func TestARecordedDoubtLetsOthersEnd(t *testing.T) {
 		}
 	})
 }
+
+// withheld withholds what a shelf does not have.
+type withheld struct{ shelf }
+
+func (w withheld) Find(a kernel.EffectQuery) (kernel.RecordedOutcome, error) {
+	if out, ok := w.shelf[a.Path]; ok {
+		return out, nil
+	}
+	return kernel.RecordedOutcome{Withheld: true}, nil
+}
+
+// A withheld effect is not performed, and what is recorded in other branches is delivered
+// before the session ends, whatever timers there are.
+func TestWithheldEffectsEndTheSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := &journal.Memory{RoundTrip: true}
+		var order []string
+		if _, err := run(first, race(&order)); err != nil {
+			t.Fatal(err)
+		}
+		known := onShelf(first.Records)
+		var without string
+		for path := range known {
+			without = max(without, path)
+		}
+		delete(known, without)
+		o := kernel.Options{RunID: "r", Journal: &journal.Memory{}, Recorded: withheld{known}}
+		began := time.Now()
+		var now []string
+		stats, err := runWith(t.Context(), o, func(s *kernel.Scope) error {
+			return s.Bound("limit", time.Hour, race(&now))
+		})
+		if !errors.Is(err, kernel.ErrWithheld) || stats.Performed != 0 || time.Since(began) != 0 || len(now) != len(order)-1 {
+			t.Errorf("%v, %d performed after %v, answered %q", err, stats.Performed, time.Since(began), now)
+		}
+	})
+}

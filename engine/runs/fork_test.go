@@ -2,6 +2,7 @@ package runs_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -166,5 +167,47 @@ func TestAForkHasUnknownAuthorsOfItsParent(t *testing.T) {
 	}
 	if err := session.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A rehearsal makes no call, stores nothing, and says where the fork leaves the recording.
+func TestARehearsalOfAForkCallsNothing(t *testing.T) {
+	w := newWorld(t, answers)
+	s := w.open()
+	w.finish(w.start(s, "r-1"))
+	rehearse := func(f runs.Fork, source string) *runs.Rehearsal {
+		t.Helper()
+		f.Compile = func(parent engine.Start, _ []string) (*engine.Program, *engine.Origin, error) {
+			p, err := w.program(source)
+			return p, parent.Input.Origin, err
+		}
+		f.Inputs = func(_ *engine.Program, given map[string]any) (map[string]any, error) { return given, nil }
+		r, err := s.RehearseFork(t.Context(), "r-1", f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	start, err := s.StartOf("r-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := w.model.calls
+	r := rehearse(runs.Fork{At: "second"}, string(start.Program))
+	if len(r.Live) != 1 || !strings.HasPrefix(r.Live[0].Path, "second") || r.Replayed.ModelCalls != 1 || r.Dropped != 1 || r.Fails != nil || len(r.Live[0].Drift) > 0 || !r.Live[0].Recorded {
+		t.Errorf("%+v", r)
+	}
+	if r = rehearse(runs.Fork{}, string(start.Program)); len(r.Live) > 0 || r.Replayed.ModelCalls != calls || r.Dropped != 0 || r.WorstCase.Calls.Most != 0 {
+		t.Errorf("%+v", r)
+	}
+	if list, _, err := s.List(t.Context(), runs.Filter{}); w.model.calls != calls || len(list) != 1 || err != nil {
+		t.Errorf("%d calls, runs %+v, %v", w.model.calls, list, err)
+	}
+	f := runs.Fork{At: "nowhere", Compile: func(parent engine.Start, _ []string) (*engine.Program, *engine.Origin, error) {
+		p, err := w.program(string(start.Program))
+		return p, parent.Input.Origin, err
+	}}
+	if _, err := s.RehearseFork(t.Context(), "r-1", f); !errors.As(err, new(*runs.ForkPointError)) {
+		t.Errorf("unknown path: %v", err)
 	}
 }

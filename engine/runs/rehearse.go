@@ -71,7 +71,7 @@ func (s *Service) RehearseFork(ctx context.Context, parent string, f Fork) (_ *R
 	o := &rehearsal{recorded: recordedPaths(n.Records), out: &Rehearsal{Run: parent, Live: []RehearsedCall{}}}
 	from := n.Input.From
 	rec := replay.New(n.Records, replay.Options{Until: from.Until, Layers: from.Layers, Live: from.OnDrift == DriftLive, Rehearse: o.observe})
-	res := runtime.Run(ctx, n.Program, n.Input, n.Host, runtime.Options{Recorded: rec, Version: s.env.Version})
+	res := runtime.Run(ctx, n.Program, n.Input, n.Host, runtime.Options{Recorded: rec, Journal: &journal.Memory{}, Version: s.env.Version})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

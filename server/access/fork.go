@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 
+	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/server/auth"
@@ -35,6 +36,43 @@ func (c *Client) Fork(ctx context.Context, parent string, f Fork) (id string, ex
 	return f.RunID, existed, startError(err, f.Key)
 }
 
+// Rehearsal is what a fork would do.
+type Rehearsal struct {
+	runs.Rehearsal
+	Diagnostics []diag.Diagnostic `json:"diagnostics"` // warnings about the overrides and edited prompts
+}
+
+// RehearseFork returns what a fork would do. It starts no run and calls nothing.
+func (c *Client) RehearseFork(ctx context.Context, parent string, f Fork) (*Rehearsal, error) {
+	if err := c.checkFork(parent, f); err != nil {
+		return nil, err
+	}
+	start, err := c.Runs.StartOf(parent)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.Runs.RehearseFork(ctx, parent, c.forkOf(f))
+	if err != nil {
+		return nil, err
+	}
+	out := &Rehearsal{*r, []diag.Diagnostic{}}
+	for _, d := range c.Agents().Findings(start, f.Set, f.Prompts) {
+		if isEdit(d) || c.MayEditPrompts() {
+			out.Diagnostics = append(out.Diagnostics, d)
+		}
+	}
+	return out, nil
+}
+
+// forkOf returns a fork as requested.
+func (c *Client) forkOf(f Fork) runs.Fork {
+	fork := c.Agents().Fork(f.RunID, f.At, f.Set, f.Prompts)
+	if f.Live {
+		fork.OnDrift = runs.DriftLive
+	}
+	return fork
+}
+
 // checkFork returns an error unless the client may fork a run as requested.
 func (c *Client) checkFork(parent string, f Fork) error {
 	if err := c.CheckRun(auth.Run, parent); err != nil {
@@ -54,11 +92,7 @@ func (c *Client) fork(ctx context.Context, parent string, f Fork, request string
 	if existed, err = c.Manager.Existing(engine.Input{RunID: f.RunID, Request: request}); existed || err != nil {
 		return existed, err
 	}
-	fork := c.Agents().Fork(f.RunID, f.At, f.Set, f.Prompts)
-	if f.Live {
-		fork.OnDrift = runs.DriftLive
-	}
-	n, err := c.Runs.PrepareFork(ctx, parent, fork)
+	n, err := c.Runs.PrepareFork(ctx, parent, c.forkOf(f))
 	if err != nil {
 		return false, err
 	}

@@ -5,9 +5,11 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/pricing"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/internal/app/version"
 )
 
@@ -31,6 +33,14 @@ func (s *Set) Fork(id, at string, set []string, prompts map[string]string) runs.
 			return in, nil
 		},
 	}
+}
+
+// Findings returns the diagnostics of vet that overrides and edits of prompts cause in the
+// program of a run.
+func (s *Set) Findings(start engine.Start, set []string, prompts map[string]string) diag.List {
+	o := host.RecompileOptions(s.options.Catalog, start.Input.Origin, set...)
+	o.Prompts, o.Prices = prompts, pricing.Recorded(start.Input.Origin.Prices, pricing.Known())
+	return host.NewFindings(start.Program, start.Input.Origin.Dir, o)
 }
 
 // recompile compiles the program of a run with overrides and edits of prompts.

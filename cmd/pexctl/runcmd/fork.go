@@ -27,6 +27,7 @@ func runsForkCommand(env *ui.Env) *cli.Command {
 			`pexctl runs fork RUN --at reflect.1 --spec other.yaml`,
 			`pexctl runs fork RUN --set llms.strong.model=x --at step.s3/turn.2`,
 			`pexctl runs fork RUN --at plan.1 --prompt planner.system_prompt=@prompt.md # With an edited prompt`,
+			`pexctl runs fork RUN --at plan.1 --prompt planner.system_prompt=@prompt.md --dry-run # What it would do and cost`,
 			`pexctl runs fork RUN # Continue from its end, or from the model call that failed`,
 		),
 		Flags: append([]cli.Flag{
@@ -34,6 +35,7 @@ func runsForkCommand(env *ui.Env) *cli.Command {
 			&cli.StringFlag{Name: "spec", Usage: "Continue with another `SPEC` (default: the original spec of the run)"},
 			project.SetFlag("spec"), promptFlag(),
 			&cli.StringFlag{Name: "run-id", Category: ui.GroupStorage, Usage: "`ID`: Set the id of the new run (default: generated from the time)"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "Start nothing: print which calls are replayed, which are live, and the worst case of the live part"},
 			&cli.BoolFlag{Name: "keep", Usage: "Add the answer to the conversation of the original run"},
 			driftFlag(), ui.PricesFlag(), project.TrustFlag(), serverclient.Flag(),
 		}, newSessionFlags()...),
@@ -46,7 +48,7 @@ func forkRun(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	server, err := openServer(c, "at", "set", "prompt", "run-id", "on-drift", "events", "include")
+	server, err := openServer(c, "at", "set", "prompt", "run-id", "on-drift", "dry-run", "events", "include")
 	if err != nil {
 		return err
 	}
@@ -57,19 +59,20 @@ func forkRun(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	fork, err := forkOf(c, s.Dir())
+	prompts, err := editedPrompts(c)
 	if err != nil {
 		return err
 	}
-	session, err := s.Fork(c.Context, parent, fork)
-	if e, ok := errors.AsType[*runs.ForkPointError](err); ok {
-		if near := ui.Nearest(e.At, e.Paths); near != "" {
-			return failure.Usagef("--at %w; did you mean %s?", e, near)
-		}
-		return failure.Usagef("--at %w (for its calls: pexctl runs show %s)", e, e.Run)
-	}
+	fork, err := forkOf(c, s.Dir(), prompts)
 	if err != nil {
-		return project.RunError(c, s, err)
+		return err
+	}
+	if c.Bool("dry-run") {
+		return rehearseFork(c, s, parent, fork, prompts)
+	}
+	session, err := s.Fork(c.Context, parent, fork)
+	if err != nil {
+		return forkError(c, s, err)
 	}
 	if err := recordTo(c.Catalog, session, f.record); err != nil {
 		return errors.Join(err, session.Discard())
@@ -77,12 +80,19 @@ func forkRun(c *ui.Call) error {
 	return execute(c, s, session, f, nil)
 }
 
-// forkOf returns the fork that the flags describe.
-func forkOf(c *ui.Call, home string) (fork runs.Fork, err error) {
-	prompts, err := editedPrompts(c)
-	if err != nil {
-		return fork, err
+// forkError adds hints to an error of a fork.
+func forkError(c *ui.Call, s *runs.Service, err error) error {
+	if e, ok := errors.AsType[*runs.ForkPointError](err); ok {
+		if near := ui.Nearest(e.At, e.Paths); near != "" {
+			return failure.Usagef("--at %w; did you mean %s?", e, near)
+		}
+		return failure.Usagef("--at %w (for its calls: pexctl runs show %s)", e, e.Run)
 	}
+	return project.RunError(c, s, err)
+}
+
+// forkOf returns the fork that the flags describe.
+func forkOf(c *ui.Call, home string, prompts map[string]string) (fork runs.Fork, err error) {
 	fork = runs.Fork{
 		At: c.String("at"), Keep: c.Bool("keep"),
 		Compile: func(parent engine.Start, raised []string) (*engine.Program, *engine.Origin, error) {

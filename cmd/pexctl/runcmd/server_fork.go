@@ -19,6 +19,13 @@ func (s *serverRuns) fork(f sessionFlags) error {
 	if r.Prompts, err = editedPrompts(s.c); err != nil {
 		return err
 	}
+	if s.c.Bool("dry-run") {
+		would, err := s.RehearseFork(s.c.Context, parent, r)
+		if err != nil {
+			return s.Fail(err)
+		}
+		return printRehearsal(s.c, would)
+	}
 	if r.RunID, err = project.NewRunID(s.c.String("run-id")); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/orderedjson"
 	"github.com/pexctl/pex/engine/runs"
@@ -229,6 +230,25 @@ func (c *Client) Fork(ctx context.Context, parent string, f Fork) error {
 		_, _, err := c.call(ctx, http.MethodPost, runPath(parent, "/fork"), f)
 		return err
 	})
+}
+
+// Rehearsal is what a fork would do.
+type Rehearsal struct {
+	runs.Rehearsal
+	Diagnostics diag.List `json:"diagnostics"` // warnings about the overrides and edited prompts
+}
+
+// RehearseFork returns what a fork of a run would do. It starts nothing.
+func (c *Client) RehearseFork(ctx context.Context, parent string, f Fork) (*Rehearsal, error) {
+	_, b, err := c.call(ctx, http.MethodPost, runPath(parent, "/fork"), struct {
+		Fork
+		DryRun bool `json:"dry_run"`
+	}{f, true})
+	if err != nil {
+		return nil, err
+	}
+	out := &Rehearsal{}
+	return out, decode(c.base, b, out)
 }
 
 // Cancel ends a run in the background. It returns the status of a run that has already
