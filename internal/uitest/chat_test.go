@@ -12,7 +12,7 @@ import (
 // A person chats: the answer of the first turn appears without a reload, after an approval in the chat; the second turn is in
 // the same conversation. Texts stay texts.
 func TestAChatInTheBrowser(t *testing.T) {
-	s := serve(t, map[string]string{"desk/spec.yaml": desk})
+	s := serve(t, map[string]string{"desk/spec.yaml": strings.Replace(desk, "memory: {backend: none}\n", "", 1)})
 	b := browsertest.Open(t, s.url("/"), 1280, 900)
 	b.Visit(s.url("/agents/desk"))
 	b.Click(`a[href="/chat/desk"]`)
@@ -35,4 +35,16 @@ func TestAChatInTheBrowser(t *testing.T) {
 	}
 	b.Click(`.head .button`)
 	b.Await(`location.search === "" && !!document.querySelector('nav[aria-label="Other conversations"] a')`)
+
+	// The conversation is found, continued and deleted.
+	b.Visit(s.url("/conversations"))
+	b.Type(`input[name=q]`, "sum is 4\n")
+	b.Await(`location.search === "?q=sum+is+4" && document.querySelectorAll(".rows .question a").length === 1`)
+	b.Click(`.rows .question a`)
+	b.Await(`location.pathname.startsWith("/conversations/c-") && document.querySelectorAll(".turn").length === 2`)
+	shootAll(t, b, "conversation")
+	b.Click(`.bar .danger`)
+	b.Await(`location.pathname.endsWith("/delete")`)
+	b.Click(`button[name=confirm]`)
+	b.Await(`location.pathname === "/conversations" && document.querySelectorAll(".rows .question a").length === 0`)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/server/agents"
-	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/problem"
 )
 
@@ -16,27 +15,6 @@ import (
 type Conversation struct {
 	memory.Conversation
 	Agents []string
-}
-
-// ListConversations returns the conversations in the folders that an agent uses ("" = all),
-// latest first. The client must be able to view the runs of all agents.
-func (c *Client) ListConversations(ctx context.Context, agent string) ([]Conversation, error) {
-	memories, err := c.memoriesFor(auth.View, agent)
-	if err != nil {
-		return nil, err
-	}
-	var out []Conversation
-	for _, m := range memories {
-		all, err := m.List(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, conversation := range all {
-			out = append(out, Conversation{conversation, append([]string{}, m.Agents...)})
-		}
-	}
-	slices.SortStableFunc(out, func(a, b Conversation) int { return b.Last.Compare(a.Last) })
-	return out, nil
 }
 
 // memoriesFor returns the folders of conversations of the client's tenant for an action: those

@@ -43,6 +43,9 @@ type chatData struct {
 	Draft     string
 }
 
+// Path returns the path of the page.
+func (d *chatData) Path() string { return chatPath(d.Agent.Name, d.ID) }
+
 // chatTurn is a run in a chat.
 type chatTurn struct {
 	Run, Status string
@@ -143,7 +146,7 @@ func (u *UI) addTurns(ctx context.Context, c *access.Client, d *chatData) error 
 	for _, o := range open {
 		if slices.ContainsFunc(d.Turns, func(t chatTurn) bool { return t.Run == o.Run }) {
 			q := questionOf(o)
-			q.From = chatPath(d.Agent.Name, d.ID)
+			q.From = d.Path()
 			d.Questions = append(d.Questions, q)
 		}
 	}
@@ -244,7 +247,7 @@ func from(r *http.Request, other string) string {
 	case to == "inbox":
 		return "/inbox"
 	case strings.HasPrefix(to, "/chat/"):
-		return to
+		return localPage(to)
 	}
 	return other
 }

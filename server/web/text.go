@@ -17,7 +17,7 @@ var funcs = template.FuncMap{
 	"text": visible, "line": line, "json": indented, "count": text.Count, "amount": text.Amount, "money": money, "tone": tone,
 	"percent": func(f float64) string { return fmt.Sprintf("%.1f%%", 100*f) },
 	"ago":     func(t time.Time) string { return text.Ago(time.Since(t)) }, "when": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
-	"dur": func(ms int64) string { return text.Duration(time.Duration(ms) * time.Millisecond) }, "digest": shortDigest, "path": url.PathEscape, "paths": escaped, "query": url.QueryEscape,
+	"dur": func(ms int64) string { return text.Duration(time.Duration(ms) * time.Millisecond) }, "digest": shortDigest, "path": url.PathEscape, "paths": escaped,
 }
 
 // shortDigest returns the start of a digest.

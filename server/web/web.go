@@ -53,6 +53,8 @@ func New(o Options) *UI {
 	u.get("/inbox", u.inbox)
 	u.get("/conversations", u.listConversations)
 	u.get("/conversations/{id}", u.showConversation)
+	u.get("/conversations/{id}/delete", u.confirmDeletion)
+	u.post("/conversations/{id}/delete", u.deleteConversation)
 	u.get("/evals", u.listEvaluations)
 	u.get("/evals/{eval}", u.showEvaluation)
 	u.get("/usage", u.showUsage)
