@@ -63,7 +63,10 @@ func (m *model) resize(columns, rows int) tea.Cmd {
 	changed := columns != m.columns || rows != m.rows
 	m.columns, m.rows = columns, rows
 	m.shown.Store(int64(columns))
-	if first || !changed {
+	if first { // nothing is printed before
+		return drawn()
+	}
+	if !changed {
 		return nil
 	}
 	m.resizes++
@@ -96,6 +99,8 @@ func (m *model) redraw(n int) tea.Cmd {
 	m.printed = m.printed[:from]
 	m.printing = true
 	const clear = "\x1b[H\x1b[2J"
-	drawn := tea.Tick(frames, func(time.Time) tea.Msg { return printedMsg{} })
-	return tea.Sequence(tea.Raw(clear), tea.ClearScreen, drawn)
+	return tea.Sequence(tea.Raw(clear), tea.ClearScreen, drawn())
 }
+
+// drawn says that lines can be printed, once the screen is drawn.
+func drawn() tea.Cmd { return tea.Tick(frames, func(time.Time) tea.Msg { return printedMsg{} }) }

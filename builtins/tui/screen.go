@@ -54,7 +54,7 @@ type (
 
 // New returns a Screen.
 func New(o Options) *Screen {
-	m := &model{o: o, prompt: "› ", columns: defaultColumns, rows: defaultRows}
+	m := &model{o: o, prompt: "› ", columns: defaultColumns, rows: defaultRows, printing: true}
 	return &Screen{o: o, model: m, program: tea.NewProgram(m, tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ), tea.WithoutSignalHandler())}
 }
 

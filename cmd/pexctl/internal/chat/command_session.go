@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
@@ -18,15 +19,12 @@ func (c *Chat) listSessions(ctx context.Context, _ string) error {
 		c.problem(err)
 		return nil
 	}
-	if len(all) == 0 {
+	if all = talks(all); len(all) == 0 {
 		c.note("No conversation is stored yet; a turn is stored when it ends")
 		return nil
 	}
 	var b strings.Builder
 	for _, s := range all {
-		if strings.HasSuffix(s.MemoryID, "/executor") { // the steps of another one
-			continue
-		}
 		mark := " "
 		if s.MemoryID == c.memoryID {
 			mark = "*"
@@ -55,6 +53,11 @@ func (c *Chat) openSession(ctx context.Context, id string) error {
 	return nil
 }
 
+// talks returns the conversations without those that have the steps of others.
+func talks(all []apiclient.Conversation) []apiclient.Conversation {
+	return slices.DeleteFunc(all, func(s apiclient.Conversation) bool { return strings.HasSuffix(s.MemoryID, "/executor") })
+}
+
 // knownSession returns the conversation that a word names: its id, or the start of it. An id that
 // only runs have is accepted, too: their turns may not have ended.
 func (c *Chat) knownSession(ctx context.Context, word string) (id string, ok bool) {
@@ -64,7 +67,7 @@ func (c *Chat) knownSession(ctx context.Context, word string) (id string, ok boo
 		return "", false
 	}
 	var ids []string
-	for _, s := range all {
+	for _, s := range talks(all) {
 		if s.MemoryID == word {
 			return word, true
 		}

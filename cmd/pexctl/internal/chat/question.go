@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/apiclient"
 )
 
@@ -65,6 +66,10 @@ func (c *Chat) answer(ctx context.Context, line string) {
 	q := *c.waits
 	text, ok := c.decision(ctx, q, line)
 	if !ok {
+		return
+	}
+	if _, wrong := runs.ParseDecision(q.Kind, text); wrong != "" && hasShortForms(q.Kind) {
+		c.problemf("%s: %s", wrong, Choices(q.Kind))
 		return
 	}
 	body, wrong := apiclient.TypedAnswer(q.Kind, q.Path, text)
