@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/internal/browsertest"
 )
 
-// guarded is a server whose clients need a token.
+// guarded is a server with agents of the files, whose clients need a token.
 func guarded() map[string]string {
 	sum := sha256.Sum256([]byte("secret-of-ann"))
 	return map[string]string{
@@ -89,9 +89,25 @@ func TestARunIsDeletedWhileItsPageIsOpen(t *testing.T) {
 // send sends a request of the API, and returns the status of the response.
 func (s *server) send(method, path string) int {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url(path), nil)
+	return s.sendBody(method, path, "")
+}
+
+// answer approves a question as another client.
+func (s *server) answer(run, path string) {
+	s.t.Helper()
+	if status := s.sendBody(http.MethodPost, "/v1"+run+"/answers", fmt.Sprintf(`{"path": %q, "do": "approve"}`, path)); status >= http.StatusMultipleChoices {
+		s.t.Fatal(status)
+	}
+}
+
+func (s *server) sendBody(method, path, body string) int {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url(path), strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
 	}
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {

@@ -134,9 +134,7 @@ func TestHostileTextsAreInert(t *testing.T) {
 	b.Click(`button[value=approve]`)
 	b.Await(`document.querySelector("#live").dataset.status === "completed" || document.querySelector("#live").dataset.status === "failed"`)
 	b.Eval(`document.querySelectorAll("details").forEach((d) => d.open = true)`, nil)
-	b.Visit(s.url("/agents/desk"))
-	b.Eval(`document.querySelectorAll("details").forEach((d) => d.open = true)`, nil)
-	b.Visit(s.url("/conversations?q=%3Cscript%3Ealert(1)%3C/script%3E"))
+	b.Await(`!document.querySelector("#rows [data-load]")`)
 	b.Visit(s.url("/chat/desk?c=%3Cscript%3Ealert(1)%3C/script%3E"))
 	b.Type(`textarea[name=text]`, all)
 	b.Click(`#message .primary`)
@@ -145,11 +143,32 @@ func TestHostileTextsAreInert(t *testing.T) {
 	b.Await(`!!document.querySelector(".turn .answer")`)
 	b.Visit(s.url("/usage?span=%3Cscript%3Ealert(1)%3C/script%3E"))
 	b.Await(`!!document.querySelector(".chart canvas")`)
-	b.Visit(s.url("/evals?suite=%3Cscript%3Ealert(1)%3C/script%3E"))
-	b.Visit(s.url("/runs?q=" + "%3Cscript%3Ealert(1)%3C/script%3E"))
-	b.Visit(s.url(run + "/diff" + strings.TrimPrefix(run, "/runs")))
-	b.Visit(s.url("/runs/%3Cscript%3Ealert(1)%3C%2Fscript%3E"))
+	const script = "%3Cscript%3Ealert(1)%3C%2Fscript%3E"
+	for _, page := range []string{
+		"/runs?q=" + script, run + "/diff" + strings.TrimPrefix(run, "/runs"), "/runs/" + script, run + "/calls/plan.1/model", run + "/calls/step.s1/turn.1/tool.0", run + "/calls/" + script,
+		run + "/fork?set=" + script + "&at=" + script, "/conversations", "/conversations/" + script, "/usage", "/usage?agent=" + script + "&span=" + script, "/evals", "/evals?suite=" + script, "/evals/" + script,
+		"/agents/desk", "/agents/" + script, "/chat/desk", "/chat/" + script, "/conversations?q=" + script, "/diff?run=" + script + "&run=b", "/nothing/" + script, "/runs?cursor=" + script,
+	} {
+		b.Visit(s.url(page))
+		b.Eval(`document.querySelectorAll("details").forEach((d) => d.open = true)`, nil)
+		if found := browsertest.Value[[]string](b, foreignMarkup); len(found) > 0 {
+			t.Errorf("%s: %q", page, found)
+		}
+	}
 }
+
+// foreignMarkup returns elements and attributes that no page has by itself.
+const foreignMarkup = `(() => {
+	const found = [];
+	for (const e of document.querySelectorAll("*")) {
+		if (/^(img|iframe|object|embed|base|meta|link|script|style)$/.test(e.localName) && !e.closest("head") && !e.closest("svg")) found.push("element " + e.localName);
+		for (const a of e.attributes) {
+			if (/^on|^srcdoc$|^formaction$|^ping$/i.test(a.name)) found.push(e.localName + " " + a.name);
+			if (/href$|^action$|^src$/i.test(a.name) && !/^[/#]/.test(a.value)) found.push(e.localName + " " + a.name + "=" + a.value);
+		}
+	}
+	return found;
+})()`
 
 // The page of a run is small and fast.
 func TestThePageOfARunIsSmallAndFast(t *testing.T) {

@@ -59,7 +59,11 @@ func read(ctx context.Context, r *runs.Run, s runview.Source) (*runview.View, er
 	var events runview.Collector
 	path := &runtime.PathRecorder{}
 	s.Result, s.Question = r.Watch(ctx, path, &events), runs.Question(r.Start.Input)
-	s.Events, s.Drawing = events.Events, diagram.Draw(r.Program, path.Path(s.Result))
+	walk := path.Path(s.Result)
+	if len(s.Result.Interrupts) > 0 { // whether a process still holds the run makes no difference
+		walk.Status, walk.Reason = "waiting", "for an answer"
+	}
+	s.Events, s.Drawing = events.Events, diagram.Draw(r.Program, walk)
 	return runview.New(s)
 }
 
