@@ -68,6 +68,10 @@ type Input struct {
 	// artifact.
 	Artifacts map[string]string `json:"artifacts,omitempty"`
 
+	// Attachments are those Files that go to the LLMs that accept them. Each of them is also one
+	// of Artifacts.
+	Attachments []model.Attachment `json:"attachments,omitempty"`
+
 	// Labels are set when the run starts; lists of runs can be filtered by them.
 	Labels map[string]string `json:"labels,omitempty"`
 

@@ -79,6 +79,12 @@ type Finalizer interface {
 	FinalizeAnswer(s Scope, before string) error
 }
 
+// FileAttacher is a Node whose model calls set model.Call.Files. AttachesFiles returns the
+// name of the LLM, or "" if another program makes the calls.
+type FileAttacher interface {
+	AttachesFiles() string
+}
+
 // Describer is a Node with notes for pictures of the graph, in addition to its models,
 // agents and tools (see Bounded), the approval of its plans (see Planner) and its guards.
 type Describer interface {

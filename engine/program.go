@@ -120,6 +120,31 @@ func (p *Program) Model(name string) *ModelSpec {
 	return nil
 }
 
+// FileModels returns the LLMs that get the files of a run, with their fallbacks: those of
+// the nodes that attach files and accept some, in this program and in its agents.
+func (p *Program) FileModels() (out []*ModelSpec) {
+	for _, id := range slices.Sorted(maps.Keys(p.Nodes)) {
+		node, ok := p.Nodes[id].(FileAttacher)
+		if !ok {
+			continue
+		}
+		m := p.Model(node.AttachesFiles())
+		if m == nil || len(m.Accepts) == 0 {
+			continue
+		}
+		out = append(out, m)
+		for _, other := range m.Fallback {
+			if f := p.Model(other); f != nil {
+				out = append(out, f)
+			}
+		}
+	}
+	for _, agent := range p.Agents {
+		out = append(out, agent.FileModels()...)
+	}
+	return out
+}
+
 // NodeOf returns the graph's first node of a type.
 func (p *Program) NodeOf(typ string) (id string, ok bool) {
 	for _, n := range p.Graph.Nodes {
@@ -172,12 +197,23 @@ type ModelSpec struct {
 	RateLimit    model.RateLimit
 	Fallback     []string
 	Cost         *model.Cost // nil = unknown, not free
+
+	Accepts []model.FileKind // files of a run that go to the model; none = the model gets text only
 }
 
 // Offline reports whether the LLM needs neither network nor key.
 func (m *ModelSpec) Offline() bool {
 	_, ok := m.Config.(model.Offline)
 	return ok
+}
+
+// FileSupport returns the files that the LLM's provider can send; none if it can send no
+// files.
+func (m *ModelSpec) FileSupport() model.FileSupport {
+	if c, ok := m.Config.(model.Multimodal); ok {
+		return c.FileSupport(m.Params.Model)
+	}
+	return model.FileSupport{}
 }
 
 // KeyVariables returns the key variables of the LLM's provider.

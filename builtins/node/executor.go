@@ -63,7 +63,17 @@ var (
 	_ engine.Prompter   = (*executor)(nil)
 	_ engine.Requester  = (*executor)(nil)
 	_ engine.StepRunner = (*executor)(nil)
+
+	_ engine.FileAttacher = (*executor)(nil)
 )
+
+// AttachesFiles implements engine.FileAttacher.
+func (x *executor) AttachesFiles() string {
+	if !x.cfg.Agent.IsZero() {
+		return ""
+	}
+	return x.cfg.LLM.Name
+}
 
 // Run runs one batch of the plan: one step, all ready steps, or all remaining steps.
 func (x *executor) Run(s engine.Scope) error {
@@ -149,7 +159,7 @@ func (x *executor) Call(v engine.View) model.Call {
 			st = f
 		}
 	}
-	c := model.Call{Role: "executor", LLM: x.cfg.LLM.Name, StepID: st.ID, Step: st.Goal, PerStep: true, Parallel: x.cfg.ParallelToolCalls}
+	c := model.Call{Role: "executor", LLM: x.cfg.LLM.Name, StepID: st.ID, Step: st.Goal, PerStep: true, Parallel: x.cfg.ParallelToolCalls, Files: true}
 	var p protocol = &native{}
 	if x.cfg.Mode == reactText {
 		p = &textual{}

@@ -41,7 +41,12 @@ var (
 	_ engine.Requester = (*finalizer)(nil)
 
 	_ engine.TokenReserver = FinalizerConfig{}
+
+	_ engine.FileAttacher = (*finalizer)(nil)
 )
+
+// AttachesFiles implements engine.FileAttacher.
+func (f *finalizer) AttachesFiles() string { return f.cfg.LLM.Name }
 
 // Run requests the answer, and requests it again with the validation errors while it does
 // not match the output schema.
@@ -107,7 +112,7 @@ func (f *finalizer) Run(s engine.Scope) error {
 func (f *finalizer) Call(v engine.View) model.Call { return f.call(v.Program, f.Prompt(v)) }
 
 func (f *finalizer) call(p *engine.Program, messages []model.Message) model.Call {
-	c := model.Call{Role: "finalizer", LLM: f.cfg.LLM.Name, Messages: messages}
+	c := model.Call{Role: "finalizer", LLM: f.cfg.LLM.Name, Messages: messages, Files: true}
 	if out := p.Output; out != nil && !out.Schema.IsZero() {
 		c.Schema = &model.ReplySchema{Name: "answer", Schema: out.Schema.Current()}
 	}

@@ -65,7 +65,7 @@ func (a *attempt) arguments(s engine.Scope, v *engine.View, t string) (args json
 	var r *model.Reply
 	for n := 1; n == 1 || isInterrupted(err); n++ {
 		messages = a.delivered.extend(s, messages)
-		r, err = a.ask(s, attemptPath("model", n), model.Call{Role: "executor", PerStep: true, Messages: messages, Tools: defs, Interruptible: true})
+		r, err = a.ask(s, attemptPath("model", n), model.Call{Role: "executor", PerStep: true, Messages: messages, Tools: defs, Interruptible: true, Files: true})
 	}
 	if err != nil || r == nil {
 		return nil, nil, err

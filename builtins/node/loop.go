@@ -149,7 +149,7 @@ func (a *attempt) turn(s engine.Scope, d *transcript, tools []model.ToolDef) (*m
 			return nil, err
 		}
 		r, err := a.ask(s, attemptPath("model", n), model.Call{
-			Role: "executor", PerStep: true, Messages: d.sent, Tools: tools, Parallel: a.x.cfg.ParallelToolCalls, Interruptible: true,
+			Role: "executor", PerStep: true, Messages: d.sent, Tools: tools, Parallel: a.x.cfg.ParallelToolCalls, Interruptible: true, Files: true,
 		})
 		if !isInterrupted(err) {
 			return r, err

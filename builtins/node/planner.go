@@ -55,7 +55,12 @@ var (
 	_ engine.Prompter  = (*planner)(nil)
 	_ engine.Requester = (*planner)(nil)
 	_ engine.Planner   = (*planner)(nil)
+
+	_ engine.FileAttacher = (*planner)(nil)
 )
+
+// AttachesFiles implements engine.FileAttacher.
+func (p *planner) AttachesFiles() string { return p.cfg.LLM.Name }
 
 // PlanRules implements engine.Planner.
 func (p *planner) PlanRules() engine.PlanRules { return p.cfg.rules() }

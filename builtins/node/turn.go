@@ -102,7 +102,7 @@ func again(messages []model.Message, r *model.Reply, why ...string) []model.Mess
 
 // planCall returns the call that asks for a plan or an answer.
 func planCall(p *engine.Program, role, llm, format string, messages []model.Message) model.Call {
-	return model.Call{Role: role, LLM: llm, Messages: messages, Schema: planning.Schema(format, p.Output), Interruptible: true}
+	return model.Call{Role: role, LLM: llm, Messages: messages, Schema: planning.Schema(format, p.Output), Interruptible: true, Files: role == "planner"}
 }
 
 func attemptPath(name string, n int) string {

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"image"
+	"image/png"
 	"io"
 	"os"
 	"os/exec"
@@ -37,10 +39,11 @@ func TestScripts(t *testing.T) {
 			return os.CopyFS(filepath.Join(e.WorkDir, "hello"), os.DirFS(filepath.Join(specs, "hello")))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": runAndExpect,
-			"json":  wantJSON,
-			"serve": startServer,
-			"ui":    startUI,
+			"exits":   runAndExpect,
+			"json":    wantJSON,
+			"serve":   startServer,
+			"ui":      startUI,
+			"picture": drawPicture,
 		},
 		Condition: func(cond string) (bool, error) {
 			return cond == "root" && os.Getuid() == 0, nil
@@ -89,6 +92,20 @@ func runAndExpect(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// drawPicture is `picture FILE WIDTH HEIGHT`: it writes a PNG.
+func drawPicture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: picture FILE WIDTH HEIGHT")
+	}
+	width, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	height, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	var b bytes.Buffer
+	ts.Check(png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o600))
 }
 
 // wantJSON is `json FILE [path value]...`: the file (stdout or a name) is exactly

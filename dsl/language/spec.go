@@ -24,7 +24,7 @@ type Spec struct {
 	Parameters     *syntax.Node `yaml:"parameters" doc:"Typed inputs. Each is a JSON Schema property, plus required and default. The parameter question always exists."`
 	InjectDatetime bool         `yaml:"inject_datetime" doc:"Adds the start time of the run, in UTC, to the system prompts of planner and executor."`
 	DatetimeFormat string       `yaml:"datetime_format" doc:"The format of that time, in strftime directives."`
-	LLMs           *syntax.Node `yaml:"llms" doc:"The language models, by name. They exchange text, tool calls and JSON, but no images, audio or files."`
+	LLMs           *syntax.Node `yaml:"llms" doc:"The language models, by name. They exchange text, tool calls and JSON, and read the images and PDF files that accepts allows."`
 	Tools          *syntax.Node `yaml:"tools" doc:"The tools, by name. A built-in tool needs no type: clock: {}."`
 	Prompts        *syntax.Node `yaml:"prompts" doc:"Named texts. Use them with {use: NAME} where a prompt is expected, or with ${prompts.NAME} inside a prompt."`
 	Agents         *syntax.Node `yaml:"agents" doc:"More agents in this file, by name; refer to one with #NAME. Each shares the LLMs and prompts of the file, and can use the tools that its executor.tools or nodes name."`
@@ -87,6 +87,7 @@ type LLM struct {
 	Timeout         time.Duration       `yaml:"timeout" over:"0s" doc:"The maximum time of one call."`
 	Retry           Retry               `yaml:"retry" doc:"How failed calls are retried. A run retries at most 10 calls plus a tenth of all its calls. After 5 consecutive failures of a server, the circuit breaker opens for one second, or as long as the server asks; one call then probes the server, and each failure doubles the time, up to 30 seconds."`
 	RateLimit       RateLimit           `yaml:"rate_limit" doc:"The rate limit of this process for the LLM."`
+	Accepts         []model.FileKind    `yaml:"accepts" enum:"image|pdf" doc:"The files that the model reads: image (PNG, JPEG, GIF and WebP), pdf. Such files of a run (--file) go with the first user message of each call of planner, executor and finalizer. Default: none; files are only for tools."`
 	Fallback        []string            `yaml:"fallback" doc:"Other LLMs, tried in order when this one fails, and immediately while its circuit breaker is open."`
 	Cost            *Cost               `yaml:"cost" doc:"Prices in USD per million tokens. Prices of well-known models are built in."`
 	Options         *syntax.Node        `yaml:"options" doc:"Options of this provider."`

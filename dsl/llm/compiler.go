@@ -61,6 +61,9 @@ func (c *Compiler) CompileLLMs(section *syntax.Node) {
 			c.warnMisspelt(e.Value, "llms."+e.Key)
 		}
 	}
+	for i := range c.Specs {
+		c.checkFallbackFiles(c.Entries[c.Specs[i].Name], &c.Specs[i])
+	}
 }
 
 // addModel decodes an entry of llms, or one with a role's overrides.
@@ -77,6 +80,7 @@ func (c *Compiler) addModel(name string, v *syntax.Node, path string) {
 			MaxOutputTokens: k.MaxOutputTokens, Stop: k.Stop,
 		},
 		Timeout: k.Timeout, Retry: retry.Policy(k.Retry), RateLimit: model.RateLimit(k.RateLimit), Fallback: k.Fallback,
+		Accepts: k.Accepts,
 	}
 	if k.Cost != nil {
 		m.Cost = k.Cost.Price()
@@ -85,6 +89,7 @@ func (c *Compiler) addModel(name string, v *syntax.Node, path string) {
 	}
 	c.checkModel(v, path, &k)
 	m.Config = c.options(v, k.Provider, path)
+	c.checkFiles(v, &m)
 	if !c.Report.FailedSince(before) {
 		c.checkProvider(v, &m)
 	}
@@ -144,6 +149,9 @@ func (c *Compiler) ModelRef(v *syntax.Node, f config.Field, overrides *syntax.No
 	c.Quiet = true
 	c.addModel(derived, c.Entries[derived], path)
 	c.Quiet = false
+	if overrides.Get("accepts") != nil || overrides.Get("fallback") != nil {
+		c.checkFallbackFiles(c.Entries[derived], &c.Specs[len(c.Specs)-1])
+	}
 	if overrides.Get("model") != nil { // otherwise the entry was reported
 		c.warnRetired(c.Entries[derived], path)
 		c.warnMisspelt(c.Entries[derived], path)

@@ -11,6 +11,7 @@ type Call struct {
 	Tools    []ToolDef
 	Parallel bool // the reply may contain several tool calls
 	Schema   *ReplySchema
+	Files    bool // the first message of the user gets the files of the run that the LLM accepts
 	// Interruptible lets a message of the user end the call: its error is then Interrupted,
 	// and the caller sends the conversation again with the message.
 	Interruptible bool

@@ -11,8 +11,11 @@ func EstimateTokens(chars int) int { return (chars + 3) / 4 }
 
 // Estimate estimates the input tokens of a request, for rate limits and unreported usage.
 func (r *Request) Estimate() int {
-	n := 0
+	n, files := 0, 0
 	for _, m := range r.Messages {
+		for i := range m.Attachments {
+			files += m.Attachments[i].Tokens
+		}
 		for _, s := range m.Text {
 			n += utf8.RuneCountInString(s)
 		}
@@ -21,7 +24,7 @@ func (r *Request) Estimate() int {
 	for _, t := range r.Tools {
 		n += len(t.Name) + len(t.Description) + len(t.Input)
 	}
-	return EstimateTokens(n)
+	return EstimateTokens(n) + files
 }
 
 // Estimate estimates the tokens of a reply.

@@ -58,6 +58,8 @@ type Message struct {
 	Tool    string     `json:"tool,omitempty"`     // tool: name of the tool
 	IsError bool       `json:"is_error,omitempty"` // tool: the call failed; Text has the error
 	Reply   *Reply     `json:"-"`                  // assistant: the reply it comes from; never sent
+
+	Attachments []Attachment `json:"attachments,omitempty"` // user: files that the model reads before the text
 }
 
 // ToolCall is a tool call requested by a model. Args is the JSON text of the arguments as

@@ -79,7 +79,7 @@ var plainHeads = map[model.Role]json.RawMessage{
 
 // messageHead encodes everything of a message but its text.
 func messageHead(m model.Message) json.RawMessage {
-	if head, ok := plainHeads[m.Role]; ok && len(m.Calls) == 0 && m.CallID == "" {
+	if head, ok := plainHeads[m.Role]; ok && len(m.Calls) == 0 && m.CallID == "" && len(m.Attachments) == 0 {
 		return head
 	}
 	m.Text = nil

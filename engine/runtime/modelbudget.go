@@ -59,6 +59,9 @@ func requestBytes(req *model.Request) int {
 	n := 0
 	for _, m := range req.Messages {
 		n += m.Text.Len() + 24
+		for i := range m.Attachments {
+			n += 2*m.Attachments[i].Tokens + 96 // the caller halves it
+		}
 		for _, c := range m.Calls {
 			n += len(c.Name) + len(c.Args) + len(c.Opaque) + 48
 		}

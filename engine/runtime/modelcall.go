@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/attachment"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/modelrecord"
@@ -93,7 +94,7 @@ func (w withRecord) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	if err := s.halted(); err != nil {
 		return nil, err
 	}
-	q.makeRequest()
+	q.makeRequest(s.messages(q))
 	if s.r.traced() && q.attempt.n == 0 {
 		s.r.trace(Requested{&q.request.Request})
 	}
@@ -119,8 +120,17 @@ func (s *scope) reportInterrupted(q *modelQuery, err error) {
 	})
 }
 
-// makeRequest builds the request of the next attempt.
-func (q *modelQuery) makeRequest() {
+// messages returns the messages of a call, with the files of the run if it gets them.
+func (s *scope) messages(q *modelQuery) []model.Message {
+	files := s.r.root().input.Attachments
+	if !q.call.Files || len(files) == 0 || len(q.llm.spec.Accepts) == 0 {
+		return q.call.Messages
+	}
+	return attachment.Attach(q.call.Messages, files, q.llm.spec.Accepts, q.llm.spec.FileSupport())
+}
+
+// makeRequest builds the request of the next attempt with these messages.
+func (q *modelQuery) makeRequest(messages []model.Message) {
 	if q.request == nil {
 		q.request = &q.first
 	} else { // earlier requests may be in use
@@ -128,7 +138,7 @@ func (q *modelQuery) makeRequest() {
 	}
 	c := &q.call
 	q.request.Request = model.Request{
-		Role: c.Role, Call: q.nth, Step: c.Step, Messages: c.Messages, Tools: c.Tools,
+		Role: c.Role, Call: q.nth, Step: c.Step, Messages: messages, Tools: c.Tools,
 		ParallelTools: c.Parallel, Schema: c.Schema, Params: q.llm.spec.Params, Fallback: q.llm.hasFallback, PriorAttempts: q.attempt.requests,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/attachment"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/model"
@@ -65,6 +66,9 @@ func (s *scope) modelEffect(at attempt, m *boundModel, req *request) kernel.Effe
 			return nil, modelFailure(me, false)
 		}
 		req.sent = req.Request
+		if me := attachment.Load(s.r.root().host.Artifacts, &req.sent); me != nil {
+			return nil, modelFailure(me, false)
+		}
 		req.sent.Key = at.key(key)
 		mask := redact.New(s.r.host.Secrets)
 		if s.r.emit.enabled() {

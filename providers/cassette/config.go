@@ -3,6 +3,7 @@ package cassette
 import (
 	"errors"
 
+	"github.com/pexctl/pex/engine/attachment"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
 )
@@ -23,6 +24,13 @@ type Config struct {
 
 // AnswersOffline implements model.Offline.
 func (*Config) AnswersOffline() {}
+
+var _ model.Multimodal = (*Config)(nil)
+
+// FileSupport implements model.Multimodal. Recorded requests name their files by digest.
+func (*Config) FileSupport(string) model.FileSupport {
+	return model.FileSupport{Kinds: []model.FileKind{model.ImageFile, model.PDFFile}, Tokens: attachment.ClaudeTokens}
+}
 
 // Build returns a model that answers from a recording; it is a model.RunScoped and a
 // model.Sequenced. The file is read on the first call.

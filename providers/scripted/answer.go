@@ -105,6 +105,9 @@ func prompt(req *model.Request) string {
 		}
 	}
 	for _, m := range req.Messages {
+		for _, f := range m.Attachments {
+			line("file ", f.Name, " (", f.MediaType, ")")
+		}
 		if len(m.Text) > 0 {
 			line(m.Text...)
 		}

@@ -3,6 +3,7 @@ package scripted
 import (
 	"time"
 
+	"github.com/pexctl/pex/engine/attachment"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
 )
@@ -24,10 +25,18 @@ type Config struct {
 // AnswersOffline implements model.Offline.
 func (*Config) AnswersOffline() {}
 
+var _ model.Multimodal = (*Config)(nil)
+
+// FileSupport implements model.Multimodal. A script reads no files, but the rules of a
+// prompt can test their names. Their tokens are those of Claude models.
+func (*Config) FileSupport(string) model.FileSupport {
+	return model.FileSupport{Kinds: []model.FileKind{model.ImageFile, model.PDFFile}, Tokens: attachment.ClaudeTokens}
+}
+
 // Reply is a reply of a script.
 type Reply struct {
 	Role       string             `yaml:"role" enum:"planner|executor|reflector|finalizer|judge|summarizer" doc:"Role of the caller. Default: any."`
-	When       component.GuardRef `yaml:"when" env:"role string, call int, step string, prompt string" doc:"Condition on the call, with the names role, call (number of the call, from 1, per role; for the executor per step), step (the step's goal) and prompt (the text of all messages)."`
+	When       component.GuardRef `yaml:"when" env:"role string, call int, step string, prompt string" doc:"Condition on the call, with the names role, call (number of the call, from 1, per role; for the executor per step), step (the step's goal) and prompt (the text of all messages, with a line for each file that the model gets, such as: file shot.png (image/png))."`
 	Text       string             `yaml:"text" doc:"Text of the reply."`
 	ToolCalls  []ToolCall         `yaml:"tool_calls" doc:"Tool calls of the reply."`
 	StopReason model.StopReason   `yaml:"stop_reason" enum:"end_turn|tool_use|max_tokens|stop_sequence|content_filtered|guardrail|refusal" doc:"Stop reason. Default: tool_use with tool calls, else end_turn."`

@@ -132,6 +132,13 @@ func (r *recording) prices() map[string]model.Cost {
 	return r.start.Input.Origin.Prices
 }
 
+// addFiles adds the files of the recorded run to the input of a replay that has none.
+func (r *recording) addFiles(in *engine.Input) {
+	if was := &r.start.Input; len(in.Files) == 0 {
+		in.Files, in.FilesDir, in.Artifacts, in.Attachments = was.Files, was.FilesDir, was.Artifacts, was.Attachments
+	}
+}
+
 // parameters returns the parameters of the recorded run that the program has, so
 // that a replay need not repeat the question.
 func (r *recording) parameters(p *engine.Program) ([]byte, error) {

@@ -130,12 +130,16 @@ func (f *runFlags) runHere(c *ui.Call) error {
 	if in.Origin, err = project.OriginOf(c, spec); err != nil {
 		return err
 	}
-	warnUnreadable(c, f.files, p, filepath.Dir(spec.File))
 	h, err := host.New(p, project.SignIn(c, spec, host.SettingsOf(c.Catalog, in.Origin, dir, in.Parameters)))
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
 	homedir.Create(dir)
+	if len(f.files) > 0 {
+		if err := attach(c, p, &in, dir, filepath.Dir(spec.File)); err != nil {
+			return err
+		}
+	}
 	s, err := project.OpenHome(c, dir)
 	if err != nil {
 		return err
@@ -156,7 +160,7 @@ func (f *runFlags) runHere(c *ui.Call) error {
 }
 
 // input collects the input of the run. Without --params the parameters of the
-// replayed run apply.
+// replayed run apply, and without --file its files.
 func (f *runFlags) input(c *ui.Call, p *engine.Program, from *recording) (engine.Input, error) {
 	file, err := from.parameters(p)
 	if err != nil {
@@ -203,6 +207,7 @@ func (f *runFlags) input(c *ui.Call, p *engine.Program, from *recording) (engine
 		return engine.Input{}, failure.Usagef("--executor-memory-id must differ from --memory-id; use another id, or leave it out")
 	}
 	if from != nil {
+		from.addFiles(&in)
 		in.From = &from.from
 		in.Detached = len(from.from.Layers) == 0 // a full replay adds nothing to its conversation
 	}

@@ -1,4 +1,4 @@
-package runcmd
+package runfile
 
 import (
 	"cmp"
@@ -7,38 +7,28 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// warnUnreadable warns about files of --file that no tool of the spec, nor of an
-// agent within it, can read. dir is the spec's folder.
-func warnUnreadable(c *ui.Call, files []string, p *engine.Program, dir string) {
-	if len(files) == 0 {
-		return
-	}
-	r := &fileReaders{}
-	if r.add(p, dir); r.any {
-		return
-	}
-	for _, name := range files {
-		if !slices.ContainsFunc(r.roots, func(root fileRoot) bool { return isBelow(root.dir, name) }) {
-			ui.Logf(c, "warning: no tool can read %s (--file): %s", fspath.Quote(name), r.advice())
-		}
-	}
-}
-
-// fileReaders are the folders that the tools of a program read.
-type fileReaders struct {
-	roots []fileRoot
+// Readers are the folders that the tools of a program read.
+type Readers struct {
+	roots []root
 	any   bool // a tool may read files anywhere, or reads the given ones
 }
 
-type fileRoot struct{ tool, dir string }
+type root struct{ tool, dir string }
 
-func (r *fileReaders) add(p *engine.Program, dir string) {
+// ReadersOf returns the folders that the tools of a program, and of the agents within it,
+// read. dir is the spec's folder.
+func ReadersOf(p *engine.Program, dir string) *Readers {
+	r := &Readers{}
+	r.add(p, dir)
+	return r
+}
+
+func (r *Readers) add(p *engine.Program, dir string) {
 	for i := range p.Tools {
 		t := &p.Tools[i]
 		if t.Type == "agent" {
@@ -48,11 +38,11 @@ func (r *fileReaders) add(p *engine.Program, dir string) {
 		reacher, known := t.Config.(tool.AccessDescriber)
 		switch {
 		case reads:
-			root, given := reader.ReadsFiles()
-			if !filepath.IsAbs(root) {
-				root = filepath.Join(dir, filepath.FromSlash(root))
+			dirOf, given := reader.ReadsFiles()
+			if !filepath.IsAbs(dirOf) {
+				dirOf = filepath.Join(dir, filepath.FromSlash(dirOf))
 			}
-			r.roots = append(r.roots, fileRoot{t.Name, root})
+			r.roots = append(r.roots, root{t.Name, dirOf})
 			r.any = r.any || given
 		case !known || tool.StartsPrograms(reacher.Access()):
 			r.any = true
@@ -63,8 +53,16 @@ func (r *fileReaders) add(p *engine.Program, dir string) {
 	}
 }
 
-// advice lists the folders that tools read, and how to make the file readable.
-func (r *fileReaders) advice() string {
+// Given reports whether a tool may read any file that is given to a run.
+func (r *Readers) Given() bool { return r.any }
+
+// Read reports whether a tool may read the file at a path.
+func (r *Readers) Read(path string) bool {
+	return r.any || slices.ContainsFunc(r.roots, func(root root) bool { return isBelow(root.dir, path) })
+}
+
+// Advice lists the folders that tools read, and how to make a file readable.
+func (r *Readers) Advice() string {
 	if len(r.roots) == 0 {
 		return "no tool reads files; add read_file: {} to tools"
 	}
