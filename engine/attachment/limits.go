@@ -62,6 +62,8 @@ func CheckSupport(files []model.Attachment, llm string, accepts []model.FileKind
 		}
 		why := ""
 		switch {
+		case slices.Contains(s.NotImages, f.MediaType):
+			why = fmt.Sprintf("has the type %s, which the provider of LLM %s does not take; convert it to PNG", f.MediaType, llm)
 		case exceeds(f.Size, bytes):
 			why = fmt.Sprintf("has %s, more than the %s that the provider of LLM %s takes", size(f.Size), size(bytes), llm)
 		case exceeds(max(f.Width, f.Height), s.ImageEdge):

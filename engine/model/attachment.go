@@ -1,6 +1,9 @@
 package model
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // FileKind is a kind of file that models read.
 type FileKind string
@@ -37,17 +40,21 @@ func (a *Attachment) Kind() FileKind {
 	return PDFFile
 }
 
+// BaseName returns the last part of the name.
+func (a *Attachment) BaseName() string { return path.Base(a.Name) }
+
 // FileSupport describes the files that a provider can send to its models. A limit of 0 is
 // none.
 type FileSupport struct {
 	Kinds      []FileKind
-	ImageBytes int64 // of one image
-	ImageEdge  int   // width or height in pixels
-	Images     int   // number per request
-	PDFBytes   int64 // of one PDF
-	PDFPages   int   // of one PDF
-	PDFs       int   // number per request
-	TotalBytes int64 // of all files of a request
+	ImageBytes int64    // of one image
+	ImageEdge  int      // width or height in pixels
+	Images     int      // number per request
+	NotImages  []string // media types of images that it does not take
+	PDFBytes   int64    // of one PDF
+	PDFPages   int      // of one PDF
+	PDFs       int      // number per request
+	TotalBytes int64    // of all files of a request
 
 	// Tokens returns an upper bound of the input tokens of a file.
 	Tokens func(Attachment) int

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/pexctl/pex/engine/attachment"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/providers/modelhttp"
@@ -56,6 +57,18 @@ func (c *Config) Check(s model.Settings) component.Faults {
 // address returns the URL of the API, without its version.
 func address(base string) (*url.URL, component.Faults) {
 	return modelhttp.AddressWithoutQuery(strings.TrimSuffix(strings.TrimRight(cmp.Or(base, defaultBaseURL), "/"), "/v1"), "https://host, to which /v1/messages is added")
+}
+
+var _ model.Multimodal = (*Config)(nil)
+
+// FileSupport implements model.Multimodal. The API takes images of 5 MB in base64 with 8000
+// pixels in each direction (platform.claude.com/docs/en/build-with-claude/vision), and PDF files
+// of 100 pages (docs/en/build-with-claude/pdf-support).
+func (*Config) FileSupport(string) model.FileSupport {
+	return model.FileSupport{
+		Kinds: []model.FileKind{model.ImageFile, model.PDFFile}, ImageBytes: 5 << 20 / 4 * 3, ImageEdge: 8000, PDFPages: 100,
+		Tokens: attachment.ClaudeTokens,
+	}
 }
 
 var _ model.SchemaEnforcer = (*Config)(nil)

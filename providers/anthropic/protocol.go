@@ -37,6 +37,8 @@ const (
 	typeRedacted = "redacted_thinking"
 	typeCall     = "tool_use"
 	typeResult   = "tool_result"
+	typeImage    = "image"
+	typeDocument = "document"
 )
 
 // requestBlock is a content block of any type in a request.
@@ -55,8 +57,18 @@ type requestBlock struct {
 	IsError   bool           `json:"is_error,omitempty"`
 	Content   []requestBlock `json:"content,omitempty"`
 
+	Source *source `json:"source,omitempty"` // of an image or document
+	Title  string  `json:"title,omitempty"`  // of a document
+
 	CacheControl *cacheControl `json:"cache_control,omitempty"`
 	Type         string        `json:"type"`
+}
+
+// source is the content of a file, in base64.
+type source struct {
+	Data      []byte `json:"data"`
+	MediaType string `json:"media_type"`
+	Type      string `json:"type"`
 }
 
 type cacheControl struct {

@@ -77,10 +77,24 @@ func (t *transcript) message(m *model.Message) {
 	case model.Assistant:
 		t.assistant(m, text)
 	case model.User, model.System: // a system prompt in the middle is sent as the user's
+		t.files(m.Attachments)
 		t.hash("user", text)
 		if t.assistantSpoke, t.missingThinking = false, false; !blank(text) {
 			t.user(textBlock(text))
 		}
+	}
+}
+
+// files adds files to the user's turn.
+func (t *transcript) files(files []model.Attachment) {
+	for i := range files {
+		f := &files[i]
+		t.hash("file", f.SHA256)
+		block := &requestBlock{Type: typeImage, Source: &source{Type: "base64", MediaType: f.MediaType, Data: f.Content}}
+		if f.Kind() == model.PDFFile {
+			block.Type, block.Title = typeDocument, f.BaseName()
+		}
+		t.user(block)
 	}
 }
 

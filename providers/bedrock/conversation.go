@@ -29,7 +29,7 @@ func (w *writer) conversation() {
 		case model.ToolRole:
 			w.addBlocks(types.ConversationRoleUser, w.result(m, text))
 		case model.User:
-			w.addBlocks(types.ConversationRoleUser, textBlocks(text)...)
+			w.addBlocks(types.ConversationRoleUser, append(w.files(m.Attachments), textBlocks(text)...)...)
 		}
 	}
 }

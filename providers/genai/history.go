@@ -41,7 +41,7 @@ func (h *history) write() {
 			h.say(roleUser, h.results(h.req.Messages[i:end])...)
 			i = end - 1
 		case model.User:
-			h.say(roleUser, textPieces(msg.Text.String())...)
+			h.say(roleUser, append(filePieces(msg.Attachments), textPieces(msg.Text.String())...)...)
 		}
 	}
 	if len(h.contents) == 0 && h.system != nil { // the API requires a message
@@ -73,6 +73,13 @@ func textPieces(s string) []*piece {
 		return nil
 	}
 	return []*piece{{Text: s}}
+}
+
+func filePieces(files []model.Attachment) (out []*piece) {
+	for i := range files {
+		out = append(out, &piece{InlineData: &blob{Data: files[i].Content, MIMEType: files[i].MediaType}})
+	}
+	return out
 }
 
 func (h *history) calls(calls []model.ToolCall) (out []*piece) {

@@ -84,8 +84,15 @@ type content struct {
 type piece struct {
 	FunctionCall     *functionCall     `json:"functionCall,omitempty"`
 	FunctionResponse *functionResponse `json:"functionResponse,omitempty"`
+	InlineData       *blob             `json:"inlineData,omitempty"`
 	Text             string            `json:"text,omitempty"`
 	ThoughtSignature []byte            `json:"thoughtSignature,omitempty"`
+}
+
+// blob is the content of a file, in base64.
+type blob struct {
+	Data     []byte `json:"data"`
+	MIMEType string `json:"mimeType"`
 }
 
 type functionCall struct {

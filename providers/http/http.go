@@ -63,6 +63,9 @@ func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream fun
 		named.Params.Model = m.name
 		req = &named
 	}
+	if err := req.UnsupportedFiles("http"); err != nil {
+		return nil, err
+	}
 	where, body, err := m.write(req)
 	if err != nil {
 		return nil, err

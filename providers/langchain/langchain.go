@@ -77,6 +77,9 @@ func (m *chatModel) Generate(ctx context.Context, req *model.Request, stream fun
 // ready returns an error if a request cannot be sent.
 func (m *chatModel) ready(req *model.Request, name string) error {
 	_, rest := modelhttp.SplitSystem(req.Messages)
+	if err := req.UnsupportedFiles("langchain"); err != nil {
+		return err
+	}
 	switch {
 	case len(req.Tools) > 0:
 		return badRequest(errors.New("the provider langchain does not support tool calls: use executor.mode: react_text, or a provider that supports them (openai, ollama, anthropic, bedrock, googleai, mistral, or openai with the base_url of an OpenAI-compatible server)"))

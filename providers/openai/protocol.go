@@ -32,13 +32,31 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-// chatMessage is a message of any role. Content is nil in assistant messages that only
-// call tools; ToolCallID is set in tool messages only.
+// chatMessage is a message of any role. Content is a *string, or a []contentPart for a message
+// with files, or nil in assistant messages that only call tools; ToolCallID is set in tool
+// messages only.
 type chatMessage struct {
-	Content    *string           `json:"content,omitempty"`
+	Content    any               `json:"content,omitempty"`
 	ToolCalls  []requestToolCall `json:"tool_calls,omitempty"`
 	ToolCallID *string           `json:"tool_call_id,omitempty"`
 	Role       model.Role        `json:"role"`
+}
+
+// contentPart is a part of a message with files.
+type contentPart struct {
+	Type     string    `json:"type"`
+	Text     string    `json:"text,omitempty"`
+	ImageURL *imageURL `json:"image_url,omitempty"`
+	File     *filePart `json:"file,omitempty"`
+}
+
+type imageURL struct {
+	URL string `json:"url"`
+}
+
+type filePart struct {
+	Filename string `json:"filename"`
+	FileData string `json:"file_data"`
 }
 
 type requestToolCall struct {

@@ -79,6 +79,9 @@ func message(m *model.Message) chatMessage {
 	case model.System:
 	default:
 		out.Role = model.User
+		if len(m.Attachments) > 0 {
+			out.Content = parts(m.Attachments, text)
+		}
 	}
 	return out
 }
