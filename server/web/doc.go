@@ -1,4 +1,5 @@
-// Package web is the user interface of the server: pages for runs, open questions and agents.
+// Package web is the user interface of the server: pages for runs, open questions, agents, chats,
+// conversations, evaluations and usage.
 //
 //	http.Request -> access.Client -> data of a page -> html/template -> HTML
 //
