@@ -170,9 +170,17 @@ func (h *Home) Read(run string) ([]Record, error) {
 // List returns the sorted ids of the existing runs. A run exists from its first complete
 // record on, as long as its journal or its head shows that there was one.
 func (h *Home) List() ([]string, error) {
+	ids, _, err := h.ListStamped()
+	return ids, err
+}
+
+// ListStamped is List with the Stamp of the list. It is the zero Stamp if there are journals
+// without a record, since these can become runs without another change.
+func (h *Home) ListStamped() ([]string, Stamp, error) {
+	stamp := h.Stamp()
 	entries, err := os.ReadDir(h.runs)
 	if err != nil {
-		return nil, fmt.Errorf("list runs: %w", err)
+		return nil, Stamp{}, fmt.Errorf("list runs: %w", err)
 	}
 	heads := h.index.marks() // runs with a head, whose files need not be opened
 	var ids []string
@@ -182,6 +190,8 @@ func (h *Home) List() ([]string, error) {
 		case isJournal && !e.IsDir() && checkID(id) == nil:
 			if _, hasHead := heads[id]; hasHead || hasRecord(h.path(id)) {
 				ids = append(ids, id)
+			} else {
+				stamp = Stamp{}
 			}
 			delete(heads, id)
 		case e.IsDir() && checkID(e.Name()) == nil && !exists(h.path(e.Name())) && h.existsInFolder(e.Name()):
@@ -194,7 +204,7 @@ func (h *Home) List() ([]string, error) {
 		}
 	}
 	slices.Sort(ids)
-	return slices.Compact(ids), nil
+	return slices.Compact(ids), stamp, nil
 }
 
 func missing(run string, err error) error {

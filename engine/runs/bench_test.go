@@ -39,4 +39,13 @@ func BenchmarkListPage(b *testing.B) {
 			}
 		}
 	})
+	b.Run("unfinished", func(b *testing.B) {
+		w.settle(time.Now().Add(-time.Hour))
+		b.ReportAllocs()
+		for b.Loop() {
+			if ids, err := s.Unfinished(); err != nil || len(ids) > 0 {
+				b.Fatal(ids, err)
+			}
+		}
+	})
 }

@@ -222,17 +222,12 @@ func joinSome(words []string, join func([]string) string) string {
 // Unfinished returns the ids of the runs whose heads do not say that they have ended, or
 // that have none, sorted. It reads no journal, and each head of an ended run only once.
 func (s *Service) Unfinished() ([]string, error) {
-	ids, err := s.home.List()
-	if err != nil {
+	s.list.mu.Lock()
+	defer s.list.mu.Unlock()
+	if err := s.list.refresh(s); err != nil {
 		return nil, err
 	}
-	heads := s.home.Heads(ids)
-	s.ends.mu.Lock()
-	defer s.ends.mu.Unlock()
-	return slices.DeleteFunc(ids, func(id string) bool {
-		if s.ends.summary(id, heads[id]) != nil {
-			return true
-		}
+	return slices.DeleteFunc(slices.Clone(s.list.open), func(id string) bool {
 		sum, ok := s.headSummary(id)
 		return ok && sum.Status != stop.RunInterrupted
 	}), nil

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,6 +135,10 @@ func TestSummariesFollowTheHome(t *testing.T) {
 				slices.Sort(got)
 				if !slices.Equal(got, want) {
 					t.Errorf("%s: %q", when, got)
+				}
+				open, err := s.Unfinished()
+				if err != nil || len(open) != strings.Count(strings.Join(want, " "), "interrupted") {
+					t.Errorf("%s: unfinished %q, %v", when, open, err)
 				}
 			}
 		}

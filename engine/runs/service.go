@@ -60,7 +60,7 @@ type Service struct {
 	home  *journal.Home // for reading
 	homes *homes
 	ends  *endCache
-	all   *allCache
+	list  *listCache
 }
 
 // Open opens the home in a folder. It creates the folder if it does not exist.
@@ -69,7 +69,7 @@ func Open(dir string, env Env) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{env: env, dir: dir, home: home, homes: newHomes(dir, env.ShareSyncs), ends: &endCache{was: map[string]cachedEnd{}}, all: &allCache{}}, nil
+	return &Service{env: env, dir: dir, home: home, homes: newHomes(dir, env.ShareSyncs), ends: &endCache{was: map[string]cachedEnd{}}, list: &listCache{}}, nil
 }
 
 // Close closes what sessions share. It must be called after the last session, and only of

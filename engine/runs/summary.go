@@ -77,35 +77,56 @@ type cachedEnd struct {
 	sum  *Summary
 }
 
-// allCache has the result of Summaries while no run starts, ends or is removed.
-type allCache struct {
+// listCache has the list of runs while no run starts, ends or is removed.
+type listCache struct {
 	mu    sync.Mutex
 	stamp journal.Stamp
-	was   []*Summary
+	ids   []string
+	open  []string   // of ids, those whose heads do not say that they have ended for good
+	all   []*Summary // of ids; nil = not read yet
+}
+
+// refresh reads the list again unless it is up to date. The caller holds mu.
+func (c *listCache) refresh(s *Service) error {
+	if now := s.home.Stamp(); now == c.stamp && now.Settled(time.Now()) {
+		return nil
+	}
+	c.stamp, c.all = journal.Stamp{}, nil
+	at := time.Now()
+	ids, stamp, err := s.home.ListStamped()
+	if err != nil {
+		return err
+	}
+	if stamp.Settled(at) {
+		c.stamp = stamp
+	}
+	heads := s.home.Heads(ids)
+	s.ends.mu.Lock()
+	defer s.ends.mu.Unlock()
+	c.ids, c.open = ids, nil
+	for _, id := range ids {
+		if s.ends.summary(id, heads[id]) == nil {
+			c.open = append(c.open, id)
+		}
+	}
+	return nil
 }
 
 // Summaries returns the states of all runs, in any order. Unlike List, it does not verify the
 // journals of runs that have ended, and while the list of runs does not change, it reads only
 // those that have not ended. The caller must not change the summaries.
 func (s *Service) Summaries(ctx context.Context) ([]*Summary, error) {
-	c := s.all
+	c := s.list
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	stamp := s.home.Stamp()
-	if stamp != c.stamp || c.was == nil {
-		settled := stamp.Settled(time.Now())
-		ids, err := s.home.List()
-		if err != nil {
-			return nil, err
-		}
-		all := s.summaries(ctx, ids)
-		c.was = nil
-		if settled {
-			c.stamp, c.was = stamp, all
-		}
-		return all, nil
+	if err := c.refresh(s); err != nil {
+		return nil, err
 	}
-	out := slices.Clone(c.was)
+	if c.all == nil {
+		c.all = s.summaries(ctx, c.ids)
+		return slices.Clone(c.all), nil
+	}
+	out := slices.Clone(c.all)
 	for i, sum := range out {
 		if !hasEndedForGood(sum) {
 			now := s.Summary(ctx, sum.Run)
