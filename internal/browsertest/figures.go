@@ -3,9 +3,14 @@
 package browsertest
 
 import (
+	"os"
+	"strconv"
+	"strings"
+
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/cdproto/systeminfo"
 	"github.com/chromedp/chromedp"
 )
 
@@ -27,6 +32,31 @@ func (b *Tab) Memory() (heap, nodes int) {
 		}
 	}
 	return heap, nodes
+}
+
+// Process returns the memory of the process that shows the page, which it shares with none, in
+// bytes; 0 = unknown, as on systems other than Linux.
+func (b *Tab) Process() (bytes int) {
+	b.t.Helper()
+	res, err := chromedp.CallBrowser(b, systeminfo.GetProcessInfo, cdp.Empty{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, p := range res.ProcessInfo {
+		if p.Type != "renderer" {
+			continue
+		}
+		text, _ := os.ReadFile("/proc/" + strconv.FormatInt(p.ID, 10) + "/smaps_rollup") // best effort
+		size := 0
+		for line := range strings.Lines(string(text)) {
+			if name, rest, _ := strings.Cut(line, ":"); strings.HasPrefix(name, "Private_") {
+				kb, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(rest), " kB"))
+				size += kb << 10
+			}
+		}
+		bytes = max(bytes, size)
+	}
+	return bytes
 }
 
 // Frames are the animation frames of a page since WatchFrames.

@@ -109,7 +109,7 @@ func TestPagesAreAccessible(t *testing.T) {
 	b.Key("?")
 	accessible(t, b, "keys")
 	for _, page := range []struct{ name, path string }{
-		{"call", run + "/calls/plan.1/model"}, {"fork", run + "/fork"}, {"diff", run + "/diff" + strings.TrimPrefix(run, "/runs")}, {"runs", "/"}, {"evals", "/evals"}, {"usage", "/usage"}, {"conversations", "/conversations"},
+		{"call", run + "/calls/plan.1/model"}, {"fork", run + "/fork"}, {"diff", run + "/diff" + strings.TrimPrefix(run, "/runs")}, {"runs", "/"}, {"evals", "/evals"}, {"usage", "/usage"}, {"conversations", "/conversations"}, {"chat", "/chat/desk"},
 	} {
 		b.Visit(s.url(page.path))
 		accessible(t, b, page.name)
