@@ -110,6 +110,11 @@ type Event struct {
 	Stop       *stop.Reason        `json:"stop_reason,omitempty"`
 	Interrupt  *interrupt.Question `json:"interrupt,omitempty"`
 	Totals     *Usage              `json:"totals,omitempty"`
+
+	// For sinks of this process. They must not modify what these point to.
+	Program *Program       `json:"-"` // of the run, or of the nested agent in which it happened
+	Request *model.Request `json:"-"` // of model.started
+	Reply   *model.Reply   `json:"-"` // of model.completed
 }
 
 // StepEvent is a step in an event.

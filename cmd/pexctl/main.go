@@ -41,7 +41,9 @@ func run(args []string, io streams) int {
 	}
 	out.Color, errOut.Color = color, color
 	io.out, io.err = out, errOut
-	env := newEnv(io)
+	env, exported := newEnv(io), &telemetry{stderr: io.err}
+	env.Catalog.Sinks = exported.sinks
+	defer exported.close()
 	app := newApp(env)
 	if len(args) > 0 && args[0] == completecmd.Word {
 		completecmd.Complete(env.Catalog, app, args[1:])

@@ -34,6 +34,9 @@ type Env struct {
 	Recording func(file string) ([]journal.Record, error)
 	// Secrets returns the values that are redacted in recordings in files. Nil = none.
 	Secrets func(p *engine.Program, h engine.Host) *secret.Values
+	// Sinks returns sinks that receive the events of each session, beside those of its
+	// observer. Nil = none.
+	Sinks func(p *engine.Program, in *engine.Input) []engine.Sink
 	// By returns who makes the decisions of this process, for the journal. Nil = unknown.
 	By func() engine.Actor
 	// ShareSyncs has sessions with durability Sync commit to one log: for a process that

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -122,6 +123,9 @@ type TeeJournal interface {
 // ended. A request to cancel the run, from any process, ends it.
 func (se *Session) Run(ctx context.Context, by Observer) *engine.Result {
 	se.Host.Sinks, se.Host.Responder, se.Host.Artifacts = by.Sinks, by.Responder, se.svc.dir
+	if sinks := se.svc.env.Sinks; sinks != nil {
+		se.Host.Sinks = append(slices.Clip(se.Host.Sinks), sinks(se.Program, &se.Input)...)
+	}
 	requested, stopWatch := se.watchCancel()
 	o := se.options
 	o.Journal, o.Stream, o.Conversation = se.journal, by.Stream, by.Conversation

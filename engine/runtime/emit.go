@@ -157,7 +157,7 @@ func (s *scope) event(ev engine.Event) {
 	emit := s.r.emit
 	replayed := s.k.Replaying() && s.r.opts.Follow == nil
 	ev.Seq, ev.Rewinds = emit.next(replayed), emit.rewinds
-	ev.Path, ev.Agent = joinPath(s.Path(), ev.Path), s.r.agent
+	ev.Path, ev.Agent, ev.Program = joinPath(s.Path(), ev.Path), s.r.agent, s.r.program
 	ev.At = s.r.started.Add(s.k.Since())
 	send := emit.send
 	if replayed {

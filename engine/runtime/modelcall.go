@@ -157,7 +157,7 @@ func (s *scope) recordReply(q *modelQuery, reply *model.Reply) {
 		s.event(engine.Event{
 			Type: engine.ModelCompleted, Path: q.attempt.path(), Model: spec.Name, Role: c.Role, Step: stepRef(c), Usage: &reply.Usage,
 			CostUSD: cost, Status: string(reply.Stop), Duration: engine.Milliseconds(s.k.Now() - q.started), FirstToken: engine.Milliseconds(reply.FirstToken),
-			Message: &model.Message{Role: model.Assistant, Text: replyText(reply.Text), Calls: reply.Calls},
+			Message: &model.Message{Role: model.Assistant, Text: replyText(reply.Text), Calls: reply.Calls}, Reply: reply,
 		})
 	}
 }

@@ -58,6 +58,7 @@ func Runs(components *catalog.Catalog, home string, r Reporter) runs.Env {
 			return r.Diagnostics(MissingKeys(components, p, start.Program, start.Input.Origin))
 		},
 		Secrets: func(p *engine.Program, h engine.Host) *secret.Values { return Secrets(components, p, h.Env) },
+		Sinks:   components.Sinks,
 		Version: version.String(),
 	}
 }

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/version"
+	"github.com/pexctl/pex/providers/otel"
+)
+
+// telemetry exports the runs of this process as the environment configures. It costs nothing
+// until the first run.
+type telemetry struct {
+	stderr io.Writer
+	open   sync.Once
+	otel   *otel.Telemetry // nil = nothing is exported
+}
+
+// sinks returns the sinks that export a run.
+func (t *telemetry) sinks(p *engine.Program, in *engine.Input) []engine.Sink {
+	t.open.Do(func() {
+		var err error
+		t.otel, err = otel.Open(context.Background(), otel.Options{Getenv: os.Getenv, Version: version.String(), Warn: t.warn})
+		if err != nil {
+			t.warn(err)
+		}
+	})
+	return t.otel.Sinks(p, in)
+}
+
+// warn reports what is not exported. It never fails a command.
+func (t *telemetry) warn(err error) {
+	fmt.Fprintf(t.stderr, "warning: telemetry: %v\n", err)
+}
+
+// close exports what remains.
+func (t *telemetry) close() {
+	if err := t.otel.Close(context.Background()); err != nil {
+		t.warn(err)
+	}
+}

@@ -1,0 +1,129 @@
+package otel
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
+)
+
+// names are the names that differ between versions of OpenTelemetry's conventions for
+// generative AI, which are all in development.
+type names struct {
+	version     string // of the conventions
+	cacheWrite  attribute.Key
+	planning    string // gen_ai.operation.name of a turn of the planner or reflector; "" = none
+	agentID     bool   // agents have gen_ai.agent.id
+	inputUsage  string // metrics
+	outputUsage string // metric; "" = inputUsage, told apart by gen_ai.token.type
+	duration    string
+	firstToken  string
+}
+
+// released are the names of semantic-conventions v1.41.0, the last release with the
+// conventions for generative AI. latest are those of semantic-conventions-genai v0.1.0.
+var (
+	released = names{
+		version: "1.41.0", cacheWrite: "gen_ai.usage.cache_creation.input_tokens", agentID: true,
+		inputUsage: "gen_ai.client.token.usage", duration: "gen_ai.client.operation.duration",
+		firstToken: "gen_ai.client.operation.time_to_first_chunk",
+	}
+	latest = names{
+		version: "genai-0.1.0", cacheWrite: "gen_ai.usage.cache_write.input_tokens", planning: "plan",
+		inputUsage: "gen_ai.client.inference.usage.input_tokens", outputUsage: "gen_ai.client.inference.usage.output_tokens",
+		duration: "gen_ai.client.inference.duration", firstToken: "gen_ai.client.inference.time_to_first_chunk",
+	}
+)
+
+// latestOptIn is the value of OTEL_SEMCONV_STABILITY_OPT_IN that selects latest.
+const latestOptIn = "gen_ai_latest_experimental"
+
+// namesOf returns the names that OTEL_SEMCONV_STABILITY_OPT_IN selects.
+func namesOf(optIn string) *names {
+	for v := range strings.SplitSeq(optIn, ",") {
+		if strings.TrimSpace(v) == latestOptIn {
+			return &latest
+		}
+	}
+	return &released
+}
+
+// Names that both versions have. gen_ai.system is the name of gen_ai.provider.name before
+// v1.37, which some backends still read.
+const (
+	operationName  = attribute.Key("gen_ai.operation.name")
+	providerName   = attribute.Key("gen_ai.provider.name")
+	systemName     = attribute.Key("gen_ai.system")
+	agentName      = attribute.Key("gen_ai.agent.name")
+	agentID        = attribute.Key("gen_ai.agent.id")
+	agentVersion   = attribute.Key("gen_ai.agent.version")
+	agentAbout     = attribute.Key("gen_ai.agent.description")
+	conversationID = attribute.Key("gen_ai.conversation.id")
+	sessionID      = attribute.Key("session.id")
+	outputType     = attribute.Key("gen_ai.output.type")
+	inputTokens    = attribute.Key("gen_ai.usage.input_tokens")
+	outputTokens   = attribute.Key("gen_ai.usage.output_tokens")
+	cacheRead      = attribute.Key("gen_ai.usage.cache_read.input_tokens")
+	reasoning      = attribute.Key("gen_ai.usage.reasoning.output_tokens")
+	requestModel   = attribute.Key("gen_ai.request.model")
+	temperature    = attribute.Key("gen_ai.request.temperature")
+	topP           = attribute.Key("gen_ai.request.top_p")
+	maxTokens      = attribute.Key("gen_ai.request.max_tokens")
+	stopSequences  = attribute.Key("gen_ai.request.stop_sequences")
+	seed           = attribute.Key("gen_ai.request.seed")
+	responseModel  = attribute.Key("gen_ai.response.model")
+	responseID     = attribute.Key("gen_ai.response.id")
+	finishReasons  = attribute.Key("gen_ai.response.finish_reasons")
+	firstChunk     = attribute.Key("gen_ai.response.time_to_first_chunk") // seconds
+	toolName       = attribute.Key("gen_ai.tool.name")
+	toolType       = attribute.Key("gen_ai.tool.type")
+	toolCallID     = attribute.Key("gen_ai.tool.call.id")
+	errorType      = attribute.Key("error.type")
+	serverAddress  = attribute.Key("server.address")
+	serverPort     = attribute.Key("server.port")
+)
+
+// Names of our own.
+const (
+	runID         = attribute.Key("pex.run_id")
+	specDigest    = attribute.Key("pex.spec.digest")
+	runStatus     = attribute.Key("pex.status")
+	stopCode      = attribute.Key("pex.stop_reason")
+	stopPath      = attribute.Key("pex.stop_path")
+	costUSD       = attribute.Key("pex.cost_usd")
+	stepCount     = attribute.Key("pex.steps")
+	replanCount   = attribute.Key("pex.replans")
+	tenantName    = attribute.Key("pex.tenant")
+	nestedAgent   = attribute.Key("pex.nested")
+	effectPath    = attribute.Key("pex.path")
+	llmName       = attribute.Key("pex.llm")
+	roleName      = attribute.Key("pex.role")
+	attemptCount  = attribute.Key("pex.attempts")
+	stepID        = attribute.Key("pex.step.id")
+	stepGoal      = attribute.Key("pex.step.goal")
+	stepStatus    = attribute.Key("pex.step.status")
+	stepAttempt   = attribute.Key("pex.step.attempt")
+	planVersion   = attribute.Key("pex.plan.version")
+	planSteps     = attribute.Key("pex.plan.steps")
+	sessionEnd    = attribute.Key("pex.session.end")
+	replayedCount = attribute.Key("pex.replayed")
+	toolStatus    = attribute.Key("pex.tool.status")
+	toolEffect    = attribute.Key("pex.effect")
+	questionKind  = attribute.Key("pex.question.kind")
+	guardName     = attribute.Key("pex.guard.name")
+	guardAction   = attribute.Key("pex.guard.do")
+	warningText   = attribute.Key("pex.warning")
+)
+
+// providers are the well-known values of gen_ai.provider.name by our providers; others keep
+// their name.
+var providers = map[string]string{
+	"azure_openai": "azure.ai.openai", "bedrock": "aws.bedrock", "genai": "gcp.gemini", "mistral": "mistral_ai",
+	"cohere": "cohere", "anthropic": "anthropic", "openai": "openai",
+}
+
+func providerOf(name string) string {
+	if known, ok := providers[name]; ok {
+		return known
+	}
+	return name
+}

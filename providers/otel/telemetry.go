@@ -1,0 +1,117 @@
+package otel
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// Options configure Open.
+type Options struct {
+	Getenv   func(string) string   // reads the environment; the SDK reads that of the process
+	Version  string                // of pexctl
+	Now      func() time.Time      // nil = time.Now
+	Warn     func(error)           // called once with the first failure of an export; nil = not reported
+	Exporter sdktrace.SpanExporter // receives spans in place of a collector; nil = none
+}
+
+// Telemetry exports traces. A nil *Telemetry exports nothing.
+type Telemetry struct {
+	names   *names
+	sampler sdktrace.Sampler
+	traces  *sdktrace.TracerProvider
+	tracer  trace.Tracer
+	now     func() time.Time
+}
+
+// closeTime is how long Close waits for the exporter.
+const closeTime = 5 * time.Second
+
+// Open returns what the environment configures, or nil if that is nothing. The error joins a
+// *SettingError per variable that cannot be used; nothing is exported then.
+func Open(ctx context.Context, o Options) (*Telemetry, error) {
+	c, err := readConfig(o.Getenv)
+	if err != nil || !c.traces && o.Exporter == nil {
+		return nil, err
+	}
+	exporter, sampler := o.Exporter, sdktrace.AlwaysSample()
+	if c.traces {
+		sampler = c.sampler
+		if exporter, err = otlptracehttp.New(ctx); err != nil {
+			return nil, err
+		}
+	}
+	described, err := describe(ctx, o.Version)
+	if err != nil {
+		return nil, errors.Join(err, exporter.Shutdown(ctx))
+	}
+	if o.Warn != nil {
+		var once sync.Once
+		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { once.Do(func() { o.Warn(err) }) }))
+	}
+	t := &Telemetry{names: c.names, sampler: sampler, now: o.Now}
+	if t.now == nil {
+		t.now = time.Now
+	}
+	t.traces = sdktrace.NewTracerProvider(
+		sdktrace.WithBatcher(exporter), sdktrace.WithResource(described),
+		sdktrace.WithIDGenerator(ids{}), sdktrace.WithSampler(sdktrace.AlwaysSample()), // a run is sampled as a whole
+		sdktrace.WithRawSpanLimits(spanLimits()),
+	)
+	t.tracer = t.traces.Tracer("github.com/pexctl/pex", trace.WithInstrumentationVersion(o.Version),
+		trace.WithInstrumentationAttributes(attribute.String("pex.conventions", c.names.version)))
+	return t, nil
+}
+
+// describe returns the attributes of this process; those of OTEL_SERVICE_NAME and
+// OTEL_RESOURCE_ATTRIBUTES come first.
+func describe(ctx context.Context, version string) (*resource.Resource, error) {
+	return resource.New(ctx,
+		resource.WithAttributes(attribute.String("service.name", "pexctl"), attribute.String("service.version", version)),
+		resource.WithTelemetrySDK(), resource.WithFromEnv(),
+	)
+}
+
+// spanLimits are the SDK's, with a bound for the length of values.
+func spanLimits() sdktrace.SpanLimits {
+	l := sdktrace.NewSpanLimits()
+	if l.AttributeValueLengthLimit < 0 || l.AttributeValueLengthLimit > maxValue {
+		l.AttributeValueLengthLimit = maxValue
+	}
+	return l
+}
+
+// maxValue is the maximum length of an attribute, in characters.
+const maxValue = 64 << 10
+
+// Sinks returns the sinks that export a run; none if it is not sampled.
+func (t *Telemetry) Sinks(p *engine.Program, in *engine.Input) []engine.Sink {
+	if t == nil {
+		return nil
+	}
+	r := newRunTracer(t, p, in)
+	if !r.isSampled() {
+		return nil
+	}
+	return []engine.Sink{r}
+}
+
+// Close exports what remains, for at most 5 seconds. The error says what was not exported.
+func (t *Telemetry) Close(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	ctx, end := context.WithTimeout(ctx, closeTime)
+	defer end()
+	return t.traces.Shutdown(ctx)
+}
