@@ -14,8 +14,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/engine"
@@ -30,6 +32,7 @@ import (
 	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/acceptance"
 	"github.com/pexctl/pex/internal/app/version"
+	"github.com/pexctl/pex/providers/otel"
 )
 
 // Every run of testdata/run is killed after each of its records and resumed, and
@@ -90,6 +93,7 @@ type lives struct {
 	archive *goldentest.Archive
 	dir     string
 	starts  []*runs.Run
+	spans   []string // exported by the last run, but for those of its sessions
 }
 
 // record runs the case unchanged, and records how each run started.
@@ -161,7 +165,7 @@ func (l *lives) cutAt(i, most int) (cuts int) {
 	l.t.Helper()
 	whole := &mortal{left: -1}
 	undisturbed := l.live(i, l.before(i), whole)
-	want := l.outcome(undisturbed)
+	want, spans := l.outcome(undisturbed), l.spans
 	n := len(whole.Records)
 	stride := 1
 	if most > 0 {
@@ -183,6 +187,9 @@ func (l *lives) cutAt(i, most int) (cuts int) {
 				i+1, k, n, kindOf(whole.Records[k-1]), whole.Records[k-1].Path, d)
 			return cuts
 		}
+		if d := cmp.Diff(spans, l.spans); d != "" {
+			l.t.Errorf("run %d of the case died behind record %d of %d and exported other spans (-undisturbed +resumed):\n%s", i+1, k, n, d)
+		}
 	}
 	return cuts
 }
@@ -197,9 +204,17 @@ func (l *lives) live(i int, memory *enginetest.Store, j *mortal) *engine.Result 
 	}
 	w := witness{}
 	p.Host.Tools = w.at(p.Host.Tools)
+	exported := tracetest.NewInMemoryExporter()
+	telemetry, err := otel.Open(l.t.Context(), otel.Options{Getenv: func(string) string { return "" }, Exporter: exported, Now: func() time.Time { return time.Time{} }})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer func() { l.spans = namesOf(l.t, telemetry, exported) }()
+	marks := otel.FileMarks{Dir: l.t.TempDir()}
 	var o runtime.Options
 	for range 50 {
 		o.Journal, o.Virtual, o.Version = j, true, version.String()
+		p.Host.Sinks = telemetry.Sinks(p.Program, &p.Start.Input, marks)
 		res := runtime.Run(l.t.Context(), p.Program, p.Start.Input, p.Host, o)
 		o = runtime.Options{}
 		switch res.StopReason.Code {
@@ -216,6 +231,25 @@ func (l *lives) live(i int, memory *enginetest.Store, j *mortal) *engine.Result 
 	}
 	l.t.Fatal("no end after 50 sessions")
 	return nil
+}
+
+// namesOf closes the telemetry, and returns the names and ids of the exported spans, but for
+// those of sessions.
+func namesOf(t *testing.T, telemetry *otel.Telemetry, exported *tracetest.InMemoryExporter) (names []string) {
+	t.Helper()
+	if err := telemetry.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range exported.GetSpans() {
+		if s.Name != "pex.session" {
+			names = append(names, s.Name+" "+s.SpanContext.SpanID().String()+" in "+s.Parent.SpanID().String())
+		}
+	}
+	if err := telemetry.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // witness records the outputs of tools by path, for questions about their

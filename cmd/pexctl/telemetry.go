@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/homedir"
 	"github.com/pexctl/pex/internal/app/version"
 	"github.com/pexctl/pex/providers/otel"
 )
@@ -20,8 +22,8 @@ type telemetry struct {
 	otel   *otel.Telemetry // nil = nothing is exported
 }
 
-// sinks returns the sinks that export a run.
-func (t *telemetry) sinks(p *engine.Program, in *engine.Input) []engine.Sink {
+// sinks returns the sinks that export a session of a run.
+func (t *telemetry) sinks(home string, p *engine.Program, in *engine.Input) []engine.Sink {
 	t.open.Do(func() {
 		var err error
 		t.otel, err = otel.Open(context.Background(), otel.Options{Getenv: os.Getenv, Version: version.String(), Warn: t.warn})
@@ -29,7 +31,7 @@ func (t *telemetry) sinks(p *engine.Program, in *engine.Input) []engine.Sink {
 			t.warn(err)
 		}
 	})
-	return t.otel.Sinks(p, in)
+	return t.otel.Sinks(p, in, otel.FileMarks{Dir: filepath.Join(home, homedir.TelemetryFolder)})
 }
 
 // warn reports what is not exported. It never fails a command.

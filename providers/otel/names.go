@@ -85,6 +85,8 @@ const (
 // Names of our own.
 const (
 	runID         = attribute.Key("pex.run_id")
+	eventSeq      = attribute.Key("pex.event.seq") // number of the event that ended the span
+	eventRewinds  = attribute.Key("pex.event.rewinds")
 	specDigest    = attribute.Key("pex.spec.digest")
 	runStatus     = attribute.Key("pex.status")
 	stopCode      = attribute.Key("pex.stop_reason")

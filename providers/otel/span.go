@@ -121,10 +121,22 @@ func within(inner, outer *span) bool {
 	return outer.kind.contains() && outer.covers(inner.path) && (len(inner.path) > len(outer.path) || inner.kind == askSpan || outer.kind == toolSpan)
 }
 
+// isDue reports whether no earlier session exported what the event at hand ends.
+func (r *runTracer) isDue() bool {
+	if r.isMarked {
+		return r.mark.before(r.current)
+	}
+	return r.isLive
+}
+
 // export creates the SDK's span, unless an earlier session did.
 func (r *runTracer) export(s *span, at time.Time) {
-	if !r.isLive {
+	if !r.isDue() && s.kind != sessionSpan {
 		return
+	}
+	s.set(runID.String(r.input.RunID), eventSeq.Int(r.current.Seq))
+	if r.current.Rewinds > 0 {
+		s.set(eventRewinds.Int(r.current.Rewinds))
 	}
 	ctx := withIdentity(context.Background(), identity{r.trace, s.id})
 	if s.parent.IsValid() {

@@ -22,7 +22,7 @@ type Options struct {
 	Version  string                // of pexctl
 	Now      func() time.Time      // nil = time.Now
 	Warn     func(error)           // called once with the first failure of an export; nil = not reported
-	Exporter sdktrace.SpanExporter // receives spans in place of a collector; nil = none
+	Exporter sdktrace.SpanExporter // receives each span at its end, in place of a collector; nil = none
 }
 
 // Telemetry exports traces. A nil *Telemetry exports nothing.
@@ -32,6 +32,9 @@ type Telemetry struct {
 	traces  *sdktrace.TracerProvider
 	tracer  trace.Tracer
 	now     func() time.Time
+
+	mu   sync.Mutex
+	runs map[string]*watched
 }
 
 // closeTime is how long Close waits for the exporter.
@@ -59,12 +62,16 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 		var once sync.Once
 		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { once.Do(func() { o.Warn(err) }) }))
 	}
-	t := &Telemetry{names: c.names, sampler: sampler, now: o.Now}
+	t := &Telemetry{names: c.names, sampler: sampler, now: o.Now, runs: map[string]*watched{}}
 	if t.now == nil {
 		t.now = time.Now
 	}
+	processor := sdktrace.WithBatcher(marking{exporter, t})
+	if o.Exporter != nil {
+		processor = sdktrace.WithSyncer(marking{exporter, t})
+	}
 	t.traces = sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(exporter), sdktrace.WithResource(described),
+		processor, sdktrace.WithResource(described),
 		sdktrace.WithIDGenerator(ids{}), sdktrace.WithSampler(sdktrace.AlwaysSample()), // a run is sampled as a whole
 		sdktrace.WithRawSpanLimits(spanLimits()),
 	)
@@ -94,8 +101,9 @@ func spanLimits() sdktrace.SpanLimits {
 // maxValue is the maximum length of an attribute, in characters.
 const maxValue = 64 << 10
 
-// Sinks returns the sinks that export a run; none if it is not sampled.
-func (t *Telemetry) Sinks(p *engine.Program, in *engine.Input) []engine.Sink {
+// Sinks returns the sinks that export a session of a run; none if the run is not sampled. marks
+// are those of the run's home.
+func (t *Telemetry) Sinks(p *engine.Program, in *engine.Input, marks Marks) []engine.Sink {
 	if t == nil {
 		return nil
 	}
@@ -103,7 +111,16 @@ func (t *Telemetry) Sinks(p *engine.Program, in *engine.Input) []engine.Sink {
 	if !r.isSampled() {
 		return nil
 	}
+	r.mark, r.isMarked = t.watch(in.RunID, marks)
 	return []engine.Sink{r}
+}
+
+// Flush exports what has not been exported yet, and waits for it.
+func (t *Telemetry) Flush(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	return t.traces.ForceFlush(ctx)
 }
 
 // Close exports what remains, for at most 5 seconds. The error says what was not exported.

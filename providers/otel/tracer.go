@@ -28,6 +28,9 @@ type runTracer struct {
 	open     []*span // outer spans before those within them
 	run      *span
 	session  *span
+	mark     Mark // of what earlier sessions exported
+	isMarked bool // mark is known; else they exported all they saw
+	current  Mark // the event at hand
 	isLive   bool // an event of this session has arrived
 	replayed int
 	steps    int
@@ -61,6 +64,7 @@ func (r *runTracer) Replay(ev engine.Event) {
 func (r *runTracer) Send(ev engine.Event) {
 	if ev.Seq == 0 {
 		if ev.Type == engine.RunSuspended && r.isLive {
+			r.t.ending(r.input.RunID, r.current, false)
 			r.endSession(r.t.now(), "suspended")
 		}
 		return
@@ -79,6 +83,7 @@ func (r *runTracer) Send(ev engine.Event) {
 func (r *runTracer) timeOf(ev *engine.Event) time.Time { return ev.At.Add(r.lag) }
 
 func (r *runTracer) apply(ev *engine.Event) {
+	r.current = Mark{ev.Rewinds, ev.Seq}
 	r.leave(ev)
 	switch ev.Type {
 	case engine.RunStarted:
@@ -172,7 +177,7 @@ func (r *runTracer) describe(p *engine.Program) []attribute.KeyValue {
 func (r *runTracer) beginRun(ev *engine.Event) {
 	s := r.begin(runSpan, ev, "", "invoke_agent "+r.program.Name)
 	s.parent = r.caller.SpanID()
-	s.set(operationName.String("invoke_agent"), runID.String(r.input.RunID))
+	s.set(operationName.String("invoke_agent"))
 	s.set(r.describe(r.program)...)
 	if id := r.input.MemoryID; id != "" {
 		s.set(conversationID.String(id), sessionID.String(id))
@@ -323,6 +328,7 @@ func (r *runTracer) endRun(ev *engine.Event) {
 		s.fail(string(ev.Stop.Code), "")
 	}
 	at := r.timeOf(ev)
+	r.t.ending(r.input.RunID, r.current, true)
 	r.endSession(at, "ended")
 	r.end(s, at)
 }

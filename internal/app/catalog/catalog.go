@@ -20,7 +20,7 @@ type Catalog struct {
 	// Repair converts malformed tool arguments from a model to valid JSON.
 	Repair func(engine.MalformedArguments) (args json.RawMessage, repairs []string, err error)
 	// Sinks returns sinks that receive the events of each session of a run; nil = none.
-	Sinks func(p *engine.Program, in *engine.Input) []engine.Sink
+	Sinks func(home string, p *engine.Program, in *engine.Input) []engine.Sink
 	// Schemas keeps the compiled input schemas of tools; nil = each host compiles its own.
 	Schemas *schema.Cache
 	// Hidden keeps the secrets of programs; nil = each host finds those of its program.

@@ -22,7 +22,10 @@ func Create(dir string) {
 
 // Parts are the parts of a home that tools must not access. Specs fetched into it are not among them, since their
 // tools work there.
-var Parts = []string{"runs", "evals", "memory", "cache", "tokens", artifact.Folder, TenantsFolder, WebhooksFolder, ServerFile, TrustFile}
+var Parts = []string{"runs", "evals", "memory", "cache", "tokens", artifact.Folder, TelemetryFolder, TenantsFolder, WebhooksFolder, ServerFile, TrustFile}
+
+// TelemetryFolder is the folder of a home that says how much of each unfinished run is exported.
+const TelemetryFolder = "telemetry"
 
 // TenantsFolder is the folder of a home with the homes of the other tenants of a server.
 const TenantsFolder = "tenants"

@@ -58,7 +58,12 @@ func Runs(components *catalog.Catalog, home string, r Reporter) runs.Env {
 			return r.Diagnostics(MissingKeys(components, p, start.Program, start.Input.Origin))
 		},
 		Secrets: func(p *engine.Program, h engine.Host) *secret.Values { return Secrets(components, p, h.Env) },
-		Sinks:   components.Sinks,
+		Sinks: func(p *engine.Program, in *engine.Input) []engine.Sink {
+			if components.Sinks == nil {
+				return nil
+			}
+			return components.Sinks(home, p, in)
+		},
 		Version: version.String(),
 	}
 }
