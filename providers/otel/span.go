@@ -34,20 +34,21 @@ func (k kind) contains() bool { return k != modelSpan && k != askSpan && k != se
 // span is a span that has not ended. It exists before the SDK's, which is created when the
 // span ends, since an earlier session may have seen the start.
 type span struct {
-	kind    kind
-	path    string
-	agent   string // path of the nested agent in which it happens
-	id      trace.SpanID
-	parent  trace.SpanID // zero = none
-	name    string
-	role    trace.SpanKind
-	start   time.Time
-	last    time.Time // of the last event within it
-	attrs   []attribute.KeyValue
-	events  []spanEvent
-	links   []trace.Link
-	failure string // error.type; "" = none
-	message string // of the failure
+	kind     kind
+	path     string
+	agent    string // path of the nested agent in which it happens
+	id       trace.SpanID
+	parent   trace.SpanID // zero = none
+	name     string
+	role     trace.SpanKind
+	start    time.Time
+	last     time.Time // of the last event within it
+	attrs    []attribute.KeyValue
+	events   []spanEvent
+	links    []trace.Link
+	failure  string // error.type; "" = none
+	hasEnded bool   // of a model call: it has an event of its end
+	message  string // of the failure
 }
 
 type spanEvent struct {
@@ -133,6 +134,9 @@ func (r *runTracer) isDue() bool {
 func (r *runTracer) export(s *span, at time.Time) {
 	if !r.isDue() && s.kind != sessionSpan {
 		return
+	}
+	if s.kind == modelSpan && !s.hasEnded {
+		s.fail("model_error", "")
 	}
 	s.set(runID.String(r.input.RunID), eventSeq.Int(r.current.Seq))
 	if r.current.Rewinds > 0 {

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
@@ -128,6 +129,8 @@ func (r *runTracer) leave(ev *engine.Event) {
 		switch {
 		case s.kind == planSpan && s.agent == ev.Agent && !s.covers(ev.Path):
 			r.end(s, s.last)
+		case s.kind == modelSpan && s.agent == ev.Agent && s.path != ev.Path && continues(ev.Path, s.path):
+			r.end(s, r.timeOf(ev)) // without a reply
 		case s.kind == askSpan && ev.Path != s.path && strings.HasPrefix(s.path, ev.Path) && ev.Type != engine.Warning:
 			r.end(s, r.timeOf(ev)) // the call or plan in question continues
 		}
@@ -138,6 +141,13 @@ func (r *runTracer) leave(ev *engine.Event) {
 		s.set(operationName.String("invoke_agent"), nestedAgent.Bool(true))
 		s.set(r.describe(ev.Program)...)
 	}
+}
+
+// continues reports whether an event at a path follows a model call that has ended: the next
+// call of the same turn, or what is said about the turn.
+func continues(at, call string) bool {
+	turn := path.Dir(call)
+	return path.Dir(at) == turn || at == turn
 }
 
 // enclosing returns the path of the agent around a nested one.
@@ -249,14 +259,14 @@ func (r *runTracer) beginModel(ev *engine.Event) {
 			s.set(operationName.String(op))
 		}
 	}
-	model := ev.Model
+	name := ev.Model
 	spec := ev.Program.Model(ev.Model)
 	if spec != nil {
-		model = cmp.Or(spec.Params.Model, ev.Model)
+		name = cmp.Or(spec.Params.Model, ev.Model)
 	}
-	s := r.begin(modelSpan, ev, ev.Path, "chat "+model)
+	s := r.begin(modelSpan, ev, ev.Path, "chat "+name)
 	s.role = trace.SpanKindClient
-	s.set(operationName.String("chat"), requestModel.String(model), llmName.String(ev.Model), roleName.String(ev.Role), effectPath.String(ev.Path))
+	s.set(operationName.String("chat"), requestModel.String(name), llmName.String(ev.Model), roleName.String(ev.Role), effectPath.String(ev.Path))
 	if spec != nil {
 		s.set(providerName.String(providerOf(spec.Provider)), systemName.String(providerOf(spec.Provider)))
 	}
@@ -274,7 +284,12 @@ func (r *runTracer) endModel(ev *engine.Event) {
 		return
 	}
 	s.set(r.usage(ev)...)
-	s.set(finishReasons.StringSlice([]string{ev.Status}))
+	s.hasEnded = true
+	if ev.Status == string(model.Interrupted) {
+		s.fail(ev.Status, "")
+	} else {
+		s.set(finishReasons.StringSlice([]string{ev.Status}))
+	}
 	if reply := ev.Reply; reply != nil {
 		s.set(replied(reply)...)
 	}
