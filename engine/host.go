@@ -103,6 +103,9 @@ type Input struct {
 	// request with the same id must have the same.
 	Request string `json:"request,omitempty"`
 
+	// Trace is the traceparent of who started the run; "" = none. See package tracecontext.
+	Trace string `json:"trace,omitempty"`
+
 	Origin *Origin `json:"origin,omitempty"` // where the spec was found; nil = the run is not resumable
 	From   *Source `json:"from,omitempty"`   // recording that answers effects; nil = none
 }
@@ -135,6 +138,7 @@ type Source struct {
 	Until   uint64   `json:"until,omitempty"`    // of a fork: use the records before this one; 0 = all
 	Layers  []string `json:"layers,omitempty"`   // llm, tool, ...; none = all
 	OnDrift string   `json:"on_drift,omitempty"` // fail (the default) or live
+	Trace   string   `json:"trace,omitempty"`    // Input.Trace of Run
 }
 
 // Close closes the host's toolsets.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pexctl/pex/engine/tracecontext"
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/problem"
 )
@@ -26,6 +27,7 @@ func (s *Server) middleware() http.Handler {
 		h = s.o.Auth.Middleware(recordIdentity(h))
 	}
 	h = s.limitBody(h)
+	h = withTrace(h)
 	h = s.health(h)
 	h = s.recoverPanics(h)
 	return s.logAccess(h)
@@ -42,6 +44,16 @@ func recordIdentity(next http.Handler) http.Handler {
 		if e, ok := r.Context().Value(entryKey{}).(*entry); ok {
 			id, _ := auth.FromContext(r.Context())
 			e.subject, e.tenant = id.Subject, id.Tenant
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// withTrace passes the trace of the client to the runs that it starts.
+func withTrace(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if values := r.Header.Values(tracecontext.Header); len(values) == 1 {
+			r = r.WithContext(tracecontext.With(r.Context(), values[0]))
 		}
 		next.ServeHTTP(w, r)
 	})

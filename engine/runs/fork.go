@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
 // Fork describes a new run that continues from an effect of another.
@@ -45,7 +46,7 @@ func (s *Service) PrepareFork(ctx context.Context, parent string, f Fork) (n New
 		return n, err
 	}
 	n.Input = r.Start.Input
-	n.Input.RunID, n.Input.Detached = f.RunID, !f.Keep
+	n.Input.RunID, n.Input.Detached, n.Input.Trace = f.RunID, !f.Keep, tracecontext.From(ctx)
 	if n.Input.From, err = forkPoint(r, f.At); err != nil {
 		return n, err
 	}
@@ -78,7 +79,7 @@ func (s *Service) PrepareFork(ctx context.Context, parent string, f Fork) (n New
 // effect at, or if at is empty, everything but the model call that failed the parent.
 func forkPoint(parent *Run, at string) (*engine.Source, error) {
 	recs := journal.WithoutVoided(parent.Records)
-	from := &engine.Source{Run: parent.Start.Input.RunID, Until: recs[len(recs)-1].Seq + 1}
+	from := &engine.Source{Run: parent.Start.Input.RunID, Trace: parent.Start.Input.Trace, Until: recs[len(recs)-1].Seq + 1}
 	if at == "" {
 		if seq := failedCallSeq(recs); seq != 0 {
 			from.Until = seq

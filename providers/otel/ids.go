@@ -7,11 +7,16 @@ import (
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
-// traceOf returns the trace of a run whose caller has none: the first 16 bytes of
-// SHA-256("trace", run).
-func traceOf(run string) (id trace.TraceID) {
+// traceOf returns the trace of a run: that of its caller's traceparent, or the first 16 bytes
+// of SHA-256("trace", run).
+func traceOf(run, caller string) (id trace.TraceID) {
+	if parent, ok := tracecontext.Parse(caller); ok {
+		return parent.Trace
+	}
 	copy(id[:], digest("trace", run))
 	return id
 }

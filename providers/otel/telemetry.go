@@ -3,6 +3,8 @@ package otel
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -33,12 +35,14 @@ type Telemetry struct {
 	tracer  trace.Tracer
 	now     func() time.Time
 
+	closeTime time.Duration
+
 	mu   sync.Mutex
 	runs map[string]*watched
 }
 
-// closeTime is how long Close waits for the exporter.
-const closeTime = 5 * time.Second
+// closeTime is how long Close waits for the collector, unless OTEL_BSP_EXPORT_TIMEOUT says.
+const closeTime = 2 * time.Second
 
 // Open returns what the environment configures, or nil if that is nothing. The error joins a
 // *SettingError per variable that cannot be used; nothing is exported then.
@@ -47,7 +51,7 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	if err != nil || !c.traces && o.Exporter == nil {
 		return nil, err
 	}
-	exporter, sampler := o.Exporter, sdktrace.AlwaysSample()
+	exporter, sampler := o.Exporter, sdktrace.ParentBased(sdktrace.AlwaysSample())
 	if c.traces {
 		sampler = c.sampler
 		if exporter, err = otlptracehttp.New(ctx); err != nil {
@@ -65,6 +69,10 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	t := &Telemetry{names: c.names, sampler: sampler, now: o.Now, runs: map[string]*watched{}}
 	if t.now == nil {
 		t.now = time.Now
+	}
+	t.closeTime = closeTime
+	if ms, err := strconv.Atoi(o.Getenv("OTEL_BSP_EXPORT_TIMEOUT")); err == nil {
+		t.closeTime = time.Duration(ms) * time.Millisecond
 	}
 	processor := sdktrace.WithBatcher(marking{exporter, t})
 	if o.Exporter != nil {
@@ -123,12 +131,17 @@ func (t *Telemetry) Flush(ctx context.Context) error {
 	return t.traces.ForceFlush(ctx)
 }
 
-// Close exports what remains, for at most 5 seconds. The error says what was not exported.
+// Close exports what remains, for at most 2 seconds or OTEL_BSP_EXPORT_TIMEOUT. The error says
+// why it was not exported.
 func (t *Telemetry) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
-	ctx, end := context.WithTimeout(ctx, closeTime)
+	ctx, end := context.WithTimeout(ctx, t.closeTime)
 	defer end()
-	return t.traces.Shutdown(ctx)
+	err := t.traces.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("the collector does not answer, so some spans are not exported: %w", err)
+	}
+	return err
 }

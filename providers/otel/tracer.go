@@ -2,6 +2,7 @@ package otel
 
 import (
 	"cmp"
+	"context"
 	"path"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
 // runTracer folds the events of one run into spans. Events of earlier sessions tell which
@@ -45,13 +47,19 @@ var (
 )
 
 func newRunTracer(t *Telemetry, p *engine.Program, in *engine.Input) *runTracer {
-	return &runTracer{t: t, program: p, input: in, trace: traceOf(in.RunID)}
+	r := &runTracer{t: t, program: p, input: in, trace: traceOf(in.RunID, in.Trace)}
+	if parent, ok := tracecontext.Parse(in.Trace); ok {
+		r.caller = trace.NewSpanContext(trace.SpanContextConfig{
+			TraceID: parent.Trace, SpanID: parent.Span, TraceFlags: trace.TraceFlags(0).WithSampled(parent.Sampled), Remote: true,
+		})
+	}
+	return r
 }
 
 // isSampled reports whether the run is exported. Each session decides alike.
 func (r *runTracer) isSampled() bool {
 	return r.t.sampler.ShouldSample(sdktrace.SamplingParameters{
-		TraceID: r.trace, Name: "invoke_agent " + r.program.Name, Kind: trace.SpanKindInternal,
+		ParentContext: trace.ContextWithRemoteSpanContext(context.Background(), r.caller), TraceID: r.trace, Name: "invoke_agent " + r.program.Name, Kind: trace.SpanKindInternal,
 	}).Decision == sdktrace.RecordAndSample
 }
 
@@ -199,6 +207,11 @@ func (r *runTracer) beginRun(ev *engine.Event) {
 	s.set(outputType.String(output))
 	if o := r.input.Origin; o != nil && o.Tenant != "" {
 		s.set(tenantName.String(o.Tenant))
+	}
+	if from := r.input.From; from != nil && from.Run != "" {
+		s.links = []trace.Link{{SpanContext: trace.NewSpanContext(trace.SpanContextConfig{
+			TraceID: traceOf(from.Run, from.Trace), SpanID: spanOf(from.Run, string(runSpan), "", 0), TraceFlags: trace.FlagsSampled, Remote: true,
+		})}}
 	}
 	r.run = s
 }

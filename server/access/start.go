@@ -9,6 +9,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/tracecontext"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/manager"
 	"github.com/pexctl/pex/server/problem"
@@ -68,7 +69,7 @@ func (c *Client) Prepare(ctx context.Context, a *agents.Agent, r NewRun) (*Start
 		options: manager.StartOptions{Busy: manager.OnBusy(a.OnBusy), NewID: r.RunID == "" && r.Key == "", Unwatched: r.Unwatched},
 		request: agents.Request{
 			RunID: id, Question: r.Question, Parameters: r.Parameters, MemoryID: r.MemoryID, ExecutorMemoryID: r.ExecutorMemoryID,
-			Earlier: r.Earlier, EarlierOnly: r.EarlierOnly, Set: r.Set, Files: r.Files, Labels: r.Labels, By: c.Actor(), Digest: requestDigest(a.Name, r.Body), Tenant: c.Owner, Home: c.Home,
+			Earlier: r.Earlier, EarlierOnly: r.EarlierOnly, Set: r.Set, Files: r.Files, Labels: r.Labels, By: c.Actor(), Digest: requestDigest(a.Name, r.Body), Tenant: c.Owner, Home: c.Home, Trace: tracecontext.From(ctx),
 		},
 	}, nil
 }

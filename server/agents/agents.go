@@ -184,6 +184,7 @@ type Request struct {
 	Labels           map[string]string
 	By               engine.Actor
 	Digest           string // of the request; see engine.Input.Request
+	Trace            string // see engine.Input.Trace
 	Tenant           string // owner of the conversations; "" = the default tenant
 	Home             string
 }
@@ -218,7 +219,7 @@ func (a *Agent) Prepare(r Request) (runs.NewRun, error) {
 	by := r.By.Identity()
 	in := engine.Input{
 		RunID: r.RunID, Parameters: params, MemoryID: r.MemoryID, ExecutorMemoryID: r.ExecutorMemoryID,
-		Earlier: r.Earlier, EarlierOnly: r.EarlierOnly, Agent: a.Name, Labels: r.Labels, By: &by, Request: r.Digest, Origin: origin,
+		Earlier: r.Earlier, EarlierOnly: r.EarlierOnly, Agent: a.Name, Labels: r.Labels, By: &by, Request: r.Digest, Origin: origin, Trace: r.Trace,
 	}
 	for _, f := range r.Files {
 		if in.Artifacts == nil {

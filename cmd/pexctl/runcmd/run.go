@@ -14,6 +14,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/tracecontext"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/homedir"
 	"github.com/pexctl/pex/internal/app/host"
@@ -194,6 +195,9 @@ func (f *runFlags) input(c *ui.Call, p *engine.Program, from *recording) (engine
 	in := engine.Input{
 		Parameters: params, MemoryID: f.memoryID, Files: f.files,
 		ExecutorMemoryID: f.executorMemoryID, Earlier: earlier,
+	}
+	if parent, ok := tracecontext.Parse(os.Getenv(tracecontext.Variable)); ok {
+		in.Trace = parent.String()
 	}
 	if in.Labels, err = engine.ParseLabels(f.labels); err != nil {
 		return engine.Input{}, failure.Usagef("--label: %w", err)
