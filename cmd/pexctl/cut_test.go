@@ -233,25 +233,6 @@ func (l *lives) live(i int, memory *enginetest.Store, j *mortal) *engine.Result 
 	return nil
 }
 
-// namesOf closes the telemetry, and returns the names and ids of the exported spans, but for
-// those of sessions.
-func namesOf(t *testing.T, telemetry *otel.Telemetry, exported *tracetest.InMemoryExporter) (names []string) {
-	t.Helper()
-	if err := telemetry.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range exported.GetSpans() {
-		if s.Name != "pex.session" {
-			names = append(names, s.Name+" "+s.SpanContext.SpanID().String()+" in "+s.Parent.SpanID().String())
-		}
-	}
-	if err := telemetry.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(names)
-	return names
-}
-
 // witness records the outputs of tools by path, for questions about their
 // outcome.
 type witness map[string]*tool.Output

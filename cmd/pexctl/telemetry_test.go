@@ -3,167 +3,17 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/hex"
-	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
-	"regexp"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
-	common "go.opentelemetry.io/proto/otlp/common/v1"
-	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/pexctl/pex/engine/goldentest"
 	"github.com/pexctl/pex/internal/acceptance"
+	"github.com/pexctl/pex/internal/oteltest"
+	"github.com/pexctl/pex/providers/otel"
 )
-
-// traceCollector is a collector that speaks OTLP over HTTP and stores the spans it receives.
-type traceCollector struct {
-	*httptest.Server
-	mu    sync.Mutex
-	spans []*otlp.Span
-	errs  []string
-}
-
-func newTraceCollector(t *testing.T) *traceCollector {
-	c := &traceCollector{}
-	c.Server = httptest.NewServer(http.HandlerFunc(c.receive))
-	t.Cleanup(func() {
-		c.Close()
-		for _, e := range c.errs {
-			t.Error(e)
-		}
-	})
-	return c
-}
-
-func (c *traceCollector) receive(w http.ResponseWriter, r *http.Request) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	body := io.Reader(r.Body)
-	if r.Header.Get("Content-Encoding") == "gzip" {
-		z, err := gzip.NewReader(r.Body)
-		if err != nil {
-			c.errs = append(c.errs, err.Error())
-			return
-		}
-		body = z
-	}
-	b, err := io.ReadAll(body)
-	var request collector.ExportTraceServiceRequest
-	if err == nil {
-		err = proto.Unmarshal(b, &request)
-	}
-	if err != nil || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/x-protobuf" {
-		c.errs = append(c.errs, fmt.Sprintf("%s %s: %v", r.URL.Path, r.Header.Get("Content-Type"), err))
-	}
-	for _, resource := range request.ResourceSpans {
-		for _, scope := range resource.ScopeSpans {
-			c.spans = append(c.spans, scope.Spans...)
-		}
-	}
-	w.Header().Set("Content-Type", "application/x-protobuf")
-}
-
-// take returns the spans received so far, and forgets them.
-func (c *traceCollector) take() []*otlp.Span {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	out := c.spans
-	c.spans = nil
-	return out
-}
-
-// tree returns spans as indented text in the order of their starts, without what differs
-// from run to run.
-func tree(t *testing.T, spans []*otlp.Span) string {
-	t.Helper()
-	known := map[string]bool{}
-	for _, s := range spans {
-		if id := string(s.SpanId); known[id] {
-			t.Errorf("span %s %s exported twice", s.Name, hex.EncodeToString(s.SpanId))
-		} else {
-			known[id] = true
-		}
-	}
-	sorted := slices.Clone(spans)
-	slices.SortStableFunc(sorted, func(a, b *otlp.Span) int {
-		if a.StartTimeUnixNano != b.StartTimeUnixNano {
-			return int(int64(a.StartTimeUnixNano) - int64(b.StartTimeUnixNano)) //nolint:gosec // times of one test
-		}
-		return strings.Compare(a.Name+attributesText(a.Attributes), b.Name+attributesText(b.Attributes))
-	})
-	var b strings.Builder
-	var write func(parent []byte, depth int)
-	write = func(parent []byte, depth int) {
-		for _, s := range sorted {
-			isRoot := !known[string(s.ParentSpanId)]
-			if depth == 0 && !isRoot || depth > 0 && !bytes.Equal(s.ParentSpanId, parent) {
-				continue
-			}
-			indent := strings.Repeat("  ", depth)
-			status := ""
-			if s.Status.GetCode() == otlp.Status_STATUS_CODE_ERROR {
-				status = " ERROR"
-			}
-			fmt.Fprintf(&b, "%s%s [%s]%s\n", indent, s.Name, strings.ToLower(strings.TrimPrefix(s.Kind.String(), "SPAN_KIND_")), status)
-			b.WriteString(strings.ReplaceAll(attributesText(s.Attributes), "\n", "\n"+indent+"    ")[1:])
-			for _, e := range s.Events {
-				fmt.Fprintf(&b, "\n%s    event %s%s", indent, e.Name, strings.ReplaceAll(attributesText(e.Attributes), "\n", " "))
-			}
-			b.WriteString("\n")
-			if s.EndTimeUnixNano < s.StartTimeUnixNano {
-				t.Errorf("span %s ends before it starts", s.Name)
-			}
-			write(s.SpanId, depth+1)
-		}
-	}
-	write(nil, 0)
-	return b.String()
-}
-
-var changing = regexp.MustCompile(`^(pex\.run_id|pex\.spec\.digest|gen_ai\.conversation\.id|session\.id)$`)
-
-func attributesText(attrs []*common.KeyValue) string {
-	var lines []string
-	for _, a := range attrs {
-		v := fmt.Sprint(valueOf(a.Value))
-		if changing.MatchString(a.Key) {
-			v = "..."
-		}
-		lines = append(lines, "\n"+a.Key+"="+v)
-	}
-	slices.Sort(lines)
-	return strings.Join(lines, "")
-}
-
-func valueOf(v *common.AnyValue) any {
-	switch x := v.GetValue().(type) {
-	case *common.AnyValue_StringValue:
-		return x.StringValue
-	case *common.AnyValue_IntValue:
-		return x.IntValue
-	case *common.AnyValue_DoubleValue:
-		return x.DoubleValue
-	case *common.AnyValue_BoolValue:
-		return x.BoolValue
-	case *common.AnyValue_ArrayValue:
-		var all []any
-		for _, e := range x.ArrayValue.Values {
-			all = append(all, valueOf(e))
-		}
-		return all
-	}
-	return v
-}
 
 // Each kind of run has the spans of its golden file, in both versions of the conventions.
 func TestTracesOfRuns(t *testing.T) {
@@ -173,13 +23,13 @@ func TestTracesOfRuns(t *testing.T) {
 	} {
 		for _, conventions := range []string{"released", "latest"} {
 			t.Run(name+"/"+conventions, func(t *testing.T) {
-				c := newTraceCollector(t)
+				c := oteltest.New(t)
 				t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.URL)
 				if conventions == "latest" {
 					t.Setenv("OTEL_SEMCONV_STABILITY_OPT_IN", "gen_ai_latest_experimental")
 				}
 				t.Run("run", func(t *testing.T) { runCase(t, "../../testdata/run/"+name+".txtar") })
-				goldentest.File(t, "telemetry/"+name+"."+conventions+".golden", tree(t, c.take()))
+				goldentest.File(t, "telemetry/"+name+"."+conventions+".golden", oteltest.Tree(t, c.Spans()))
 			})
 		}
 	}
@@ -202,4 +52,23 @@ func runCase(t *testing.T, archive string) {
 	if err != nil || len(failures) > 0 {
 		t.Fatal(failures, err)
 	}
+}
+
+// namesOf closes the telemetry, and returns the names and ids of the exported spans, but for
+// those of sessions.
+func namesOf(t *testing.T, telemetry *otel.Telemetry, exported *tracetest.InMemoryExporter) (names []string) {
+	t.Helper()
+	if err := telemetry.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range exported.GetSpans() {
+		if s.Name != "pex.session" {
+			names = append(names, s.Name+" "+s.SpanContext.SpanID().String()+" in "+s.Parent.SpanID().String())
+		}
+	}
+	if err := telemetry.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(names)
+	return names
 }

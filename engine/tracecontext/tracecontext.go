@@ -27,11 +27,11 @@ func Parse(s string) (p Parent, ok bool) {
 	if len(s) < length || strings.ToLower(s) != s || s[2] != '-' || s[35] != '-' || s[52] != '-' {
 		return Parent{}, false
 	}
-	var version, flags [1]byte
+	var version, options [1]byte
 	for _, field := range []struct {
 		out []byte
 		hex string
-	}{{version[:], s[:2]}, {p.Trace[:], s[3:35]}, {p.Span[:], s[36:52]}, {flags[:], s[53:55]}} {
+	}{{version[:], s[:2]}, {p.Trace[:], s[3:35]}, {p.Span[:], s[36:52]}, {options[:], s[53:55]}} {
 		if _, err := hex.Decode(field.out, []byte(field.hex)); err != nil {
 			return Parent{}, false
 		}
@@ -40,17 +40,17 @@ func Parse(s string) (p Parent, ok bool) {
 	if version[0] == 0xff || version[0] == 0 && rest != "" || rest != "" && rest[0] != '-' || p.Trace == [16]byte{} || p.Span == [8]byte{} {
 		return Parent{}, false
 	}
-	p.Sampled = flags[0]&1 != 0
+	p.Sampled = options[0]&1 != 0
 	return p, true
 }
 
 // String formats a traceparent of version 00.
 func (p Parent) String() string {
-	flags := "00"
+	options := "00"
 	if p.Sampled {
-		flags = "01"
+		options = "01"
 	}
-	return "00-" + hex.EncodeToString(p.Trace[:]) + "-" + hex.EncodeToString(p.Span[:]) + "-" + flags
+	return "00-" + hex.EncodeToString(p.Trace[:]) + "-" + hex.EncodeToString(p.Span[:]) + "-" + options
 }
 
 type key struct{}

@@ -12,7 +12,7 @@ func TestParse(t *testing.T) {
 	for in, want := range map[string]string{
 		valid:             valid,
 		valid[:53] + "00": valid[:53] + "00",
-		valid[:53] + "03": valid, // unknown flags are dropped
+		valid[:53] + "03": valid, // unknown bits are dropped
 		"cc" + valid[2:] + "-what-the-future-holds": valid,
 		"":               "",
 		valid + "-more":  "",

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"golang.org/x/net/http/httpguts"
 )
 
 // Prefixes of the variables of an OTLP exporter: for all signals, and for one.
@@ -72,7 +71,10 @@ type environment struct {
 func (e *environment) value(name string) string { return strings.TrimSpace(e.get(name)) }
 
 func (e *environment) reject(name, format string, args ...any) {
-	e.errs = append(e.errs, &SettingError{name, fmt.Sprintf(format, args...)})
+	err := &SettingError{name, fmt.Sprintf(format, args...)}
+	if !slices.ContainsFunc(e.errs, func(other error) bool { return other.Error() == err.Error() }) {
+		e.errs = append(e.errs, err)
+	}
 }
 
 // exports reports whether a signal is exported by OTLP: if its exporter is named, or has an
@@ -140,7 +142,14 @@ func (e *environment) checkEndpoint(variable, v string) {
 }
 
 func validHeader(name, value string) bool {
-	return httpguts.ValidHeaderFieldName(name) && httpguts.ValidHeaderFieldValue(value) && !slices.Contains(reserved, http.CanonicalHeaderKey(name))
+	const symbols = "!#$%&'*+-.^_`|~" // of a token, RFC 9110
+	for _, c := range []byte(name) {
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(symbols, c) >= 0) {
+			return false
+		}
+	}
+	isControl := func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+	return !strings.ContainsFunc(value, isControl) && !slices.Contains(reserved, http.CanonicalHeaderKey(name))
 }
 
 // reserved are headers that the exporter sets.

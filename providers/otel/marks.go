@@ -147,3 +147,15 @@ func (t *Telemetry) exported(run string, m Mark) {
 		w.marks.Store(run, m)
 	}
 }
+
+// forgetEnded removes the marks of runs that have ended, whose spans no session will export.
+func (t *Telemetry) forgetEnded() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for run, w := range t.runs {
+		if w.ended {
+			w.marks.Remove(run)
+			delete(t.runs, run)
+		}
+	}
+}

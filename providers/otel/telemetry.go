@@ -140,6 +140,7 @@ func (t *Telemetry) Close(ctx context.Context) error {
 	ctx, end := context.WithTimeout(ctx, t.closeTime)
 	defer end()
 	err := t.traces.Shutdown(ctx)
+	t.forgetEnded()
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("the collector does not answer, so some spans are not exported: %w", err)
 	}
