@@ -28,6 +28,8 @@ type Collector struct {
 	errs  []string
 }
 
+// New starts a collector, which the test stops. What is wrong with a request is an error of the
+// test.
 func New(t *testing.T) *Collector {
 	c := &Collector{}
 	c.Server = httptest.NewServer(http.HandlerFunc(c.receive))

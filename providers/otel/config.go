@@ -144,7 +144,8 @@ func (e *environment) checkEndpoint(variable, v string) {
 func validHeader(name, value string) bool {
 	const symbols = "!#$%&'*+-.^_`|~" // of a token, RFC 9110
 	for _, c := range []byte(name) {
-		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(symbols, c) >= 0) {
+		isToken := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(symbols, c) >= 0
+		if !isToken {
 			return false
 		}
 	}

@@ -48,7 +48,6 @@ type span struct {
 	links    []trace.Link
 	failure  string // error.type; "" = none
 	hasEnded bool   // of a model call: it has an event of its end
-	message  string // of the failure
 }
 
 type spanEvent struct {
@@ -59,8 +58,8 @@ type spanEvent struct {
 
 func (s *span) set(attrs ...attribute.KeyValue) { s.attrs = append(s.attrs, attrs...) }
 
-func (s *span) fail(code, message string) {
-	s.failure, s.message = code, message
+func (s *span) fail(code string) {
+	s.failure = code
 	s.set(errorType.String(code))
 }
 
@@ -107,8 +106,8 @@ func (r *runTracer) find(k kind, path string) *span {
 
 // end ends a span, and those within it.
 func (r *runTracer) end(s *span, at time.Time) {
-	for i := len(r.open) - 1; i >= 0; i-- {
-		if o := r.open[i]; o != s && o.kind != sessionSpan && within(o, s) {
+	for i, o := range slices.Backward(r.open) {
+		if o != s && o.kind != sessionSpan && within(o, s) {
 			r.export(o, o.last)
 			r.open = slices.Delete(r.open, i, i+1)
 		}
@@ -136,7 +135,7 @@ func (r *runTracer) export(s *span, at time.Time) {
 		return
 	}
 	if s.kind == modelSpan && !s.hasEnded {
-		s.fail("model_error", "")
+		s.fail("model_error")
 	}
 	s.set(runID.String(r.input.RunID), eventSeq.Int(r.current.Seq))
 	if r.current.Rewinds > 0 {
@@ -153,7 +152,7 @@ func (r *runTracer) export(s *span, at time.Time) {
 		out.AddEvent(e.name, trace.WithTimestamp(e.at), trace.WithAttributes(e.attrs...))
 	}
 	if s.failure != "" {
-		out.SetStatus(codes.Error, s.message)
+		out.SetStatus(codes.Error, "") // a message may have content
 	}
 	out.End(trace.WithTimestamp(at))
 }

@@ -121,8 +121,12 @@ func (r *runTracer) apply(ev *engine.Event) {
 		r.note(ev, "pex.limit", stopCode.String(string(ev.Stop.Code)), stopPath.String(ev.Stop.Path))
 	case engine.Warning:
 		r.note(ev, "pex.warning")
+	case engine.MessageReceivedEvent:
+		r.note(ev, "pex.message")
 	case engine.RunCompleted:
 		r.endRun(ev)
+	case engine.ToolInterrupted, engine.ReflectCompleted, engine.ModelDelta, engine.ModelRetrying, engine.ToolProgress, engine.ToolRetrying, engine.RunSuspended:
+		// part of what other events say, or transient
 	}
 	for _, s := range r.open {
 		if s.covers(ev.Path) {
@@ -258,7 +262,7 @@ func (r *runTracer) endStep(ev *engine.Event) {
 	s.set(stepStatus.String(string(ev.Step.Status)))
 	s.set(r.usage(ev)...)
 	if ev.Step.Status == plan.Failed {
-		s.fail("step_"+string(ev.Step.Status), "")
+		s.fail("step_" + string(ev.Step.Status))
 	}
 	r.end(s, r.timeOf(ev))
 }
@@ -299,7 +303,7 @@ func (r *runTracer) endModel(ev *engine.Event) {
 	s.set(r.usage(ev)...)
 	s.hasEnded = true
 	if ev.Status == string(model.Interrupted) {
-		s.fail(ev.Status, "")
+		s.fail(ev.Status)
 	} else {
 		s.set(finishReasons.StringSlice([]string{ev.Status}))
 	}
@@ -322,7 +326,7 @@ func (r *runTracer) endTool(ev *engine.Event) {
 	}
 	s.set(toolStatus.String(ev.Status))
 	if ev.Status != string(tool.CallOK) {
-		s.fail(ev.Status, "")
+		s.fail(ev.Status)
 	}
 	r.end(s, r.timeOf(ev))
 }
@@ -353,7 +357,7 @@ func (r *runTracer) endRun(ev *engine.Event) {
 		s.set(costUSD.Float64(u.CostUSD))
 	}
 	if ev.Status == string(stop.RunFailed) {
-		s.fail(string(ev.Stop.Code), "")
+		s.fail(string(ev.Stop.Code))
 	}
 	at := r.timeOf(ev)
 	r.t.ending(r.input.RunID, r.current, true)
