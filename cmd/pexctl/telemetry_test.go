@@ -4,7 +4,11 @@ package main
 
 import (
 	"io"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
@@ -71,4 +75,29 @@ func namesOf(t *testing.T, telemetry *otel.Telemetry, exported *tracetest.InMemo
 	}
 	slices.Sort(names)
 	return names
+}
+
+var literal = regexp.MustCompile(`"([^"\\\n]*)"`)
+
+// namesOfTraces returns the texts in the code that exports traces: names of spans, attributes,
+// variables and their values.
+func namesOfTraces(t *testing.T) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	for _, pattern := range []string{"../../providers/otel/*.go", "../../engine/tracecontext/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, file := range files {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range literal.FindAllSubmatch(b, -1) {
+				out[strings.TrimSpace(string(m[1]))] = true
+			}
+		}
+	}
+	return out
 }
