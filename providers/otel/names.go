@@ -9,14 +9,10 @@ import (
 // names are the names that differ between versions of OpenTelemetry's conventions for
 // generative AI, which are all in development.
 type names struct {
-	version     string // of the conventions
-	cacheWrite  attribute.Key
-	planning    string // gen_ai.operation.name of a turn of the planner or reflector; "" = none
-	agentID     bool   // agents have gen_ai.agent.id
-	inputUsage  string // metrics
-	outputUsage string // metric; "" = inputUsage, told apart by gen_ai.token.type
-	duration    string
-	firstToken  string
+	version    string // of the conventions
+	cacheWrite attribute.Key
+	planning   string // gen_ai.operation.name of a turn of the planner or reflector; "" = none
+	agentID    bool   // agents have gen_ai.agent.id
 }
 
 // released are the names of semantic-conventions v1.41.0, the last release with the
@@ -24,13 +20,9 @@ type names struct {
 var (
 	released = names{
 		version: "1.41.0", cacheWrite: "gen_ai.usage.cache_creation.input_tokens", agentID: true,
-		inputUsage: "gen_ai.client.token.usage", duration: "gen_ai.client.operation.duration",
-		firstToken: "gen_ai.client.operation.time_to_first_chunk",
 	}
 	latest = names{
 		version: "genai-0.1.0", cacheWrite: "gen_ai.usage.cache_write.input_tokens", planning: "plan",
-		inputUsage: "gen_ai.client.inference.usage.input_tokens", outputUsage: "gen_ai.client.inference.usage.output_tokens",
-		duration: "gen_ai.client.inference.duration", firstToken: "gen_ai.client.inference.time_to_first_chunk",
 	}
 )
 
@@ -76,10 +68,7 @@ const (
 	firstChunk     = attribute.Key("gen_ai.response.time_to_first_chunk") // seconds
 	toolName       = attribute.Key("gen_ai.tool.name")
 	toolType       = attribute.Key("gen_ai.tool.type")
-	toolCallID     = attribute.Key("gen_ai.tool.call.id")
 	errorType      = attribute.Key("error.type")
-	serverAddress  = attribute.Key("server.address")
-	serverPort     = attribute.Key("server.port")
 )
 
 // Names of our own.
@@ -101,7 +90,6 @@ const (
 	roleName      = attribute.Key("pex.role")
 	attemptCount  = attribute.Key("pex.attempts")
 	stepID        = attribute.Key("pex.step.id")
-	stepGoal      = attribute.Key("pex.step.goal")
 	stepStatus    = attribute.Key("pex.step.status")
 	stepAttempt   = attribute.Key("pex.step.attempt")
 	planVersion   = attribute.Key("pex.plan.version")
@@ -109,11 +97,9 @@ const (
 	sessionEnd    = attribute.Key("pex.session.end")
 	replayedCount = attribute.Key("pex.replayed")
 	toolStatus    = attribute.Key("pex.tool.status")
-	toolEffect    = attribute.Key("pex.effect")
 	questionKind  = attribute.Key("pex.question.kind")
 	guardName     = attribute.Key("pex.guard.name")
 	guardAction   = attribute.Key("pex.guard.do")
-	warningText   = attribute.Key("pex.warning")
 )
 
 // providers are the well-known values of gen_ai.provider.name by our providers; others keep
