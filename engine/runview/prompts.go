@@ -50,7 +50,7 @@ func messageOf(m journal.Message) Message {
 	if json.Unmarshal(m.Head, &head) != nil {
 		head.Role = "message"
 	}
-	return Message{Role: string(head.Role), Tool: head.Tool, Calls: head.Calls, Segments: joinSegments(m.Text)}
+	return Message{Role: string(head.Role), Tool: head.Tool, Calls: head.Calls, Segments: joinSegments(m.Text), Attachments: head.Attachments}
 }
 
 // joinSegments drops empty segments, and appends blank ones to the segment before.

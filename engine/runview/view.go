@@ -117,6 +117,8 @@ type Message struct {
 	Tool     string           `json:"tool,omitempty"` // tool that returned it
 	Segments []string         `json:"segments"`
 	Calls    []model.ToolCall `json:"calls,omitempty"`
+
+	Attachments []model.Attachment `json:"attachments,omitempty"` // files that the model read
 }
 
 // Limits of a view, since large pages are slow to open.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/pexctl/pex/engine/attachment"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
@@ -45,7 +46,16 @@ func known(err error) *problem.Problem {
 	if e, ok := errors.AsType[*agents.ParametersError](err); ok {
 		return invalidParameters(e.Err)
 	}
+	if e, ok := errors.AsType[*attachment.Error](err); ok {
+		return invalidAttachment(e)
+	}
 	return nil
+}
+
+// invalidAttachment returns the problem of a file that a run cannot have. The hints are for the
+// author of the spec.
+func invalidAttachment(e *attachment.Error) *problem.Problem {
+	return problem.New(problem.InvalidRequest, "%v", e).At("/files")
 }
 
 // ofManager returns the problem of an error of package manager.

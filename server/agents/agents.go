@@ -21,6 +21,7 @@ import (
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/internal/app/runfile"
 	"github.com/pexctl/pex/internal/app/version"
 )
 
@@ -201,8 +202,13 @@ type ParametersError struct{ Err error }
 // Error returns the mistakes, one per line.
 func (e *ParametersError) Error() string { return e.Err.Error() }
 
-// Prepare returns a run of the agent that can be started. The error is a *ParametersError
-// or, for overrides that do not fit, an *InvalidError. If the run is not started, the caller
+// TakesFiles reports whether models or tools of the agent read the files of a run.
+func (a *Agent) TakesFiles() bool {
+	return len(a.Program.FileModels()) > 0 || runfile.ReadersOf(a.Program, a.Spec.Dir).Given()
+}
+
+// Prepare returns a run of the agent that can be started. The error is a *ParametersError,
+// an *attachment.Error for a file that the run cannot have or, for overrides that do not fit, an *InvalidError. If the run is not started, the caller
 // must close its Host.
 func (a *Agent) Prepare(r Request) (runs.NewRun, error) {
 	p, origin := a.Program, a.origin(r.Tenant)
@@ -226,6 +232,11 @@ func (a *Agent) Prepare(r Request) (runs.NewRun, error) {
 			in.Artifacts = map[string]string{}
 		}
 		in.Files, in.Artifacts[f.Name] = append(in.Files, f.Name), f.Artifact
+	}
+	if len(in.Files) > 0 {
+		if err := runfile.Attach(p, &in, r.Home, runfile.ReadersOf(p, a.Spec.Dir)); err != nil {
+			return runs.NewRun{}, err
+		}
 	}
 	h, err := host.New(p, host.SettingsOf(a.options.Catalog, origin, r.Home, params))
 	if err != nil {
