@@ -126,12 +126,12 @@ func isText(schema json.RawMessage) bool {
 
 func (u *UI) startRun(ctx context.Context, c *access.Client, r *http.Request) (*page, error) {
 	name := r.PathValue("agent")
-	id, err := u.start(ctx, c, name, r.PostForm)
+	form, id, err := u.readAndStart(ctx, c, r)
 	if err == nil {
 		return redirect(runPath(id)), nil
 	}
 	what := u.o.Access.Problem(r, err)
-	p, pageErr := u.agentPage(ctx, c, name, r.PostForm)
+	p, pageErr := u.agentPage(ctx, c, name, form)
 	if pageErr != nil {
 		return nil, err
 	}
@@ -139,12 +139,21 @@ func (u *UI) startRun(ctx context.Context, c *access.Client, r *http.Request) (*
 	return p, nil
 }
 
-// start starts a run from a form.
-func (u *UI) start(ctx context.Context, c *access.Client, name string, form url.Values) (id string, err error) {
-	a, err := c.Agent(auth.Run, name)
+// readAndStart starts a run from the form in a request.
+func (u *UI) readAndStart(ctx context.Context, c *access.Client, r *http.Request) (form url.Values, id string, err error) {
+	a, err := c.Agent(auth.Run, r.PathValue("agent"))
 	if err != nil {
-		return "", err
+		return r.PostForm, "", err
 	}
+	form, files, err := readForm(c, r)
+	if err == nil {
+		id, err = u.start(ctx, c, a, form, files)
+	}
+	return form, id, err
+}
+
+// start starts a run from a form.
+func (u *UI) start(ctx context.Context, c *access.Client, a *agents.Agent, form url.Values, files []agents.File) (id string, err error) {
 	parameters := map[string]json.RawMessage{}
 	var wrong []error
 	for _, f := range fieldsOf(a.Program, form) {
@@ -163,7 +172,7 @@ func (u *UI) start(ctx context.Context, c *access.Client, name string, form url.
 		return "", problem.New(problem.InvalidParameters, "%v", errors.Join(wrong...))
 	}
 	body := jsonvalue.Encode(parameters)
-	s, err := c.Prepare(ctx, a, access.NewRun{Parameters: body, MemoryID: form.Get("memory_id"), Body: body})
+	s, err := c.Prepare(ctx, a, access.NewRun{Parameters: body, MemoryID: form.Get("memory_id"), Files: files, Body: body})
 	if err != nil {
 		return "", err
 	}

@@ -40,6 +40,8 @@ func signInOf(r *http.Request) *signInData {
 		q := r.URL.Query()
 		q.Del("have") // an update of a page
 		d.Next = (&url.URL{Path: r.URL.Path, RawQuery: q.Encode()}).RequestURI()
+	case IsUpload(r): // the browser does not send files again
+		d.Next = r.URL.EscapedPath()
 	case r.Method != http.MethodPost || sameOrigin.Check(r) != nil || r.ParseForm() != nil:
 	case r.URL.Path == loginPath:
 		d.Next, d.Send = localPage(r.PostForm.Get(nextField)), r.PostForm.Get(sendField) != ""

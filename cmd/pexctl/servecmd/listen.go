@@ -71,7 +71,7 @@ func (d *daemon) newServer(c *ui.Call, ready *readiness) (*server.Server, error)
 		return nil, err
 	}
 	o := server.Options{
-		Handler: d.handler(c, clients), Routes: d.routes(c, clients), IsUpload: api.IsUpload, Auth: guard, Streams: streams, Version: version.String(),
+		Handler: d.handler(c, clients), Routes: d.routes(c, clients), IsUpload: isUpload, Auth: guard, Streams: streams, Version: version.String(),
 		Limits: server.Limits{Body: config.Limits.Body, Upload: config.Limits.Upload, Header: int(config.Limits.Header), Connections: config.Limits.Connections},
 		Ready:  ready.check,
 		Drain:  d.suspend, Grace: config.Grace + closeTime, Log: d.log,
@@ -85,6 +85,9 @@ func (d *daemon) newServer(c *ui.Call, ready *readiness) (*server.Server, error)
 	}
 	return s, nil
 }
+
+// isUpload reports whether the body of a request is a file, or a form with files.
+func isUpload(r *http.Request) bool { return api.IsUpload(r) || web.IsUpload(r) }
 
 // streams limits the requests that watch a run or wait for its result.
 func (d *daemon) streams() *feed.Streams {
