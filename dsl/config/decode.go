@@ -146,7 +146,7 @@ func takesNull(t reflect.Type) bool {
 func (c *Decoder) useDefault(f Field, path string) {
 	c.BindDefaults(f.Value, f.Tag)
 	if p, ok := reflect.TypeAssert[component.PromptRef](f.Value); ok {
-		c.addPrompt(PromptUse{Path: path, Value: c.BuiltIn(p.Text), BuiltIn: true, Fixed: f.Tag.Get("fork") == "fixed"})
+		c.addPrompt(PromptUse{Path: path, Value: c.BuiltIn(p.Text), References: p.References(), BuiltIn: true, Fixed: f.Tag.Get("fork") == "fixed"})
 	}
 	if !c.Quiet {
 		c.showDefaults(f.Value, path)

@@ -65,6 +65,10 @@ func (p *PromptRef) Bind(render func(Lookup) []string, names []string) {
 // IsZero reports whether nothing was written.
 func (p PromptRef) IsZero() bool { return p.Text == "" && p.File == "" && p.Use == "" }
 
+// References returns the names in the template, "ns.name", in order. The caller must not
+// change them.
+func (p PromptRef) References() []string { return p.names }
+
 // Uses reports whether the template refers to a name ("parameters.steps").
 func (p PromptRef) Uses(name string) bool {
 	return slices.Contains(p.names, name)

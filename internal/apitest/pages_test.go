@@ -174,6 +174,65 @@ func TestARunIsForkedByAForm(t *testing.T) {
 	}
 }
 
+// Admins edit the prompts of the call at which they fork, and see what the fork would do before
+// they start it.
+func TestPromptsAreEditedInAForm(t *testing.T) {
+	p := newPages(t)
+	next, _, _ := p.submit("ann", "/agents/hello", url.Values{"question": {"Hi"}})
+	p.await(strings.TrimPrefix(next, "/runs/"))
+	if _, body := p.get("ann", next+"/fork?at=plan.1/model"); strings.Contains(body, `name="prompt.`) || !strings.Contains(body, "needs the role admin") {
+		t.Error(body)
+	}
+	if _, status, _ := p.submit("ann", next+"/fork", url.Values{"at": {"plan.1/model"}, "prompt.planner.planner_prompt": {"mine"}}); status != http.StatusForbidden {
+		t.Error(status)
+	}
+	if _, body := p.get("ann", next+"/calls/plan.1/model"); !strings.Contains(body, next+"/fork?at=plan.1%2fmodel") {
+		t.Error(body)
+	}
+	if _, body := p.get("vic", next+"/calls/plan.1/model"); strings.Contains(body, "Fork here") {
+		t.Error(body)
+	}
+
+	_, body := p.get("root", next+"/fork?at=plan.1/model")
+	form := url.Values{"at": {"plan.1/model"}, "do": {"check"}}
+	for _, m := range regexp.MustCompile(`(?s)<textarea name="(prompt\.[^"]+)"[^>]*>\n(.*?)</textarea>`).FindAllStringSubmatch(body, -1) {
+		form.Set(m[1], strings.ReplaceAll(html.UnescapeString(m[2]), "\n", "\r\n")) // as browsers send it
+	}
+	const field = "prompt.planner.planner_prompt"
+	if !form.Has(field) || strings.Index(body, `name="`+field) > strings.Index(body, "Other prompts") || !strings.Contains(body, `value="plan.1/model" selected`) {
+		t.Fatal(body)
+	}
+	if _, status, body := p.submit("root", next+"/fork", form); status != http.StatusOK || strings.Contains(body, "edited</span>") || !strings.Contains(body, "with the recorded request") {
+		t.Error(status, body)
+	}
+	form.Set(field, "Plan\r\nabout ${parameters.questoin}")
+	if _, status, body := p.submit("root", next+"/fork", form); status != http.StatusUnprocessableEntity || !strings.Contains(body, "prompt planner.planner_prompt, line 2, column 7: unknown name parameters.questoin") ||
+		!strings.Contains(body, "did you mean ${parameters.question}?") || !strings.Contains(body, "about ${parameters.questoin}</textarea>") {
+		t.Error(status, body)
+	}
+	form.Set(field, "</textarea><script>alert(1)</script>\r\n")
+	if _, status, body := p.submit("root", next+"/fork", form); status != http.StatusOK || !strings.Contains(body, "continues live at plan.1/model") || !strings.Contains(body, "with another request: prompt") || strings.Contains(body, "<script>alert") {
+		t.Error(status, body)
+	}
+	form.Set("do", "fork")
+	fork, status, body := p.submit("root", next+"/fork", form)
+	if status != http.StatusSeeOther {
+		t.Fatal(status, body)
+	}
+	id := strings.TrimPrefix(fork, "/runs/")
+	p.await(id)
+	_, body = p.get("root", next+"/diff/"+id)
+	if prompt := strings.Index(body, "planner.planner_prompt"); prompt < 0 || prompt > strings.Index(body, "Figures") || !strings.Contains(body, "&#43;&lt;/textarea&gt;&lt;script&gt;") {
+		t.Error(body)
+	}
+	if _, status, body := p.submit("root", fork+"/fork", url.Values{"at": {"plan.1/model"}, "do": {"show"}, field: {strings.Repeat("x", 1<<20+1)}}); status != http.StatusOK || !strings.Contains(body, `name="`+field) {
+		t.Error(status)
+	}
+	if _, status, body := p.submit("root", fork+"/fork", url.Values{"at": {"plan.1/model"}, "do": {"check"}, field: {strings.Repeat("x", 1<<20+1)}}); status != http.StatusUnprocessableEntity || !strings.Contains(body, "the maximum is") {
+		t.Error(status)
+	}
+}
+
 func asClient(client, path string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, path, nil)
 	r.Header.Set("X-Client", client)

@@ -32,7 +32,7 @@ tools: {calculator: {approval: always}}
 memory: {backend: none}
 `
 
-// A new user starts a run, watches it, approves, forks it with another limit and compares both.
+// A new user starts a run, watches it, approves, forks it with another prompt and compares both.
 func TestTheFirstTwelveClicks(t *testing.T) {
 	s := serve(t, map[string]string{"desk/spec.yaml": desk})
 	b := browsertest.Open(t, s.url("/"), 1280, 900)
@@ -50,14 +50,30 @@ func TestTheFirstTwelveClicks(t *testing.T) {
 	}
 	b.Shoot("completed")
 	b.Click(`a[href$="/fork"]`)
-	b.Shoot("fork")
 	b.Choose(`select[name=at]`, "reflect.1/model")
-	b.Type(`textarea[name=set]`, "limits.max_steps=7")
-	b.Click(`.start button`)
+	b.Click(`button[value=show]`)
+	b.Await(`!!document.querySelector(".fork > .prompt")`)
+	browsertest.Value[string](b, `document.querySelector("textarea[name='prompt.reflector.reflect_prompt']").value = "Be strict."`)
+	b.Click(`button[value=check]`)
+	b.Await(`document.querySelector("#check")?.textContent.includes("with another request: prompt")`)
+	b.Shoot("fork")
+	b.Size(390, 844)
+	b.Shoot("fork-phone")
+	if wide := browsertest.Value[bool](b, `document.documentElement.scrollWidth > innerWidth`); wide {
+		t.Error("the form of a fork is wider than a phone")
+	}
+	b.Size(1280, 900)
+	b.Click(`button[value=fork]`)
 	b.Await(`location.pathname.startsWith("/runs/r-") && document.querySelector(".verdict strong")?.textContent === "completed" && !!document.querySelector('a[href*="/diff/"]')`)
 	b.Click(`a[href*="/diff/"]`)
 	b.Await(`document.querySelector("h1").textContent === "Compare runs"`)
+	if prompt := browsertest.Value[string](b, `document.querySelector("h2").textContent`); !strings.Contains(prompt, "reflector.reflect_prompt") {
+		t.Error(prompt)
+	}
 	b.Shoot("diff")
+	b.Size(390, 844)
+	b.Shoot("diff-phone")
+	b.Size(1280, 900)
 	b.Click(`nav a[href="/"]`)
 	b.Await(`document.querySelectorAll(".rows tbody tr").length === 2`)
 	b.Shoot("runs")

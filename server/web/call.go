@@ -7,14 +7,17 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/pexctl/pex/engine/runview"
 	"github.com/pexctl/pex/internal/app/runpage"
 	"github.com/pexctl/pex/server/access"
+	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/problem"
 )
 
 // callData is the data of the page of a call.
 type callData struct {
 	Run, Path, Name string
+	MayFork         bool // the client may fork the run at the call
 	Body            template.HTML
 }
 
@@ -44,6 +47,8 @@ func (u *UI) showCall(ctx context.Context, c *access.Client, r *http.Request) (*
 		return nil, problem.New(problem.NotFound, "run %s has no call at %q", id, path)
 	}
 	d := &callData{Run: id, Path: path, Name: runpage.CallName(it)}
+	of := access.Owner{Agent: run.Start.Input.Agent, Spec: run.Start.Name}
+	d.MayFork = (it.Kind == runview.ModelItem || it.Kind == runview.ToolItem) && c.CanFor(auth.Run, of)
 	if d.Body, err = runpage.CallBody(it); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,12 @@ import (
 	"github.com/pexctl/pex/server/access"
 )
 
+// diffData is the data of the page that compares two runs.
+type diffData struct {
+	*runs.Comparison
+	AnswerA, AnswerB string
+}
+
 func (u *UI) diffRuns(ctx context.Context, c *access.Client, r *http.Request) (*page, error) {
 	a, err := c.Read(r.PathValue("run"))
 	if err != nil {
@@ -23,5 +29,5 @@ func (u *UI) diffRuns(ctx context.Context, c *access.Client, r *http.Request) (*
 	if err != nil {
 		return nil, err
 	}
-	return &page{Name: "diff", Title: "Compare runs", Data: d}, nil
+	return &page{Name: "diff", Title: "Compare runs", Data: &diffData{d, a.Show(ctx).Outcome(), b.Show(ctx).Outcome()}}, nil
 }
