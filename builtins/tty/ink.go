@@ -27,5 +27,13 @@ func (p Pen) Ink(c Ink, s string) string {
 	return string(c) + s + reset
 }
 
+// Reset returns what ends the styles of a line that was cut.
+func (p Pen) Reset() string {
+	if !p.Color {
+		return ""
+	}
+	return reset
+}
+
 // plain removes the escape sequences that a Pen added to a line.
 var plain = strings.NewReplacer(string(Bold), "", string(Dim), "", string(Red), "", string(Green), "", string(Yellow), "", reset, "").Replace

@@ -71,6 +71,15 @@ func (m *model) insert(s string) tea.Cmd {
 	return nil
 }
 
+// fit truncates a line to the width of the screen.
+func (m *model) fit(line string) string {
+	cut := wrap(line, m.columns)
+	if len(cut) == 1 {
+		return line
+	}
+	return cut[0] + m.o.Pen.Reset()
+}
+
 // Wrap breaks a text into lines of a number of columns.
 func Wrap(text string, columns int) (out []string) {
 	for line := range strings.SplitSeq(text, "\n") {

@@ -207,7 +207,9 @@ func (m *model) layout() (string, *tea.Cursor) {
 	var lines []string
 	if room := m.rows - len(input) - 2; room > 0 && m.o.Live != nil {
 		live := m.o.Live(m.columns, room)
-		lines = append(lines, live[:min(room, len(live))]...)
+		for _, line := range live[:min(room, len(live))] {
+			lines = append(lines, m.fit(line))
+		}
 	}
 	top := len(lines)
 	for i, line := range input {

@@ -61,7 +61,7 @@ func newTerminal(t *testing.T, columns, rows int, args string) *terminal {
 
 func (x *terminal) tmux(args ...string) string {
 	x.t.Helper()
-	out, err := exec.Command("tmux", append([]string{"-S", x.socket}, args...)...).CombinedOutput()
+	out, err := exec.Command("tmux", append([]string{"-u", "-S", x.socket}, args...)...).CombinedOutput()
 	if err != nil {
 		x.t.Fatalf("tmux %q: %v\n%s", args, err, out)
 	}
@@ -105,11 +105,28 @@ func steady(frame string) string {
 	return regexp.MustCompile(`\d+(\.\d+)?m?s\b`).ReplaceAllString(frame, "0s")
 }
 
+// settled returns the screen once a pattern matches it and it stays the same, without what differs
+// between runs.
+func (x *terminal) settled(pattern string) string {
+	x.t.Helper()
+	const polls = 5
+	last := steady(x.await(pattern))
+	for same := 0; same < polls; {
+		time.Sleep(30 * time.Millisecond)
+		if f := steady(x.await(pattern)); f == last {
+			same++
+		} else {
+			last, same = f, 0
+		}
+	}
+	return last
+}
+
 // The screens of a turn: an approval, a message while it is open, the answer, and the way out.
 func TestChatOnATerminal(t *testing.T) {
-	x := newTerminal(t, 72, 20, "--memory-id m1")
+	x := newTerminal(t, 72, 40, "--memory-id m1")
 	var out strings.Builder
-	frame := func(what, pattern string) { fmt.Fprintf(&out, "--- %s\n%s", what, steady(x.await(pattern))) }
+	frame := func(what, pattern string) { fmt.Fprintf(&out, "--- %s\n%s", what, x.settled(pattern)) }
 	frame("start", `(?s)m1 is new.*/help\n$`)
 	x.say("What time is it?")
 	frame("question", `(?s)May step.*answer ›`)

@@ -21,6 +21,7 @@ import (
 var notRun = map[string][]string{
 	"CONTRIBUTING.md":             {"takes minutes"},
 	"README.md":                   {"builds pexctl, and runs this very test", "needs the network"},
+	"docs/chat.md":                {"needs a terminal"},
 	"docs/ci.md":                  {"needs jq", "part of a workflow of GitHub", "part of a workflow of GitHub"},
 	"docs/evals.md":               {"needs GitHub"},
 	"docs/mcp-server.md":          {"needs Claude Code", "needs Node.js and the network"},

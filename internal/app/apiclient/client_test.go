@@ -75,8 +75,11 @@ func TestRequests(t *testing.T) {
 	try(c.Resume(ctx, "r-1", nil, true))
 	status, e := c.Cancel(ctx, "a b")
 	try(e)
+	try(c.Fork(ctx, "r-1", apiclient.Fork{RunID: "r-2", At: "step.s1"}))
+	_, e = c.AgentModels(ctx, "my/agent")
+	try(e)
 	try(c.Delete(ctx, "r-1", true))
-	_, e = c.List(ctx, apiclient.Filter{Status: "failed", Prefix: "r-", Labels: map[string]string{"team": "a&b"}}, 5, "x/y")
+	_, e = c.List(ctx, apiclient.Filter{Status: "failed", Prefix: "r-", MemoryID: "m 1", Agent: "desk", Labels: map[string]string{"team": "a&b"}}, 5, "x/y")
 	try(e)
 	id, e := c.Upload(ctx, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("content")), nil })
 	try(e)
@@ -91,8 +94,10 @@ func TestRequests(t *testing.T) {
 		`POST /v1/runs/r-1/answers {"path":"plan.1/approval","do":"edit","edit":["x"]}`,
 		`POST /v1/runs/r-1/resume {"keep_spec":true,"set":[]}`,
 		`POST /v1/runs/a%20b/cancel`,
+		`POST /v1/runs/r-1/fork {"run_id":"r-2","at":"step.s1"}`,
+		`GET /v1/agents/my%2Fagent`,
 		`DELETE /v1/runs/r-1?force=true`,
-		`GET /v1/runs?cursor=x%2Fy&label=team%3Da%26b&limit=5&prefix=r-&status=failed`,
+		`GET /v1/runs?agent=desk&cursor=x%2Fy&label=team%3Da%26b&limit=5&memory_id=m+1&prefix=r-&status=failed`,
 		`POST /v1/artifacts content`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -113,10 +118,16 @@ func TestProblemsBecomeErrors(t *testing.T) {
 		case "/v1/runs/busy":
 			w.Header().Set("Retry-After", "5")
 			refuse(w, 503, `{"code":"shutting_down","detail":"the server is shutting down"}`)
+		case "/v1/runs/set/resume":
+			refuse(w, 422, `{"code":"invalid_set","detail":"the spec has errors with these overrides","diagnostics":[{"message":"one"},{"message":"two"}]}`)
 		default:
 			fmt.Fprint(w, "<html>")
 		}
 	})
+	if err := c.Resume(t.Context(), "set", nil, false); err == nil || err.Error() != "the spec has errors with these overrides: one; two" {
+		t.Error(err)
+	}
+	calls = 0
 	_, _, err := c.Result(t.Context(), "gone", false)
 	if e, ok := errors.AsType[*apiclient.Error](err); !ok || e.Status != 404 || !apiclient.IsCode(err, apiclient.NotFound) || err.Error() != `no run "gone"` || calls != 1 {
 		t.Error(calls, err)
