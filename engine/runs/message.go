@@ -121,3 +121,19 @@ func (b *Inbox) Send(ctx context.Context, run string, m Message, by engine.Actor
 
 // Close rejects messages that are not stored, and all later ones.
 func (b *Inbox) Close() { b.inbox.Close() }
+
+// Received returns the texts of the messages in the journal of a run, by id.
+func (s *Service) Received(run string) (map[string]string, error) {
+	r, err := s.Read(run)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string]string{}
+	for i := range r.Records {
+		if rec := &r.Records[i]; rec.Kind == journal.Said {
+			m := runtime.MessageOf(rec)
+			texts[m.ID] = m.Text
+		}
+	}
+	return texts, nil
+}

@@ -21,6 +21,9 @@ func NewMessage(id, text string, by engine.Actor) Message {
 	return Message{ID: id, Text: text, By: journaledActor(by.Identity())}
 }
 
+// MessageOf returns the message in a record.
+func MessageOf(rec *journal.Record) Message { return kernel.MessageOf(rec) }
+
 // AppendMessage stores a message in the journal of a run that no session executes; see
 // kernel.AppendMessage.
 func AppendMessage(j journal.Journal, m Message, at time.Time) error {

@@ -111,7 +111,10 @@ func (g *generator) request() generated {
 		case "path":
 			r.target = strings.ReplaceAll(r.target, "{"+p.Name+"}", g.segment(p.Name, value))
 		case "query":
-			if g.chance(40) {
+			switch {
+			case p.Name == "follow" && value != "false": // the feed would not end
+				query.Add(p.Name, "0")
+			case p.Name == "follow" || g.chance(40):
 				query.Add(p.Name, value)
 			}
 		case "header":

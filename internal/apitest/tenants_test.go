@@ -51,7 +51,11 @@ var placeholder = regexp.MustCompile(`\{(\w+)\}`)
 
 // target returns the path of an operation with ids.
 func (o operation) target(ids map[string]string) string {
-	return placeholder.ReplaceAllStringFunc(o.path, func(p string) string { return ids[strings.Trim(p, "{}")] })
+	target := placeholder.ReplaceAllStringFunc(o.path, func(p string) string { return ids[strings.Trim(p, "{}")] })
+	if strings.HasPrefix(o.path, "/v1/sessions/") && strings.HasSuffix(o.path, "/events") {
+		target += "?follow=0" // it would not end
+	}
+	return target
 }
 
 func (o operation) body() string { return bodies[o.path[strings.LastIndexByte(o.path, '/')+1:]] }

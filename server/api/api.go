@@ -61,6 +61,7 @@ func (s *server) register(mux *http.ServeMux) []byte {
 	a.addAgents()
 	a.addRuns()
 	a.addDecisions()
+	a.addSessions()
 	a.addMemories()
 	a.addUsage()
 	a.addArtifacts()

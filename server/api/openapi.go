@@ -30,6 +30,7 @@ func newConfig(version string) huma.Config {
 			Tags: []*huma.Tag{
 				{Name: "agents", Description: "The agents of the server."},
 				{Name: "runs", Description: "Runs, their results and events."},
+				{Name: "sessions", Description: "Conversations as one stream of events and messages."},
 				{Name: "decisions", Description: "Questions to humans, and changes to runs."},
 				{Name: "artifacts", Description: "Files that clients upload for runs."},
 				{Name: "evals", Description: "Stored evaluations (pexctl eval)."},

@@ -20,12 +20,14 @@ const maxLag = 256
 const (
 	Rewound = "rewound" // the events after a number are void; data: {"after": 20}
 	End     = "end"     // no event follows in this session; data: {"status": "completed"}
+	Turn    = "turn"    // of a conversation: no event follows in this session of a run; data: {"run_id": "r-1", "status": "completed"}
 )
 
 // Item is an event, or a Rewound or End item.
 type Item struct {
 	Cursor Cursor // of a numbered event; zero for transient events, Rewound and End
-	Type   string // type of the event, Rewound or End; "" = of another protocol, whose events are data only
+	ID     string // of a numbered event, if it is not Cursor
+	Type   string // type of the event, Rewound, End or Turn; "" = of another protocol, whose events are data only
 	Data   []byte // one line of JSON; shared, so it must not be changed
 	More   bool   // another item is ready: a writer need not flush yet
 }

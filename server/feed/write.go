@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"errors"
 	"iter"
 	"net/http"
@@ -202,7 +203,7 @@ func (s *stream) failure() error {
 // appendItem appends an item in the format. Data is one line, since JSON escapes line
 // breaks.
 func (f Format) appendItem(b []byte, i Item) []byte {
-	isEvent := i.Type != End && i.Type != Rewound
+	isEvent := i.Type != End && i.Type != Rewound && i.Type != Turn
 	switch {
 	case f == DataStream:
 		if i.Type != "" {
@@ -211,7 +212,7 @@ func (f Format) appendItem(b []byte, i Item) []byte {
 		return append(append(append(b, "data: "...), i.Data...), "\n\n"...)
 	case f == EventStream:
 		if i.Cursor.Seq != 0 {
-			b = append(append(append(b, "id: "...), i.Cursor.String()...), '\n')
+			b = append(append(append(b, "id: "...), cmp.Or(i.ID, i.Cursor.String())...), '\n')
 		}
 		if i.Type == End { // a browser reconnects unless its page closes the stream
 			b = append(b, "retry: 15000\n"...)

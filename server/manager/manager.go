@@ -37,15 +37,19 @@ type Manager struct {
 	mu      sync.Mutex
 	closing bool
 	active  map[string]*activeRun
+	changed map[string]chan struct{} // by conversation that is watched; closed when a run of it starts or continues
+	turns   map[string]*turnLock     // by conversation
 	parked  parkedCache
 	waiting waitingIndex
 	sources sources
-	costs   costs
+
+	received received
+	costs    costs
 }
 
 // New returns the manager of the runs of a home.
 func New(o Options) *Manager {
-	m := &Manager{o: o, active: map[string]*activeRun{}, costs: costs{limit: o.CostPerDay, runs: o.Runs}}
+	m := &Manager{o: o, active: map[string]*activeRun{}, changed: map[string]chan struct{}{}, turns: map[string]*turnLock{}, costs: costs{limit: o.CostPerDay, runs: o.Runs}}
 	m.costs.live = func(run string) bool { return m.find(run) != nil }
 	m.ctx, m.suspend = context.WithCancel(context.Background())
 	return m

@@ -108,6 +108,7 @@ func (m *Manager) registerResumed(start engine.Start, slot *Slot) (*activeRun, e
 		return nil, err
 	}
 	close(a.begun)
+	m.announce(start.Input)
 	return a, nil
 }
 

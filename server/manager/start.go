@@ -55,6 +55,7 @@ func (m *Manager) StartWith(ctx context.Context, n runs.NewRun, o StartOptions) 
 		}
 		return false, err
 	}
+	m.announce(n.Input)
 	if a.slot.Granted() {
 		go m.execute(a, session)
 		return false, nil

@@ -106,17 +106,27 @@ func (c *Client) watchOnce(ctx context.Context, run string, w *Watcher) (status 
 	if w.After != "" {
 		header.Set("Last-Event-ID", w.After)
 	}
-	res, err := c.send(ctx, http.MethodGet, runPath(run, "/events"), nil, header)
+	progress, err = c.readLines(ctx, runPath(run, "/events"), header, func(line []byte) (last bool, err error) {
+		status, err = w.line(line)
+		return status != "", err
+	})
+	return status, progress, err
+}
+
+// readLines passes the lines of a feed to read until one is the last. progress reports whether
+// there were any.
+func (c *Client) readLines(ctx context.Context, path string, header http.Header, read func([]byte) (last bool, err error)) (progress bool, err error) {
+	res, err := c.send(ctx, http.MethodGet, path, nil, header)
 	if err != nil {
-		return "", false, err
+		return false, err
 	}
 	defer res.Body.Close()
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
 	lines.Split(wholeLines)
 	for lines.Scan() {
-		if status, err := w.line(lines.Bytes()); status != "" || err != nil {
-			return status, true, err
+		if last, err := read(lines.Bytes()); last || err != nil {
+			return true, err
 		}
 		progress = true
 	}
@@ -124,7 +134,7 @@ func (c *Client) watchOnce(ctx context.Context, run string, w *Watcher) (status 
 	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errBroken
 	}
-	return "", progress, connectionError(c.base, err)
+	return progress, connectionError(c.base, err)
 }
 
 // First returns the first event of a run: its start.
