@@ -60,7 +60,7 @@ func (t *Target) Advice(e *model.Error) string {
 		return "the server's log may say why it stopped (a local model may repeat itself); if a proxy truncates replies, use pexctl run --no-stream"
 	case model.BadRequest:
 		return fmt.Sprintf("the server rejects a parameter; check %s and its options", t.Path)
-	case model.ContextTooLong, model.NoReply:
+	case model.ContextTooLong, model.NoReply, model.Interrupted:
 	}
 	return ""
 }

@@ -96,7 +96,7 @@ func (c *Client) outcome(ctx context.Context, job Call, err error) error {
 		if !sent.silent {
 			return errIrrelevant
 		}
-	case model.AuthError:
+	case model.AuthError, model.Interrupted:
 		return errIrrelevant // keys are checked before the model is called, and other calls may have other keys
 	case model.RateLimited, model.NotFound, model.BadRequest, model.ContextTooLong, model.BadReply, model.NoReply:
 		return nil

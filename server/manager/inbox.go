@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ type inbox struct {
 
 	mu    sync.Mutex
 	open  map[string]*pending
+	left  []asked       // not answered in time; only the journal has them once the session ends
 	asked chan struct{} // closed while a question waits for an answer
 }
 
@@ -76,6 +76,9 @@ func (b *inbox) AskShared(ctx context.Context, q interrupt.Question) (json.RawMe
 		return g.decision, g.by, nil
 	default:
 		delete(b.open, q.Path)
+		if errors.Is(err, errUnanswered) {
+			b.left = append(b.left, asked{q, p.since})
+		}
 		b.signal()
 		return nil, engine.Actor{}, err
 	}
@@ -140,12 +143,13 @@ var errChanged = errors.New("the question has changed")
 func (b *inbox) questions() []asked {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var out []asked
-	for _, p := range slices.SortedFunc(maps.Values(b.open), func(a, c *pending) int { return strings.Compare(a.question.Path, c.question.Path) }) {
+	out := slices.Clone(b.left)
+	for _, p := range b.open {
 		if !p.taken {
 			out = append(out, asked{p.question, p.since})
 		}
 	}
+	slices.SortFunc(out, func(a, c asked) int { return strings.Compare(a.question.Path, c.question.Path) })
 	return out
 }
 
