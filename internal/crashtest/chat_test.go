@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,9 +117,9 @@ func (c *chatWorld) runs() (questions []string, completed int) {
 	}
 	var all []struct{ Question, Status string }
 	c.read(&all, "runs", "ls", "-o", "json", "--limit", "1000")
-	for i := len(all) - 1; i >= 0; i-- {
-		questions = append(questions, all[i].Question)
-		if all[i].Status == "completed" {
+	for _, a := range slices.Backward(all) {
+		questions = append(questions, a.Question)
+		if a.Status == "completed" {
 			completed++
 		}
 	}
