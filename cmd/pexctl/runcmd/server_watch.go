@@ -74,14 +74,20 @@ func (w *serverWatch) watch(ctx context.Context, conversation bool) (*engine.Res
 		Broken:  func(err error) { w.progress.note(err.Error() + "; reconnecting") },
 	}
 	for {
-		if _, err := w.server.Watch(ctx, w.run, feed); err != nil {
+		seen, err := w.server.Watch(ctx, w.run, feed)
+		if err != nil {
 			return nil, nil, err
 		}
 		res, raw, err := w.server.Result(ctx, w.run, conversation)
 		if err != nil {
 			return nil, nil, err
 		}
-		if ended := res.Status != stop.RunInterrupted && !apiclient.IsLive(res.Status); ended || !w.asker.wait() {
+		ended := hasEnded(res.Status)
+		if ended && !hasEnded(seen) { // after an answer, since the last event
+			w.held = nil
+			continue
+		}
+		if ended || !w.asker.wait() {
 			for _, e := range w.held {
 				w.show(e)
 			}
@@ -90,6 +96,8 @@ func (w *serverWatch) watch(ctx context.Context, conversation bool) (*engine.Res
 		w.held = nil
 	}
 }
+
+func hasEnded(s stop.RunStatus) bool { return s != stop.RunInterrupted && !apiclient.IsLive(s) }
 
 // event handles an event.
 func (w *serverWatch) event(ctx context.Context, e engine.Event) {
