@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,10 +40,20 @@ func talkProgram(tb testing.TB, strategy string) *engine.Program {
 	return p
 }
 
-// requestLog records the text of each request by path.
+// requestLog records the text of each request by path. A call that a message interrupted may
+// still be on its way when the next one starts.
 type requestLog struct {
 	perModel
+
+	mu       sync.Mutex
 	requests map[string]string
+}
+
+// all returns the requests so far.
+func (l *requestLog) all() map[string]string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.requests)
 }
 
 func (l *requestLog) Generate(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Reply, error) {
@@ -49,7 +61,9 @@ func (l *requestLog) Generate(ctx context.Context, req *model.Request, stream fu
 	for _, m := range req.Messages {
 		b.WriteString(m.Text.String() + "\n")
 	}
+	l.mu.Lock()
 	l.requests[strings.TrimPrefix(req.Key, "r/")] = b.String()
+	l.mu.Unlock()
 	return l.perModel.Generate(ctx, req, stream)
 }
 
@@ -94,7 +108,7 @@ func newTalk(t *testing.T, strategy string, seed uint64) *talk {
 
 // session executes the run on a journal, with messages that arrive at its start.
 func (k *talk) session(j journal.Journal, inbox *runtime.Inbox) (*engine.Result, *requestLog) {
-	l := &requestLog{perModel{k.steps}, map[string]string{}}
+	l := &requestLog{perModel: perModel{k.steps}, requests: map[string]string{}}
 	host := perHost(k.steps)
 	host.Models["main"] = l
 	return runtime.Run(k.t.Context(), k.program, perInput, host, runtime.Options{Journal: j, Virtual: true, Inbox: inbox}), l
@@ -107,11 +121,11 @@ func (k *talk) check(label string, recs []journal.Record, res *engine.Result, l 
 	if res.Status != stop.RunCompleted {
 		k.t.Fatalf("%s: %s: %s", label, res.StopReason.Code, res.StopReason.Message)
 	}
-	arrived := map[string]bool{}
+	arrived, requests := map[string]bool{}, l.all()
 	for i := range recs {
 		if rec := &recs[i]; rec.Kind == journal.Said {
 			arrived[kernel.MessageOf(rec).Text] = true
-		} else if text, performed := l.requests[rec.Path]; performed && rec.Kind == journal.Intent {
+		} else if text, performed := requests[rec.Path]; performed && rec.Kind == journal.Intent {
 			for _, m := range k.all {
 				if n, want := strings.Count(text, m.Text), map[bool]int{true: 1}[arrived[m.Text]]; n != want {
 					k.t.Fatalf("%s: the request at %s has %q %d times, want %d", label, rec.Path, m.Text, n, want)
@@ -150,7 +164,7 @@ func (k *talk) replay(recs []journal.Record, want *engine.Result) {
 		if rec.Kind == journal.End {
 			o.Until = 0
 		}
-		l := &requestLog{perModel{k.steps}, map[string]string{}}
+		l := &requestLog{perModel: perModel{k.steps}, requests: map[string]string{}}
 		host, j := perHost(k.steps), &journal.Memory{RoundTrip: true}
 		host.Models["main"] = l
 		recorded := replay.New(recs, o)
@@ -159,8 +173,8 @@ func (k *talk) replay(recs []journal.Record, want *engine.Result) {
 		if len(res.Messages) != before {
 			k.t.Fatalf("the fork at %s has %d messages, %d were before it", rec.Path, len(res.Messages), before)
 		}
-		if o.Until == 0 && (len(l.requests) > 0 || res.Response != want.Response || len(recorded.Unused()) > 0) {
-			k.t.Fatalf("the replay has %d requests", len(l.requests))
+		if o.Until == 0 && (len(l.all()) > 0 || res.Response != want.Response || len(recorded.Unused()) > 0) {
+			k.t.Fatalf("the replay has %d requests", len(l.all()))
 		}
 	}
 }
@@ -222,8 +236,8 @@ func TestMessageDuringTheLastReplyIsConsidered(t *testing.T) {
 		j := &poster{Memory: journal.Memory{RoundTrip: true}, inbox: &runtime.Inbox{}, plan: map[int][]runtime.Message{last: k.all}}
 		res, l := k.session(j, j.inbox)
 		k.check(strategy, j.Records, res, l)
-		if path := plain.Records[last-1].Path + ".2"; !strings.Contains(l.requests[path], "before your reply arrived") {
-			t.Errorf("%s: no request at %s: %q", strategy, path, l.requests[path])
+		if path := plain.Records[last-1].Path + ".2"; !strings.Contains(l.all()[path], "before your reply arrived") {
+			t.Errorf("%s: no request at %s: %q", strategy, path, l.all()[path])
 		}
 	}
 }
