@@ -48,9 +48,12 @@ func startByKeyboard(t *testing.T, s *server, b *browsertest.Tab) (run string) {
 	b.Key("Sum?")
 	tabTo(t, b, `.start button`)
 	b.Key("Enter")
-	b.Await(`location.pathname.startsWith("/runs/") && !!document.querySelector("button[value=approve]")`)
+	b.Await(`location.pathname.startsWith("/runs/") && ` + listens + ` && !!document.querySelector("button[value=approve]")`)
 	return browsertest.Value[string](b, `location.pathname`)
 }
+
+// listens is true once the page reacts to keys.
+const listens = `!document.getElementById("show-keys").hidden`
 
 const status = `document.getElementById("live").dataset.status`
 
@@ -65,9 +68,10 @@ func TestEverythingWorksByKeyboard(t *testing.T) {
 	b.Key("Escape")
 	b.Await(`!document.getElementById("keys").open`)
 	b.Key("m")
+	b.Await(`document.activeElement.name === "text"`)
 	b.Key("Mind the units")
 	b.Key("Enter")
-	b.Await(`document.querySelectorAll("#messages .card").length === 1 && !!document.querySelector("button[value=approve]")`)
+	b.Await(listens + ` && document.querySelectorAll("#messages .card").length === 1 && !!document.querySelector("button[value=approve]")`)
 	b.Key("j")
 	b.Await(`document.activeElement.matches("#rows .item > summary")`)
 	b.Key("Enter")
@@ -103,7 +107,7 @@ func TestEverythingWorksByKeyboard(t *testing.T) {
 	tabTo(t, b, `a[href$="/fork"]`)
 	b.Key("Enter")
 	b.Await(`location.pathname.endsWith("/fork")`)
-	tabTo(t, b, `main form button`)
+	tabTo(t, b, `main form button.primary`)
 	b.Key("Enter")
 	b.Await(`location.pathname.startsWith("/runs/r-") && !location.pathname.endsWith("/fork")`)
 

@@ -287,7 +287,7 @@
   }
 
   document.addEventListener("keydown", (e) => {
-    if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) || e.target.closest("dialog")) return;
+    if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) || e.target.closest("dialog[open]")) return;
     const target = Object.hasOwn(keys, e.key) && keys[e.key]();
     if (!target) return;
     target.focus();
