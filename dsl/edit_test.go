@@ -108,7 +108,7 @@ func TestEditsAreVetted(t *testing.T) {
 		{"planner.system_promt", "x", `undefined prompt "planner.system_promt"`},
 		{"planner.system_promt", "x", `did you mean planner.system_prompt?`},
 		{"prompts.none", "x", `undefined prompt "prompts.none"`},
-		{"tools.nobody/planner.system_prompt", "x", "undefined prompt"},
+		{"tools.missing/planner.system_prompt", "x", "undefined prompt"},
 		{"tools.writer/planner.nothing", "x", "undefined prompt"},
 		{"limits.max_steps", "3", `undefined prompt "limits.max_steps"`},
 		{"planner.approval", "never", `undefined prompt "planner.approval"`},

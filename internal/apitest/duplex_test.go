@@ -24,14 +24,14 @@ type talker struct {
 	t        *testing.T
 	mu       sync.Mutex
 	requests []string      // bodies of the model calls
-	heard    chan struct{} // closed when the client hears the agent
+	watched  chan struct{} // closed when the client receives events
 	speaking chan struct{} // closed when the first reply has begun
 	cut      chan struct{} // closed when the client has ended it
 	said     chan struct{} // closed when the page may answer
 }
 
 func newTalker(t *testing.T) *talker {
-	s := &talker{t: t, heard: make(chan struct{}), speaking: make(chan struct{}), cut: make(chan struct{}), said: make(chan struct{})}
+	s := &talker{t: t, watched: make(chan struct{}), speaking: make(chan struct{}), cut: make(chan struct{}), said: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.complete)
 	mux.HandleFunc("GET /weather", func(w http.ResponseWriter, r *http.Request) {
@@ -65,7 +65,7 @@ func (s *talker) complete(w http.ResponseWriter, r *http.Request) {
 	content := func(text string) string { return `{"content": ` + string(mustJSON(s.t, text)) + `}` }
 	switch n {
 	case 1:
-		<-s.heard      // nothing is said again to those who come later
+		<-s.watched    // deltas are not repeated for later watchers
 		for range 64 { // the end of a stream is held back: a secret may begin there
 			send(content("Let me think.\n"), "null")
 		}
@@ -96,8 +96,8 @@ func mustJSON(t *testing.T, v any) []byte {
 	return b
 }
 
-// A session as a client with a microphone has it: the agent speaks, the user interrupts, a tool
-// works while the user goes on speaking and the connection breaks, and the next turn follows
+// A session has input and output at once: the model replies, the user interrupts, a tool
+// works while the user sends another message and the connection breaks, and the next turn follows
 // on the same stream.
 func TestSessionIsDuplex(t *testing.T) {
 	model := newTalker(t)
@@ -115,10 +115,10 @@ func TestSessionIsDuplex(t *testing.T) {
 		}
 	}
 	say(apiclient.SessionMessage{ID: "m1", Text: "How is the weather in Oslo?"})
-	var heard strings.Builder
+	var received strings.Builder
 	w := &apiclient.SessionWatcher{}
-	// hear watches the session until an event, and then breaks the connection.
-	hear := func(until engine.EventType, react func(engine.Event)) {
+	// watch follows the session until an event, and then breaks the connection.
+	watch := func(until engine.EventType, react func(engine.Event)) {
 		t.Helper()
 		ctx, leave := context.WithCancel(t.Context())
 		defer leave()
@@ -126,8 +126,8 @@ func TestSessionIsDuplex(t *testing.T) {
 			if ctx.Err() != nil {
 				return
 			}
-			if ev.Type != engine.ModelDelta { // not all are heard
-				heard.WriteString(shown(ev) + "\n")
+			if ev.Type != engine.ModelDelta { // not all are received
+				received.WriteString(shown(ev) + "\n")
 			}
 			react(ev)
 			if ev.Type == until {
@@ -137,16 +137,16 @@ func TestSessionIsDuplex(t *testing.T) {
 		if err := c.WatchSession(ctx, "voice", w); ctx.Err() == nil {
 			t.Fatal(err)
 		}
-		heard.WriteString("-- the connection breaks\n")
+		received.WriteString("-- the connection breaks\n")
 	}
 	var listen, interrupt sync.Once
-	hear(engine.ToolStarted, func(ev engine.Event) {
+	watch(engine.ToolStarted, func(ev engine.Event) {
 		if ev.Type == engine.ModelStarted {
-			listen.Do(func() { close(model.heard) })
+			listen.Do(func() { close(model.watched) })
 		}
 		if ev.Type == engine.ModelDelta {
 			interrupt.Do(func() {
-				heard.WriteString(shown(ev) + "\n")
+				received.WriteString(shown(ev) + "\n")
 				<-model.speaking
 				say(apiclient.SessionMessage{ID: "m2", Text: "In Bergen, I mean.", Interrupt: true})
 				<-model.cut
@@ -155,10 +155,10 @@ func TestSessionIsDuplex(t *testing.T) {
 	})
 	say(apiclient.SessionMessage{ID: "m3", Text: "And is it warm?"})
 	close(model.said)
-	hear(engine.RunCompleted, func(engine.Event) {})
+	watch(engine.RunCompleted, func(engine.Event) {})
 	say(apiclient.SessionMessage{ID: "m4", Text: "Thanks, bye."})
-	hear(engine.RunCompleted, func(engine.Event) {})
-	goldentest.File(t, "duplex.golden", heard.String())
+	watch(engine.RunCompleted, func(engine.Event) {})
+	goldentest.File(t, "duplex.golden", received.String())
 	for n, want := range [][]string{1: {"In Bergen"}, 3: {"In Bergen", "And is it warm?", "sunny"}} {
 		for _, text := range want {
 			if got := strings.Count(model.requests[n], text); got != 1 {
