@@ -183,7 +183,7 @@ func (r *gcReport) cleanUp(c *call, h *storeHome) error {
 	if r.DryRun {
 		return nil
 	}
-	if err := sweepRestores(h.dir); err != nil {
+	if err := errors.Join(sweepRestores(h.dir), sweepMarks(h)); err != nil {
 		return err
 	}
 	memory := project.OpenMemory(c.Call, h.memoryDir())
