@@ -2,8 +2,6 @@ package otel
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
@@ -11,36 +9,12 @@ import (
 	"github.com/pexctl/pex/engine/tracecontext"
 )
 
-// traceOf returns the trace of a run: that of its caller's traceparent, or the first 16 bytes
-// of SHA-256("trace", run).
-func traceOf(run, caller string) (id trace.TraceID) {
-	if parent, ok := tracecontext.Parse(caller); ok {
-		return parent.Trace
-	}
-	copy(id[:], digest("trace", run))
-	return id
-}
+// traceOf returns the trace of a run.
+func traceOf(run, caller string) trace.TraceID { return tracecontext.TraceOf(run, caller) }
 
-// spanOf returns the id of a span of a run: the first 8 bytes of SHA-256("span", run, kind,
-// path, n). n distinguishes what happens several times at one path, such as attempts.
-func spanOf(run, kind, path string, n int) (id trace.SpanID) {
-	var number [8]byte
-	binary.BigEndian.PutUint64(number[:], uint64(n)) //nolint:gosec // only a distinct value matters
-	copy(id[:], digest("span", run, kind, path, string(number[:])))
-	return id
-}
-
-// digest returns the SHA-256 of texts, each after its length, so that no two lists are
-// equal by accident.
-func digest(texts ...string) []byte {
-	h := sha256.New()
-	var length [8]byte
-	for _, s := range texts {
-		binary.BigEndian.PutUint64(length[:], uint64(len(s)))
-		h.Write(length[:])
-		h.Write([]byte(s))
-	}
-	return h.Sum(nil)
+// spanOf returns the id of a span of a run.
+func spanOf(run, kind, path string, n int) trace.SpanID {
+	return tracecontext.SpanOf(run, kind, path, n)
 }
 
 // ids gives spans the ids that their context has.

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
 // kind is what a span is about. It is part of the span's id.
@@ -18,7 +19,7 @@ type kind string
 
 // The kinds.
 const (
-	runSpan     kind = "run"
+	runSpan     kind = tracecontext.RunKind
 	sessionSpan kind = "session"
 	agentSpan   kind = "agent" // a nested agent
 	planSpan    kind = "plan"  // a turn of the planner or reflector
