@@ -8,12 +8,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/pexctl/pex/engine/tracecontext"
 	"github.com/pexctl/pex/server/auth"
+	"github.com/pexctl/pex/server/logs"
 	"github.com/pexctl/pex/server/problem"
 )
 
@@ -44,6 +46,7 @@ func recordIdentity(next http.Handler) http.Handler {
 		if e, ok := r.Context().Value(entryKey{}).(*entry); ok {
 			id, _ := auth.FromContext(r.Context())
 			e.subject, e.tenant = id.Subject, id.Tenant
+			logs.Authenticated(r.Context(), id.Tenant)
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -54,16 +57,19 @@ func withTrace(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if values := r.Header.Values(tracecontext.Header); len(values) == 1 {
 			r = r.WithContext(tracecontext.With(r.Context(), values[0]))
+			logs.Called(r.Context(), values[0])
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// logAccess writes one line per request, without query, bodies and tokens.
+// logAccess writes one line per request, without query, bodies and tokens. With a log of package
+// logs, it has the trace of the client and the run that the request started.
 func (s *Server) logAccess(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, e := time.Now(), &entry{}
 		id := requestID(r)
+		r = r.WithContext(logs.WithRequest(r.Context(), id))
 		if route := s.route(r); route != nil && route.Form.Body != nil {
 			r = problem.WithForm(r, route.Form)
 		}
@@ -129,8 +135,7 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 				panic(v)
 			}
 			id := w.Header().Get(requestIDHeader)
-			s.o.Log.LogAttrs(r.Context(), slog.LevelError, "panic",
-				slog.String("request_id", id), slog.String("error", fmt.Sprint(v)), slog.String("stack", string(debug.Stack())))
+			s.logPanic(r.Context(), id, v)
 			if res, ok := w.(*response); !ok || res.abort() {
 				panic(http.ErrAbortHandler) // the client must not take the response for complete
 			}
@@ -138,4 +143,15 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 		}()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// logPanic logs a panic. Its value may quote the request, so it is logged at level debug, unless
+// the runtime made it.
+func (s *Server) logPanic(ctx context.Context, id string, v any) {
+	cause := fmt.Sprintf("%T", v)
+	if _, ok := v.(runtime.Error); ok {
+		cause = fmt.Sprint(v)
+	}
+	s.o.Log.LogAttrs(ctx, slog.LevelError, "panic", slog.String("request_id", id), slog.String("error", cause), slog.String("stack", string(debug.Stack())))
+	s.o.Log.LogAttrs(ctx, slog.LevelDebug, "value of the panic", slog.String("request_id", id), slog.String("error", fmt.Sprint(v)))
 }

@@ -84,7 +84,7 @@ var literal = regexp.MustCompile(`"([^"\\\n]*)"`)
 func namesOfTraces(t *testing.T) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
-	for _, pattern := range []string{"../../providers/otel/*.go", "../../engine/tracecontext/*.go"} {
+	for _, pattern := range []string{"../../providers/otel/*.go", "../../engine/tracecontext/*.go", "../../server/logs/*.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatal(pattern, err)

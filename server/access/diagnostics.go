@@ -91,7 +91,11 @@ func ofOverrides(err error) *problem.Problem {
 func (s *Server) logDiagnostics(r *http.Request, err error) {
 	_, hidden := forClient(diagnosticsOf(err))
 	for _, d := range hidden {
-		s.Log.Warn("the spec has an error", slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("file", d.File),
+		file := d.File
+		if override, _, ok := strings.Cut(file, "="); ok && strings.HasPrefix(file, "--set ") {
+			file = override // its value is the client's
+		}
+		s.Log.WarnContext(r.Context(), "the spec has an error", slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("file", file),
 			slog.Int("line", d.Line), slog.String("code", string(d.Code)), slog.String("error", d.Message))
 	}
 }

@@ -31,7 +31,7 @@ func (s *Server) Problem(r *http.Request, err error) *problem.Problem {
 		}
 	}
 	if r.Context().Err() == nil {
-		s.Log.Error("request failed", slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Any("error", err))
+		s.Log.ErrorContext(r.Context(), "request failed", slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Any("error", err))
 	}
 	return problem.New(problem.Internal, "the request failed; the log of the server has the cause")
 }

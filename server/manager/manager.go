@@ -21,7 +21,7 @@ type Options struct {
 	CostPerDay float64       // USD that the runs of clients may cost per UTC day; 0 = no limit
 	ParkAfter  time.Duration // how long a live run waits for an answer before it frees its memory; 0 = not at all
 	Outbox     Outbox        // of webhooks; nil = none
-	Log        *slog.Logger  // for errors that no client sees
+	Log        *slog.Logger  // of runs, and of errors that no client sees; nil = no log
 }
 
 // Manager executes the runs of one home. It is safe for concurrent use. Other processes may

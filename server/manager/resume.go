@@ -21,6 +21,7 @@ func (m *Manager) Resume(ctx context.Context, run string, set []string, keepSpec
 	if err != nil {
 		return err
 	}
+	m.logStarted(ctx, start.Input, false)
 	slot, err := m.o.Slots.Queue(m.o.Tenant, start.Input.MemoryID)
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package manager
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"maps"
 	"slices"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/server/logs"
 )
 
 // OnBusy is what happens to a new run of a conversation whose latest run has not ended.
@@ -40,6 +40,13 @@ type StartOptions struct {
 
 // StartWith is Start with options.
 func (m *Manager) StartWith(ctx context.Context, n runs.NewRun, o StartOptions) (existed bool, err error) {
+	if existed, err = m.start(ctx, n, o); err == nil {
+		m.logStarted(ctx, n.Input, existed)
+	}
+	return existed, err
+}
+
+func (m *Manager) start(ctx context.Context, n runs.NewRun, o StartOptions) (existed bool, err error) {
 	existed, a, err := m.admit(ctx, n, o)
 	if a == nil {
 		return existed, errors.Join(err, n.Host.Close())
@@ -255,8 +262,12 @@ func (m *Manager) execute(a *activeRun, session *runs.Session) {
 	if err := m.attach(m.ctx, a, session.Input, false); err != nil {
 		m.log(a.run, "no webhooks are sent for a run", err)
 	}
+	sinks := a.sinks()
+	if s := logs.Sink(m.o.Log, logs.Run{ID: a.run, Tenant: m.o.Tenant, Caller: session.Input.Trace}); s != nil {
+		sinks = append(sinks, s)
+	}
 	res := session.Run(m.ctx, runs.Observer{
-		Sinks: a.sinks(), Responder: a.inbox, Stream: true, Decided: a.inbox.decided, Inbox: &a.messages,
+		Sinks: sinks, Responder: a.inbox, Stream: true, Decided: a.inbox.decided, Inbox: &a.messages,
 	})
 	if err := session.Close(); err != nil {
 		m.log(a.run, "close a run", err)
@@ -276,8 +287,21 @@ func (m *Manager) execute(a *activeRun, session *runs.Session) {
 	m.release(a, status)
 }
 
-func (m *Manager) log(run, doing string, err error) {
-	if m.o.Log != nil {
-		m.o.Log.Error(doing, slog.String("run", run), slog.Any("error", err))
+// logStarted adds a run to the log of the request that started it, or repeats its start.
+func (m *Manager) logStarted(ctx context.Context, in engine.Input, existed bool) {
+	run := logs.Run{ID: in.RunID, Tenant: m.o.Tenant, Caller: in.Trace}
+	if existed {
+		start, err := m.o.Runs.StartOf(in.RunID)
+		run.Caller, run.IsUnread = start.Input.Trace, err != nil
 	}
+	logs.Started(ctx, run)
+}
+
+// log logs what the server could not do with a run.
+func (m *Manager) log(run, doing string, err error) {
+	if m.o.Log == nil {
+		return
+	}
+	start, unread := m.o.Runs.StartOf(run)
+	logs.Error(m.o.Log, logs.Run{ID: run, Tenant: m.o.Tenant, Caller: start.Input.Trace, IsUnread: unread != nil}, doing, err)
 }

@@ -102,7 +102,7 @@ func (u *UI) problemPage(r *http.Request, p *problem.Problem) (contentType strin
 	}
 	b, err := render(pg)
 	if err != nil {
-		u.o.Access.Log.Error("page of a problem", slog.Any("error", err))
+		u.o.Access.Log.ErrorContext(r.Context(), "page of a problem", slog.Any("error", err))
 		return "text/plain; charset=utf-8", []byte(p.Detail + "\n")
 	}
 	return "text/html; charset=utf-8", b

@@ -205,7 +205,7 @@ func (l *ledger) note(x line) {
 		err = l.append(x)
 	}
 	if err != nil {
-		l.log.Debug("store a webhook delivery", "run", x.Run, "error", err)
+		l.log.Debug("store a webhook delivery", "run_id", x.Run, "error", err)
 	}
 }
 

@@ -209,7 +209,7 @@ func (b *Outbox) catchUp(ctx context.Context, id string) {
 	case errors.As(err, new(*runs.NotFoundError)):
 		b.forget(id)
 	case err != nil:
-		b.d.o.Log.Warn("read a run for webhooks", "run", id, "tenant", b.Name, "error", err)
+		b.d.o.Log.Warn("read a run for webhooks", "run_id", id, "tenant", b.Name, "error", err)
 	default:
 		r.tryEnd()
 	}

@@ -117,10 +117,10 @@ func (x *stream) attempted(m message, out outcome) {
 	default:
 		x.attempts++
 		st.last = &Failure{At: time.Now().UTC(), Run: of.id, Cursor: m.cursor.String(), Type: string(m.kind), Error: clientError(out.err).Error(), Attempt: x.attempts}
-		s.failed(out, "run", of.id, "tenant", of.box.Name, "attempt", x.attempts)
+		s.failed(out, "run_id", of.id, "tenant", of.box.Name, "attempt", x.attempts)
 		if x.attempts == maxAttempts {
 			st.failed++
-			s.d.o.Log.Error("webhook delivery failed for good", "webhook", s.hook.Name, "tenant", of.box.Name, "run", of.id,
+			s.d.o.Log.Error("webhook delivery failed for good", "webhook", s.hook.Name, "tenant", of.box.Name, "run_id", of.id,
 				"event", string(m.kind), "cursor", m.cursor.String(), "id", m.id, "attempts", x.attempts, "error", out.err)
 			x.settle(m)
 			return
@@ -217,10 +217,10 @@ func (x *stream) load() {
 	switch {
 	case x.state != busy:
 	case errors.As(err, new(*runs.NotFoundError)):
-		d.o.Log.Warn("webhook messages about a deleted run are dropped", "webhook", l.hook.Name, "run", x.of.id, "tenant", box.Name, "messages", x.waiting)
+		d.o.Log.Warn("webhook messages about a deleted run are dropped", "webhook", l.hook.Name, "run_id", x.of.id, "tenant", box.Name, "messages", x.waiting)
 		x.remove()
 	case err != nil && !l.stopped && d.ctx.Err() == nil:
-		d.o.Log.Warn("read a run for a webhook", "run", x.of.id, "tenant", box.Name, "error", err)
+		d.o.Log.Warn("read a run for a webhook", "run_id", x.of.id, "tenant", box.Name, "error", err)
 		x.delay(loadRetry)
 	default:
 		for _, m := range l.messages {

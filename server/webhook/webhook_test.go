@@ -104,7 +104,7 @@ func TestRetries(t *testing.T) {
 		if st.Delivered != 3 || st.Failed != 1 || st.Pending != 0 || st.LastError.Error != "HTTP 500 Internal Server Error" || st.LastError.Attempt != webhook.MaxAttempts {
 			t.Errorf("%+v %+v", st, st.LastError)
 		}
-		if !strings.Contains(w.log.String(), `level=ERROR msg="webhook delivery failed for good" webhook=a tenant=shared run=bad event=run.started cursor=0.1 id=`+attempts[0].id) {
+		if !strings.Contains(w.log.String(), `level=ERROR msg="webhook delivery failed for good" webhook=a tenant=shared run_id=bad event=run.started cursor=0.1 id=`+attempts[0].id) {
 			t.Error(&w.log)
 		}
 		if n := strings.Count(w.log.String(), "level=WARN"); n == 0 || n > webhook.MaxAttempts {

@@ -24,6 +24,7 @@ import (
 	"github.com/pexctl/pex/internal/app/apiclient"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/server/logs"
 )
 
 // Command returns "pexctl chat".
@@ -72,7 +73,11 @@ func (p *place) later(c *ui.Call, memoryID string) string {
 
 func run(c *ui.Call) error {
 	log := &logWriter{to: c.Stderr}
-	p, err := open(c, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	lines, err := logs.New(log, "text", slog.LevelWarn)
+	if err != nil {
+		return err
+	}
+	p, err := open(c, lines)
 	if err != nil {
 		return err
 	}

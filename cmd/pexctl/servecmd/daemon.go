@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
@@ -26,6 +28,7 @@ import (
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/auth/oidc"
+	"github.com/pexctl/pex/server/logs"
 	"github.com/pexctl/pex/server/manager"
 	"github.com/pexctl/pex/server/registry"
 	"github.com/pexctl/pex/server/webhook"
@@ -156,14 +159,18 @@ func newLog(c *ui.Call) (*slog.Logger, error) {
 	if c.Quiet {
 		level = max(level, slog.LevelWarn)
 	}
-	o := &slog.HandlerOptions{Level: level}
-	switch format := c.String("log"); format {
-	case "text", "":
-		return slog.New(slog.NewTextHandler(c.Stderr, o)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(c.Stderr, o)), nil
-	default:
-		return nil, failure.Usagef("invalid value %q for --log; use text or json", format)
+	log, err := logs.New(c.Stderr, c.String("log-format"), level)
+	if err != nil {
+		return nil, failure.Usagef("invalid value %q for --log-format; use text or json", c.String("log-format"))
+	}
+	return log, nil
+}
+
+// logFlags returns the flags of newLog. which says what only some levels have.
+func logFlags(level, which string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "log-format", Usage: "Log to stderr as `FORMAT`: text or json", Value: "text"},
+		&cli.StringFlag{Name: "log-level", Usage: "Log from `LEVEL` on: debug" + which + ", info, warn or error", Value: level},
 	}
 }
 

@@ -37,10 +37,9 @@ func MCPCommand(env *ui.Env) *cli.Command {
 				[]cli.Flag{
 					&cli.DurationFlag{Name: "wait", Usage: "Let a call wait for its run for `DURATION` before it returns the id of the run (default: mcp.wait of the server file, or 45s)"},
 					project.SetFlag("server file, or of each spec if there is none"),
-					&cli.StringFlag{Name: "log", Usage: "Log as `FORMAT` to stderr: text or json", Value: "text"},
-					&cli.StringFlag{Name: "log-level", Usage: "Log from `LEVEL` on: debug, info, warn or error", Value: "warn"},
 					project.HomeFlag(), project.TrustFlag(),
 				},
+				logFlags("warn", ""),
 				project.SpecFiles(),
 			),
 			Action: env.Action(serveMCP),
