@@ -74,15 +74,16 @@ func TestKilledRunsResumeToTheSameOutcome(t *testing.T) {
 // "".
 func skipReason(t *testing.T, a *goldentest.Archive) string {
 	t.Helper()
-	spec := ""
-	if a.Has("spec.yaml") {
-		spec = a.Input(t, "spec.yaml")
-	}
-	switch {
-	case strings.Contains(spec, "sleep"):
-		return "its tools take real time: in virtual time, in which these lives are led, nothing does"
-	case strings.Contains(spec, "touch "):
-		return "its tool gives something else the second time"
+	for _, name := range a.Names() {
+		if filepath.Ext(name) != ".yaml" {
+			continue
+		}
+		switch spec := a.Input(t, name); {
+		case strings.Contains(spec, "sleep"):
+			return "its tools take real time: in virtual time, in which these lives are led, nothing does"
+		case strings.Contains(spec, "touch "):
+			return "its tool gives something else the second time"
+		}
 	}
 	return ""
 }
@@ -203,7 +204,7 @@ func (l *lives) live(i int, memory *enginetest.Store, j *mortal) *engine.Result 
 		p.Host.Memory = memory
 	}
 	w := witness{}
-	p.Host.Tools = w.at(p.Host.Tools)
+	p.Host = w.watch(p.Host)
 	exported := tracetest.NewInMemoryExporter()
 	telemetry, err := otel.Open(l.t.Context(), otel.Options{Getenv: func(string) string { return "" }, Exporter: exported, Now: func() time.Time { return time.Time{} }})
 	if err != nil {
@@ -237,13 +238,26 @@ func (l *lives) live(i int, memory *enginetest.Store, j *mortal) *engine.Result 
 // outcome.
 type witness map[string]*tool.Output
 
+// watch returns a host whose tools, and those of its nested agents, the witness records.
+func (w witness) watch(h engine.Host) engine.Host {
+	h.Tools = w.at(h.Tools)
+	if nested := h.Nested; nested != nil {
+		h.Nested = func(p *engine.Program, parameters map[string]any) (engine.Host, error) {
+			host, err := nested(p, parameters)
+			return w.watch(host), err
+		}
+	}
+	return h
+}
+
 // at wraps tools so that the witness records every call.
 func (w witness) at(tools []tool.Binding) []tool.Binding {
 	tools = slices.Clone(tools)
 	for i, t := range tools {
 		_, asks := t.Tool.(tool.HumanTool)
 		_, session := t.Tool.(tool.SessionKeeper)
-		if !asks && !session {
+		_, agent := t.Tool.(engine.AgentTool)
+		if !asks && !session && !agent {
 			tools[i].Tool = watched{t.Tool, w}
 		}
 	}
