@@ -167,6 +167,13 @@ func (l *lives) cutAt(i, most int) (cuts int) {
 	whole := &mortal{left: -1}
 	undisturbed := l.live(i, l.before(i), whole)
 	want, spans := l.outcome(undisturbed), l.spans
+	elsewhere := &mortal{left: -1, oneByOne: true}
+	if d := cmp.Diff(want, l.outcome(l.live(i, l.before(i), elsewhere))); d != "" {
+		l.t.Errorf("run %d of the case ends otherwise if its effects are performed one by one (-here +there):\n%s", i+1, d)
+	}
+	if d := cmp.Diff(string(lines(l.t, whole.Records)), string(lines(l.t, elsewhere.Records))); d != "" {
+		l.t.Errorf("run %d of the case has another journal if its effects are performed one by one (-here +there):\n%s", i+1, d)
+	}
 	n := len(whole.Records)
 	stride := 1
 	if most > 0 {
@@ -215,6 +222,9 @@ func (l *lives) live(i int, memory *enginetest.Store, j *mortal) *engine.Result 
 	var o runtime.Options
 	for range 50 {
 		o.Journal, o.Virtual, o.Version = j, true, version.String()
+		if j.oneByOne {
+			o.World = &enginetest.World{}
+		}
 		p.Host.Sinks = telemetry.Sinks(p.Program, &p.Start.Input, marks)
 		res := runtime.Run(l.t.Context(), p.Program, p.Start.Input, p.Host, o)
 		o = runtime.Options{}
@@ -354,8 +364,22 @@ func encode(v any) string {
 // mortal is a journal that fails once after a number of records.
 type mortal struct {
 	journal.Memory
-	left int // -1 for no failure
-	died bool
+	left     int // -1 for no failure
+	died     bool
+	oneByOne bool // effects are performed one by one, as enginetest.World does
+}
+
+// lines returns the records as a file has them.
+func lines(t *testing.T, recs []journal.Record) (out []byte) {
+	t.Helper()
+	var c journal.Chain
+	for i := range recs {
+		var err error
+		if out, c, err = journal.AppendLine(out, &recs[i], c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
 }
 
 var errDied = errors.New("the process died")

@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"errors"
-	"time"
+	"sync/atomic"
 
 	"github.com/pexctl/pex/engine/failpoint"
 	"github.com/pexctl/pex/engine/journal"
@@ -24,11 +24,11 @@ func (r *run) await() error {
 			}
 			continue
 		}
-		if u, ok := errors.AsType[*Unavailable](e.out.fatal); ok {
+		if u, ok := errors.AsType[*Unavailable](e.out.Fatal); ok {
 			return r.suspendUnavailable(e, u)
 		}
-		if e.out.fatal != nil {
-			return e.out.fatal
+		if e.out.Fatal != nil {
+			return e.out.Fatal
 		}
 		switch {
 		case e.out.declined:
@@ -36,7 +36,7 @@ func (r *run) await() error {
 		case !r.permitAnswer(e):
 			r.decline(e)
 			e.declined = !r.o.AskAll // another human may answer
-		case e.out.doubt != nil:
+		case e.out.Unknown != nil:
 			r.recordDoubt(e, false)
 		default:
 			r.record(e, e.out)
@@ -87,24 +87,27 @@ func (r *run) nextEnded() *effect {
 
 // wait blocks. happened reports that the scheduler has to check its state again.
 func (r *run) wait() (happened bool, err error) {
-	outer, cancel := r.outer.Done(), r.o.Cancel
-	if outer == nil && cancel == nil && len(r.pendingEmits) == 0 {
-		<-r.wake
-		return false, nil
-	}
-	var commit <-chan struct{}
+	on := Signals{Cancel: r.o.Cancel, Suspend: r.outer.Done()}
 	if len(r.pendingEmits) > 0 {
-		commit = r.pendingEmits[0].ticket.Done()
+		on.Commit = r.pendingEmits[0].ticket.Done()
 	}
-	select {
-	case <-r.wake:
-		return false, nil
-	case <-commit:
-		return false, r.emitDurable()
-	case <-cancel:
-		return true, nil
-	case <-outer:
+	r.world.Wait(on)
+	switch {
+	case r.outer.Err() != nil:
 		return true, r.suspend()
+	case isClosed(r.o.Cancel):
+		return true, nil
+	default:
+		return false, r.emitDurable()
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -137,8 +140,8 @@ func (r *run) recordDoubt(e *effect, held bool) {
 	if r.o.Virtual {
 		r.now = max(r.now, e.due)
 	}
-	e.inDoubt, e.failure, e.started, e.ended = true, e.out.doubt, false, false
-	e.out = outcome{}
+	e.inDoubt, e.failure, e.started, e.ended = true, e.out.Unknown, false, false
+	e.out = Outcome{}
 	r.working--
 	delete(r.o.Resolve, e.path) // a decision applies to the attempt before
 	r.add(journal.Record{Kind: journal.UnknownOutcome, Path: e.path, Body: e.failure, Encoded: true, Deferred: held})
@@ -152,20 +155,21 @@ func (r *run) suspend() error {
 		return err
 	}
 	failpoint.At(failpoint.SuspendMarked)
-	grace := time.NewTimer(r.o.Grace)
+	var over atomic.Bool
+	over.Store(r.o.Grace <= 0)
+	grace := r.world.Timer(r.o.Grace, func() {
+		over.Store(true)
+		r.world.Wake()
+	})
 	defer grace.Stop()
-	for over := r.o.Grace <= 0; ; {
+	for {
 		if err := r.journalOutcomes(); err != nil {
 			return err
 		}
-		if over || !r.hasEffectsInFlight() {
+		if over.Load() || !r.hasEffectsInFlight() {
 			break
 		}
-		select {
-		case <-r.wake:
-		case <-grace.C:
-			over = true
-		}
+		r.world.Wait(Signals{})
 	}
 	if err := r.settle(); err != nil {
 		return err
@@ -183,8 +187,8 @@ func (r *run) journalOutcomes() error {
 		return err
 	}
 	for e := r.nextEnded(); e != nil; e = r.nextEnded() {
-		if e.out.fatal != nil {
-			return e.out.fatal
+		if e.out.Fatal != nil {
+			return e.out.Fatal
 		}
 		if e.class != journal.Timer && r.permitAnswer(e) {
 			r.journalOutcome(e)
@@ -200,7 +204,7 @@ func (r *run) journalOutcomes() error {
 }
 
 func (r *run) journalOutcome(e *effect) {
-	if e.out.doubt != nil {
+	if e.out.Unknown != nil {
 		r.recordDoubt(e, true)
 		return
 	}

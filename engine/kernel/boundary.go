@@ -58,14 +58,7 @@ func (r *run) mustYield(s *Scope, name []string, cancel <-chan struct{}) (bool, 
 	if r.o.Follow != nil {
 		return false, nil
 	}
-	select {
-	case <-r.outer.Done():
-		return true, nil
-	case <-cancel:
-		return true, nil
-	default:
-		return r.expiredTimeout(s) != nil, nil
-	}
+	return r.outer.Err() != nil || isClosed(cancel) || r.expiredTimeout(s) != nil, nil
 }
 
 // expiredTimeout returns the first expired and undelivered timer of a Timeout around s,
@@ -95,9 +88,9 @@ func (r *run) deliverYield() (bool, error) {
 		return true, r.suspend()
 	}
 	if e := r.expiredTimeout(r.yielding[0].scope); e != nil {
-		r.record(e, outcome{})
+		r.record(e, Outcome{})
 		return true, nil
 	}
-	r.record(r.yielding[0], outcome{})
+	r.record(r.yielding[0], Outcome{})
 	return true, nil
 }

@@ -18,20 +18,18 @@ type KeyData struct {
 
 // cancelNow delivers the decision to cancel, if there is one.
 func (r *run) cancelNow() bool {
-	select {
-	case <-r.o.Cancel:
-		stamp := r.stamp()
-		if r.o.CancelledBy != nil {
-			stamp.by = r.o.CancelledBy()
-		}
-		rec := stamp.applyTo(journal.Record{Kind: journal.Cancel})
-		r.add(rec)
-		r.reportDecision(&rec, nil)
-		r.applyCancel()
-		return true
-	default:
+	if !isClosed(r.o.Cancel) {
 		return false
 	}
+	stamp := r.stamp()
+	if r.o.CancelledBy != nil {
+		stamp.by = r.o.CancelledBy()
+	}
+	rec := stamp.applyTo(journal.Record{Kind: journal.Cancel})
+	r.add(rec)
+	r.reportDecision(&rec, nil)
+	r.applyCancel()
+	return true
 }
 
 // applyCancel applies the decision to cancel, new or replayed.
@@ -65,6 +63,6 @@ func (r *run) failUnstarted() bool {
 	return false
 }
 
-func outcomeUnknown() outcome {
+func outcomeUnknown() Outcome {
 	return failed(&journal.Failure{Code: FailureUnknown, Message: "it is not known whether this took effect: the run was cancelled meanwhile"})
 }

@@ -43,9 +43,9 @@ func (r *run) permitAnswer(e *effect) bool {
 	if e.class != journal.Question || e.out.stamp == nil || r.o.Permit == nil {
 		return !e.out.declined
 	}
-	by, err := r.o.Permit(Proposal{Path: e.path, Answer: e.out.body, By: e.out.stamp.by})
+	by, err := r.o.Permit(Proposal{Path: e.path, Answer: e.out.Body, By: e.out.stamp.by})
 	if err != nil {
-		e.out = outcome{declined: true}
+		e.out = Outcome{declined: true}
 		return false
 	}
 	e.out.stamp = &stamp{by, e.out.stamp.wall}
@@ -137,7 +137,7 @@ func RecordAnswer(ctx context.Context, given Given) error {
 	e.run.mu.Lock()
 	e.run.midAnswers = append(e.run.midAnswers, n)
 	e.run.mu.Unlock()
-	e.run.signal()
+	e.run.world.Wake()
 	select {
 	case t := <-n.ticket:
 		return t.Wait()

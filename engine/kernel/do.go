@@ -80,31 +80,31 @@ func Do[T any](s *Scope, e Effect[T]) (T, error) {
 	return c.take()
 }
 
-func (c *call[T]) perform(ctx context.Context, key string) outcome {
+func (c *call[T]) perform(ctx context.Context, key string) Outcome {
 	v, err := c.do(ctx, key)
 	if u, ok := errors.AsType[*Unavailable](err); ok {
-		return outcome{fatal: u}
+		return Outcome{Fatal: u}
 	}
 	if u, ok := errors.AsType[*UnknownOutcome](err); ok && c.class == journal.Write {
-		return outcome{doubt: u.Why.Encode()}
+		return Outcome{Unknown: u.Why.Encode()}
 	}
 	if err != nil {
 		return failed(err)
 	}
 	if c.run.keepsValues {
-		return outcome{value: v}
+		return Outcome{value: v}
 	}
-	out := outcome{encoded: true}
+	out := Outcome{Encoded: true}
 	if known, ok := any(v).(Canonical[T]); ok {
 		v = known.Canonical()
 		known, _ = any(v).(Canonical[T])
-		out.body, err = known.AppendJSON(nil)
+		out.Body, err = known.AppendJSON(nil)
 		out.value = v
 	} else {
-		out.body, err = jsonvalue.Marshal(v)
+		out.Body, err = jsonvalue.Marshal(v)
 	}
 	if err != nil {
-		return outcome{fatal: fmt.Errorf("result of %s has no JSON form: %w", c.path, err)}
+		return Outcome{Fatal: fmt.Errorf("result of %s has no JSON form: %w", c.path, err)}
 	}
 	return out
 }
@@ -126,26 +126,26 @@ func (c *call[T]) take() (T, error) {
 	return decoded[T](c.path, c.out)
 }
 
-func decoded[T any](path string, out outcome) (v T, err error) {
-	switch out.status {
+func decoded[T any](path string, out Outcome) (v T, err error) {
+	switch out.Status {
 	case journal.Failed:
-		return v, journal.DecodeFailure(out.body)
+		return v, journal.DecodeFailure(out.Body)
 	case journal.Skipped:
-		if len(out.body) == 0 { // written by version 0.1.0
+		if len(out.Body) == 0 { // written by version 0.1.0
 			return v, &journal.Failure{Code: FailureSkipped, Message: skippedMessage}
 		}
-		return v, journal.DecodeFailure(out.body)
+		return v, journal.DecodeFailure(out.Body)
 	case journal.OK:
 	}
-	if len(out.body) == 0 && out.value != nil { // a journal of Go values, read as another type
-		if out.body, err = jsonvalue.Marshal(out.value); err != nil {
+	if len(out.Body) == 0 && out.value != nil { // a journal of Go values, read as another type
+		if out.Body, err = jsonvalue.Marshal(out.value); err != nil {
 			return v, fmt.Errorf("result of %s: %w", path, err)
 		}
 	}
-	if len(out.body) == 0 {
+	if len(out.Body) == 0 {
 		return v, nil
 	}
-	if err := json.Unmarshal(out.body, &v); err != nil {
+	if err := json.Unmarshal(out.Body, &v); err != nil {
 		return v, fmt.Errorf("result of %s: %w", path, err)
 	}
 	return v, nil

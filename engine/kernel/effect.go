@@ -11,31 +11,33 @@ import (
 
 // effect is an issued effect that a branch or a Timeout waits for.
 type effect struct {
-	run     *run
-	b       *branch
-	scope   *Scope
-	path    string
-	key     string // idempotency key, by default run id and path
+	run       *run
+	b         *branch
+	scope     *Scope
+	path      string
+	key       string // idempotency key, by default run id and path
+	layer     string
+	detail    any
+	digest    journal.Digest
+	request   []byte // of a question
+	otherwise error  // see RecordedOutcome.Otherwise
+
 	class   journal.Class
-	layer   string
-	detail  any
-	digest  journal.Digest
 	attempt uint16
-	request []byte // of a question
 	once    bool
 	// interruptible reports that a message with Interrupt ends the effect.
 	interruptible bool
-	otherwise     error // see RecordedOutcome.Otherwise
 
-	started    bool
-	replayed   bool   // Recorded has its outcome
-	inDoubt    bool   // a write that was started and whose outcome is unknown
+	started  bool
+	replayed bool // Recorded has its outcome
+	inDoubt  bool // a write that was started and whose outcome is unknown
+	ended    bool // the outcome is known but not delivered yet
+	closed   bool // nothing waits for it any more
+	declined bool // a question that was not answered inline
+	yields   bool // a yield, see Scope.Boundary
+
 	failure    []byte // inDoubt: the encoded Failure of this run's attempt, if any
 	rank       uint64 // order of the recorded outcome
-	ended      bool   // the outcome is known but not delivered yet
-	closed     bool   // nothing waits for it any more
-	declined   bool   // a question that was not answered inline
-	yields     bool   // a yield, see Scope.Boundary
 	issue      uint64
 	delay, due time.Duration // due: active time for timers, virtual time for others
 	prev, next *effect
@@ -43,35 +45,23 @@ type effect struct {
 	work   performer // nil for timers, and for questions not asked inline
 	fire   func()    // set for timers of Timeouts
 	bounds *Scope    // the scope that fire cuts
-	timer  *time.Timer
+	timer  Timer
 	ctx    effectContext
 	ticket *journal.Ticket // commit of the intent
 
-	out outcome
+	out Outcome
 	cut error // error of the cut that ended the wait
 }
 
 // performer performs the work of an effect.
 type performer interface {
-	perform(ctx context.Context, key string) outcome
-}
-
-// outcome is the outcome of an effect.
-type outcome struct {
-	status   journal.Status
-	encoded  bool // body was written by journal.Encode
-	declined bool // a question that was not answered inline
-	body     []byte
-	value    any
-	doubt    []byte // of a write: the encoded Failure of an unknown outcome
-	stamp    *stamp // of a decision; nil = not a decision
-	fatal    error  // ends the session
+	perform(ctx context.Context, key string) Outcome
 }
 
 // result returns the record of an effect's outcome.
-func (e *effect) result(out outcome) journal.Record {
+func (e *effect) result(out Outcome) journal.Record {
 	return out.stamp.applyTo(journal.Record{
-		Kind: journal.Result, Path: e.path, Status: out.status, Body: out.body, Encoded: out.encoded, Value: out.value,
+		Kind: journal.Result, Path: e.path, Status: out.Status, Body: out.Body, Encoded: out.Encoded, Value: out.value,
 		Sync: e.class == journal.Write || e.class == journal.Question,
 	})
 }
@@ -127,6 +117,7 @@ func (e *effect) abandon() {
 	}
 	if e.ctx.e != nil {
 		e.ctx.cancel()
+		e.run.world.Drop(Task{e})
 	}
 }
 
@@ -147,7 +138,7 @@ func (r *run) start(e *effect, t *journal.Ticket) {
 	}
 	r.stats.Performed++
 	e.ctx.Context, e.ctx.e = r.ctx, e
-	r.dispatch(e)
+	r.world.Begin(Task{e})
 }
 
 func (r *run) startTimer(e *effect) {
@@ -155,7 +146,7 @@ func (r *run) startTimer(e *effect) {
 		e.ended = true
 		return
 	}
-	e.timer = time.AfterFunc(e.due-r.active(), func() { r.report(e) })
+	e.timer = r.world.Timer(e.due-r.active(), func() { Task{e}.End(Outcome{}) })
 }
 
 // waitsForCommit reports whether the effect starts only once its intent is durable.
@@ -163,10 +154,10 @@ func (e *effect) waitsForCommit() bool {
 	return e.once || e.class == journal.Write || e.class == journal.Question
 }
 
-func (e *effect) runWork() outcome {
+func (e *effect) runWork() Outcome {
 	if e.waitsForCommit() {
 		if err := e.ticket.Wait(); err != nil {
-			return outcome{fatal: &StoreError{err}}
+			return Outcome{Fatal: &StoreError{err}}
 		}
 	}
 	if e.delay > 0 && !e.run.o.Virtual {
@@ -184,17 +175,6 @@ func (e *effect) runWork() outcome {
 	return out
 }
 
-func failed(err error) outcome {
-	return outcome{status: journal.Failed, body: journal.AsFailure(err).Encode(), encoded: true}
-}
-
-// report passes an ended effect to the scheduler; it never blocks.
-func (r *run) report(e *effect) { r.reportFrom(nil, e) }
-
-// signal wakes the scheduler.
-func (r *run) signal() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
+func failed(err error) Outcome {
+	return Outcome{Status: journal.Failed, Body: journal.AsFailure(err).Encode(), Encoded: true}
 }

@@ -95,7 +95,7 @@ func (r *run) deliverCarriedOver() bool {
 		r.carriedOver = r.carriedOver[1:]
 		if e := r.recorded[rec.Path]; e != nil && !e.closed {
 			delete(r.recorded, rec.Path)
-			r.record(e, outcome{status: rec.Status, body: rec.Body, encoded: rec.Encoded, value: rec.Value, stamp: stampOf(rec)})
+			r.record(e, Outcome{Status: rec.Status, Body: rec.Body, Encoded: rec.Encoded, value: rec.Value, stamp: stampOf(rec)})
 			return true
 		}
 	}

@@ -230,15 +230,15 @@ func (r *run) retract() bool {
 
 // resolution returns the outcome that a human decided for a write in doubt. In a
 // cancelled run an undecided write ends as unknown.
-func (r *run) resolution(e *effect) outcome {
+func (r *run) resolution(e *effect) Outcome {
 	how := r.o.Resolve[e.path]
 	if body, ok := strings.CutPrefix(how, "done:"); ok {
-		return outcome{body: []byte(body), stamp: r.resolvedBy[e.path]}
+		return Outcome{Body: []byte(body), stamp: r.resolvedBy[e.path]}
 	}
 	if how == "skip" {
 		data, _ := jsonvalue.Marshal(KeyData{e.key}) // a string always encodes
 		f := &journal.Failure{Code: FailureSkipped, Message: skippedMessage, Data: data}
-		return outcome{status: journal.Skipped, body: f.Encode(), encoded: true, stamp: r.resolvedBy[e.path]}
+		return Outcome{Status: journal.Skipped, Body: f.Encode(), Encoded: true, stamp: r.resolvedBy[e.path]}
 	}
 	return outcomeUnknown()
 }
@@ -255,14 +255,14 @@ func (r *run) deliverAnswer() bool {
 			delete(r.o.Answers, e.path)
 			continue
 		}
-		r.record(e, outcome{body: a, stamp: s})
+		r.record(e, Outcome{Body: a, stamp: s})
 		return true
 	}
 	return false
 }
 
 // record journals an outcome and delivers it.
-func (r *run) record(e *effect, out outcome) {
+func (r *run) record(e *effect, out Outcome) {
 	if r.o.Virtual {
 		r.now = max(r.now, e.due)
 	}
@@ -304,10 +304,10 @@ func (r *run) askNext() error {
 // inlineQuestion is a question asked during the session.
 type inlineQuestion struct{ *effect }
 
-func (q inlineQuestion) perform(ctx context.Context, _ string) outcome {
+func (q inlineQuestion) perform(ctx context.Context, _ string) Outcome {
 	a, err := q.run.o.Ask(ctx, q.path, q.request)
 	if err != nil || len(a.Body) == 0 || !json.Valid(a.Body) {
-		return outcome{declined: true}
+		return Outcome{declined: true}
 	}
-	return outcome{body: a.Body, stamp: q.run.stampBy(a.By)}
+	return Outcome{Body: a.Body, stamp: q.run.stampBy(a.By)}
 }

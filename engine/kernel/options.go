@@ -56,11 +56,13 @@ type Options struct {
 	Follow       func() ([]journal.Record, error)
 	EmitOnReplay bool // also call the emits of replayed records
 
-	Clock     func() time.Duration // monotonic; nil = the system clock
-	WallClock func() time.Time     // nil = time.Now, or 1970 in virtual time
-	Cancel    <-chan struct{}      // closed to cancel the run
-	Grace     time.Duration        // how long open effects may continue once ctx is done
-	Workers   *Workers             // goroutines shared with other runs; nil = none
+	WallClock func() time.Time // nil = time.Now, or 1970 in virtual time
+	Cancel    <-chan struct{}  // closed to cancel the run
+	Grace     time.Duration    // how long open effects may continue once ctx is done
+
+	World   World                // where the session runs; nil = this process, with the fields below
+	Clock   func() time.Duration // monotonic; nil = the system clock
+	Workers *Workers             // goroutines shared with other runs; nil = none
 
 	// Ask asks a human during the session, after all earlier emits: one question at a time,
 	// or all open ones at once if AskAll is set. A nil func, an error or an empty answer

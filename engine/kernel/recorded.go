@@ -25,7 +25,7 @@ func (r *run) find(e *effect) (found bool, err error) {
 		return true, nil
 	}
 	e.replayed, e.rank = true, f.Result.Seq
-	e.out = outcome{status: f.Result.Status, body: f.Result.Body, encoded: f.Result.Encoded, value: f.Result.Value, stamp: stampOf(f.Result)}
+	e.out = Outcome{Status: f.Result.Status, Body: f.Result.Body, Encoded: f.Result.Encoded, value: f.Result.Value, stamp: stampOf(f.Result)}
 	r.replayQueue.push(e)
 	return true, nil
 }

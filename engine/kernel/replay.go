@@ -108,7 +108,7 @@ func (r *run) deliverResult(rec *journal.Record) error {
 		r.now = max(r.now, e.due)
 	}
 	r.reportDecision(rec, e)
-	e.out = outcome{status: rec.Status, body: rec.Body, value: rec.Value}
+	e.out = Outcome{Status: rec.Status, Body: rec.Body, value: rec.Value}
 	r.deliverTo(e)
 	return nil
 }

@@ -69,12 +69,11 @@ type run struct {
 
 	endedBatch []*effect // effects taken from endedQueue; head is the index of the next
 	head       int
+	world      World
+	local      local // the world, unless there is another one
 	mu         sync.Mutex
 	endedQueue []*effect    // ended effects in order
-	idle       *worker      // waits for the next effect; nil = none
-	ended      bool         // no effect follows
 	midAnswers []*midAnswer // answers given during writes, to be journaled
-	wake       chan struct{}
 }
 
 // Run runs or resumes main, which gets the body of the start record: Options.Start in the
@@ -99,8 +98,13 @@ func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error
 	effectCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r := &run{
 		o: o, outer: ctx, ctx: effectCtx, replay: journal.WithoutVoided(recs),
-		paths: map[string]struct{}{}, wake: make(chan struct{}, 1), clock0: o.Clock(),
+		paths: map[string]struct{}{}, world: o.World,
 	}
+	if r.world == nil {
+		r.local.clock, r.local.workers, r.local.wake = o.Clock, o.Workers, make(chan struct{}, 1)
+		r.world = &r.local
+	}
+	r.clock0 = r.world.Now()
 	if k, ok := o.Journal.(journal.ValueKeeper); ok {
 		r.keepsValues = k.KeepsValues()
 	}
@@ -110,7 +114,7 @@ func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error
 		r.recordedMessages = rec.Messages()
 	}
 	if o.Inbox != nil {
-		o.Inbox.attach(r.signal)
+		o.Inbox.attach(r.world.Wake)
 	}
 	if len(recs) > 0 {
 		r.seq, r.base = recs[len(recs)-1].Seq, time.Duration(recs[len(recs)-1].At)
@@ -234,5 +238,5 @@ func (r *run) end() {
 	for e := r.open.first; e != nil; e = e.next {
 		e.abandon()
 	}
-	r.endWorkers()
+	r.local.end()
 }

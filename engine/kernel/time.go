@@ -84,7 +84,7 @@ func (t *timeout) fire() {
 
 // active returns the active time of the run now.
 func (r *run) active() time.Duration {
-	return r.base + r.o.Clock() - r.clock0
+	return r.base + r.world.Now() - r.clock0
 }
 
 // advance updates the time that node code sees.

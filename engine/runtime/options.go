@@ -41,6 +41,7 @@ func (f *Tail) next() ([]journal.Record, error) {
 // Options configure a run; the zero value runs in memory.
 type Options struct {
 	Journal      journal.Journal            // nil = nothing is stored
+	World        kernel.World               // where the run performs its effects and waits; nil = this process
 	Virtual      bool                       // virtual time: waits take no time, and new runs write identical journals
 	WallClock    func() time.Time           // nil = the system clock, or 1970 in virtual time
 	Grace        time.Duration              // how long open effects may continue after ctx ended

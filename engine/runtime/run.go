@@ -150,7 +150,7 @@ func (r *run) options() kernel.Options {
 		Answers: r.opts.Answers, Resolve: encodeResolutions(r.opts.Resolve), Cancel: r.opts.Cancel,
 		WallClock: r.opts.WallClock, Grace: r.opts.Grace, OnChange: r.applyChange,
 		By: journaledActor(r.opts.By.Identity()), Permit: r.permitDecision, OnDecision: r.recordDecision, Decided: r.opts.Decided, Workers: r.opts.Workers,
-		Inbox: r.opts.Inbox, OnMessage: r.receiveMessage,
+		World: r.opts.World, Inbox: r.opts.Inbox, OnMessage: r.receiveMessage,
 	}
 	if by := r.opts.CancelledBy; by != nil {
 		ko.CancelledBy = func() json.RawMessage { return journaledActor(by().Identity()) }

@@ -1,0 +1,111 @@
+package kernel
+
+import (
+	"context"
+	"runtime/debug"
+	"time"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// World is where a session runs: it performs tasks, keeps time and waits. The default is this
+// process, with a goroutine per task. Another world may let other processes perform them.
+//
+// The session calls Begin, Drop, Timer, Wait and Now on one goroutine, one at a time. Wake, and
+// the fire of a timer, may be called on any.
+type World interface {
+	// Begin starts a task and returns at once. Task.End must be called once with its
+	// outcome, unless the session ends or the task is dropped before.
+	Begin(t Task)
+	// Drop reports that the session needs nothing more of a task, whether it has ended or not.
+	Drop(t Task)
+	// Timer calls fire after d.
+	Timer(d time.Duration, fire func()) Timer
+	// Wait returns after Task.End, the fire of a timer, Wake, or the close of a channel of s. It
+	// may return for no reason.
+	Wait(s Signals)
+	// Wake ends the current Wait, or else the next.
+	Wake()
+	// Now returns the time since some point before the session, which does not go backwards.
+	Now() time.Duration
+}
+
+// Timer is a timer of a World.
+type Timer interface {
+	// Stop prevents the fire. It returns false if it is too late.
+	Stop() bool
+}
+
+// Signals are what ends a Wait besides tasks and timers. A nil channel is never closed.
+type Signals struct {
+	Commit  <-chan struct{} // a commit is durable
+	Cancel  <-chan struct{} // the run is cancelled
+	Suspend <-chan struct{} // the session is to end
+}
+
+// Task is an effect that a World performs.
+type Task struct{ e *effect }
+
+// Path returns the path of the effect, unique in its run.
+func (t Task) Path() string { return t.e.path }
+
+// Key returns the idempotency key.
+func (t Task) Key() string { return t.e.key }
+
+// Class returns what repeating the task would do.
+func (t Task) Class() journal.Class { return t.e.class }
+
+// Attempt returns how often the journal lets the task start again, from 0. A World performs
+// each attempt at most once: the session decides about others.
+func (t Task) Attempt() int { return int(t.e.attempt) }
+
+// Detail returns Effect.Detail.
+func (t Task) Detail() any { return t.e.detail }
+
+// Context returns a context that ends when the task is dropped.
+func (t Task) Context() context.Context { return &t.e.ctx }
+
+// Perform performs the task in this process, on any goroutine. If it panics the outcome ends
+// the session.
+func (t Task) Perform() (out Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			out = Outcome{Fatal: panicked(t, p)}
+		}
+	}()
+	return t.e.runWork()
+}
+
+func panicked(t Task, with any) error { return &PanicError{t.e.path, with, debug.Stack()} }
+
+// End passes the outcome to the session and wakes it. It may be called on any goroutine, and
+// does not block.
+func (t Task) End(out Outcome) {
+	r := t.e.run
+	t.e.out = out
+	r.mu.Lock()
+	r.endedQueue = append(r.endedQueue, t.e)
+	r.mu.Unlock()
+	r.world.Wake()
+}
+
+// Outcome is the outcome of a task.
+type Outcome struct {
+	Status  journal.Status
+	Encoded bool // Body was written by journal.Encode
+
+	declined bool // a question that was not answered inline
+
+	Body    []byte // JSON of the result, or of the journal.Failure
+	Unknown []byte // of a write: JSON of the journal.Failure why it may have taken effect or not
+	Fatal   error  // ends the session
+
+	value any    // the result, in the process that performed the task
+	stamp *stamp // of a decision; nil = not a decision
+}
+
+// Portable returns the outcome as another process can return it, with the result only as JSON.
+func (o Outcome) Portable() Outcome {
+	o.value = nil
+	return o
+}
