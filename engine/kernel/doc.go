@@ -12,6 +12,8 @@
 // state shared by branches needs no lock and develops identically in every replay. The
 // first branch runs on the caller's goroutine and acts as the scheduler while it waits.
 //
+// A World performs the effects, keeps time and waits. The default one is this process.
+//
 // The package knows the records of package journal but not what effects mean: no plans,
 // no models, no tools.
 package kernel
