@@ -61,6 +61,10 @@ func (t EventType) Transient() bool {
 	}
 }
 
+// StatusFailed is the status of the event of a failed model call. A call that a message of the
+// user ended has the status model.Interrupted instead.
+const StatusFailed = "failed"
+
 // StatusInterrupt is the status of the event of a message that ended the model calls under way.
 const StatusInterrupt = "interrupt"
 
@@ -99,6 +103,7 @@ type Event struct {
 	Args       json.RawMessage     `json:"args,omitempty"`
 	Repairs    []tool.ArgsRepair   `json:"repairs,omitempty"` // how args differ from what the model wrote
 	Status     string              `json:"status,omitempty"`
+	Error      *CallError          `json:"error,omitempty"`   // of a failed model call
 	Text       string              `json:"text,omitempty"`    // delta, progress, result, warning or message
 	Message    *model.Message      `json:"message,omitempty"` // the model's reply: text and tool calls
 	Usage      *model.Tokens       `json:"usage,omitempty"`
@@ -115,6 +120,17 @@ type Event struct {
 	Program *Program       `json:"-"` // of the run, or of the nested agent in which it happened
 	Request *model.Request `json:"-"` // of model.started
 	Reply   *model.Reply   `json:"-"` // of model.completed
+}
+
+// CallError is why a model call failed.
+type CallError struct {
+	// Kind is a model.ErrorKind. It is "unknown" if the session of the call ended before the
+	// reply was stored, and the code of the failure if the call was not made.
+	Kind     model.ErrorKind `json:"kind"`
+	Message  string          `json:"message"`
+	Status   int             `json:"status,omitempty"`   // of the server's response; 0 = none
+	Attempts int             `json:"attempts,omitempty"` // requests sent, if the model counts them
+	Charged  bool            `json:"charged,omitempty"`  // a budget paid for it, since it may be billed
 }
 
 // StepEvent is a step in an event.

@@ -133,7 +133,7 @@ func (b *board) stepDone(ev engine.Event) {
 	s := b.step(ev.Step.ID, ev.Step.Goal)
 	s.status, s.duration = ev.Step.Status, milliseconds(ev.Duration)
 	s.result, s.note = ev.Step.Result, ev.Step.Error
-	b.turns = slices.DeleteFunc(b.turns, func(t turn) bool { return t.step == s.id }) // a failed call has no event of its own
+	b.turns = slices.DeleteFunc(b.turns, func(t turn) bool { return t.step == s.id }) // a call that the end of its step cancelled has no event of its own
 }
 
 func (b *board) modelStarted(ev engine.Event) {
@@ -204,7 +204,7 @@ func (b *board) toolCall(path string) *toolRow {
 }
 
 func (b *board) modelCompleted(ev engine.Event) {
-	if ev.Status == string(model.Interrupted) {
+	if ev.Error != nil {
 		return
 	}
 	b.usage.ModelCalls++

@@ -66,6 +66,9 @@ func modelFigures(ev engine.Event) string {
 	if ev.Status == string(model.Interrupted) {
 		return fmt.Sprintf("%s: a message interrupted llm %s after %s", ev.Role, ev.Model, text.Duration(milliseconds(ev.Duration)))
 	}
+	if e := ev.Error; e != nil {
+		return fmt.Sprintf("%s: llm %s failed after %s: %s: %s", ev.Role, ev.Model, text.Duration(milliseconds(ev.Duration)), e.Kind, tty.OneLine(e.Message, lineWidth))
+	}
 	parts := []string{text.Duration(milliseconds(ev.Duration))}
 	if ev.FirstToken > 0 {
 		parts = append(parts, "first token after "+text.Duration(milliseconds(ev.FirstToken)))

@@ -23,6 +23,10 @@ func TestVerboseLinesAddStartsFiguresAndDecisions(t *testing.T) {
 		Type: engine.ModelCompleted, Path: "p", Role: "planner", Model: "main", Duration: 1200, FirstToken: 300, CostUSD: 0.0012,
 		Usage: &model.Tokens{Input: 512, Output: 34}, Message: &model.Message{Calls: []model.ToolCall{{}}},
 	})
+	s.send(engine.Event{
+		Type: engine.ModelCompleted, Path: "p", Role: "planner", Model: "main", Duration: 1200, Status: engine.StatusFailed,
+		Error: &engine.CallError{Kind: model.ServerError, Message: "it\ncrashed"},
+	})
 	s.plan(1, "one")
 	s.step("s1", "one")
 	s.tool("s1", "look", `{"at":"b"}`)
@@ -32,6 +36,7 @@ func TestVerboseLinesAddStartsFiguresAndDecisions(t *testing.T) {
    1.500s    planner calls llm main
    1.500s  llm main: retrying 2/3 in 1.0s: overloaded
    1.500s    planner: llm main replied (1.2s, first token after 300ms, 512 tokens in, 34 out, $0.0012, 1 tool call)
+   1.500s    planner: llm main failed after 1.2s: server_error: it crashed
    1.500s  plan v1: 1 step to do
    1.500s    s1 one
    1.500s  s1 started: one

@@ -8,6 +8,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/attachment"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/modelrecord"
 	"github.com/pexctl/pex/engine/plan"
@@ -101,23 +102,36 @@ func (w withRecord) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	reply, err := w.next.ask(s, q)
 	if err != nil {
 		s.r.failedLLMPath = q.llm.spec.Path
-		s.reportInterrupted(q, err)
+		s.reportFailure(q, err)
 		return nil, err
 	}
 	s.recordReply(q, reply)
 	return reply, nil
 }
 
-// reportInterrupted emits the event of a call that a message of the user ended.
-func (s *scope) reportInterrupted(q *modelQuery, err error) {
+// reportFailure emits the event of a call that ended without a reply.
+func (s *scope) reportFailure(q *modelQuery, err error) {
 	f, failed := errors.AsType[*journal.Failure](err)
-	if !failed || !s.r.emit.enabled() || modelrecord.DecodeError(f).Kind != model.Interrupted {
+	if !failed || !s.r.emit.enabled() {
 		return
+	}
+	why, status := callError(f, q.reserved.held), engine.StatusFailed
+	if why.Kind == model.Interrupted {
+		status = string(model.Interrupted)
 	}
 	s.event(engine.Event{
 		Type: engine.ModelCompleted, Path: q.attempt.path(), Model: q.llm.spec.Name, Role: q.call.Role, Step: stepRef(&q.call),
-		Status: string(model.Interrupted), Duration: engine.Milliseconds(s.k.Now() - q.started),
+		Status: status, Error: why, Duration: engine.Milliseconds(s.k.Now() - q.started),
 	})
+}
+
+// callError returns why a call failed. metered reports that a budget pays for the call.
+func callError(f *journal.Failure, metered bool) *engine.CallError {
+	if len(f.Data) == 0 {
+		return &engine.CallError{Kind: model.ErrorKind(f.Code), Message: f.Message, Charged: metered && f.Code == kernel.FailureUnknown}
+	}
+	me := modelrecord.DecodeError(f)
+	return &engine.CallError{Kind: me.Kind, Message: me.Message, Status: me.Status, Attempts: me.Attempts, Charged: me.Charged}
 }
 
 // messages returns the messages of a call, with the files of the run if it gets them.

@@ -11,7 +11,6 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/journal"
-	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/tool"
 )
 
@@ -169,7 +168,7 @@ func (b *builder) modelCompleted(ev *engine.Event) {
 		g.Tokens += ev.Usage.Total()
 	}
 	g.CostUSD += ev.CostUSD
-	if ev.Status != string(model.Interrupted) {
+	if ev.Error == nil {
 		g.ModelCalls++
 	}
 	if !ok {
@@ -180,11 +179,11 @@ func (b *builder) modelCompleted(ev *engine.Event) {
 	if ev.Usage != nil {
 		it.Tokens = *ev.Usage
 	}
-	it.Text = ev.Text
 	if m := ev.Message; m != nil {
 		it.Text, it.Calls = m.Text.String(), m.Calls
-	} else {
-		it.Failed = true
+	}
+	if e := ev.Error; e != nil {
+		it.Failed, it.Status, it.Text = true, string(e.Kind), e.Message
 	}
 }
 

@@ -98,3 +98,16 @@ func TestCallsBeyondTheMaximumAreCounted(t *testing.T) {
 		t.Errorf("%d items, %d left out", n, v.Omitted.Calls)
 	}
 }
+
+// A failed call shows the kind of its error and the message, and counts neither as a reply nor
+// as a call.
+func TestFailedModelCall(t *testing.T) {
+	v := view(t, runview.Source{Result: result(), Events: []engine.Event{
+		{Type: engine.ModelStarted, At: at(0), Path: "plan.1/model", Model: "main", Role: "planner"},
+		{Type: engine.ModelCompleted, At: at(9), Path: "plan.1/model", Model: "main", Role: "planner", Status: engine.StatusFailed, Error: &engine.CallError{Kind: model.Overloaded, Message: "try later"}},
+	}})
+	g := v.Groups[0]
+	if it := g.Items[0]; !it.Done || !it.Failed || it.Status != "overloaded" || it.Text != "try later" || it.DurationMS() != 9 || g.ModelCalls != 0 {
+		t.Errorf("%+v %d", it, g.ModelCalls)
+	}
+}

@@ -136,7 +136,7 @@ func (r *runTracer) export(s *span, at time.Time) {
 		return
 	}
 	if s.kind == modelSpan && !s.hasEnded {
-		s.fail("model_error")
+		s.fail("cancelled")
 	}
 	s.set(runID.String(r.input.RunID), eventSeq.Int(r.current.Seq))
 	if r.current.Rewinds > 0 {

@@ -12,7 +12,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
@@ -141,8 +140,6 @@ func (r *runTracer) leave(ev *engine.Event) {
 		switch {
 		case s.kind == planSpan && s.agent == ev.Agent && !s.covers(ev.Path):
 			r.end(s, s.last)
-		case s.kind == modelSpan && s.agent == ev.Agent && s.path != ev.Path && continues(ev.Path, s.path):
-			r.end(s, r.timeOf(ev)) // without a reply
 		case s.kind == askSpan && ev.Path != s.path && strings.HasPrefix(s.path, ev.Path) && ev.Type != engine.Warning:
 			r.end(s, r.timeOf(ev)) // the call or plan in question continues
 		}
@@ -153,13 +150,6 @@ func (r *runTracer) leave(ev *engine.Event) {
 		s.set(operationName.String("invoke_agent"), nestedAgent.Bool(true))
 		s.set(r.describe(ev.Program)...)
 	}
-}
-
-// continues reports whether an event at a path follows a model call that has ended: the next
-// call of the same turn, or what is said about the turn.
-func continues(at, call string) bool {
-	turn := path.Dir(call)
-	return path.Dir(at) == turn || at == turn
 }
 
 // enclosing returns the path of the agent around a nested one.
@@ -302,8 +292,11 @@ func (r *runTracer) endModel(ev *engine.Event) {
 	}
 	s.set(r.usage(ev)...)
 	s.hasEnded = true
-	if ev.Status == string(model.Interrupted) {
-		s.fail(ev.Status)
+	if e := ev.Error; e != nil {
+		s.fail(string(e.Kind))
+		if e.Attempts > 1 {
+			s.set(attemptCount.Int(e.Attempts))
+		}
 	} else {
 		s.set(finishReasons.StringSlice([]string{ev.Status}))
 	}

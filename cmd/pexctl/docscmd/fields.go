@@ -24,7 +24,7 @@ var EventDocs = []struct {
 	{engine.ModelStarted, "A model call starts: `model`, `role`, and `step` inside a step."},
 	{engine.ModelDelta, "A part of a streamed reply: `text`. Transient."},
 	{engine.ModelRetrying, "A model call failed and is retried after a delay: `model`, `role`, `retry`. Transient."},
-	{engine.ModelCompleted, "A model call has ended: `message` (text and tool calls of the reply), `usage`, `cost_usd`, `status` (why the model stopped), `duration_ms` and, for a streamed reply, `first_token_ms`. A call that a message of the user ended has the `status` `interrupted` and no `message`."},
+	{engine.ModelCompleted, "A model call has ended: `message` (text and tool calls of the reply), `usage`, `cost_usd`, `status` (why the model stopped), `duration_ms` and, for a streamed reply, `first_token_ms`. A call that failed has the `status` `failed`, or `interrupted` if a message of the user ended it, and `error` instead of `message`."},
 	{engine.ToolStarted, "A tool call starts: `tool`, `args`, `step` (id and goal)."},
 	{engine.ToolProgress, "A tool reports progress: `text`. Transient."},
 	{engine.ToolRetrying, "A tool call failed and is retried after a delay: `tool`, `retry`. Transient."},
