@@ -39,6 +39,28 @@ func TestTracesOfRuns(t *testing.T) {
 	}
 }
 
+// Each run is counted once, also if several sessions execute it. The golden files have the sums
+// over the commands of a case, each of which exports its metrics at its end.
+func TestMetricsOfRuns(t *testing.T) {
+	for _, name := range []string{"adaptive-keywords", "fallback", "nested-approval", "provider-error", "tool-timeout"} {
+		for _, conventions := range []string{"released", "latest"} {
+			t.Run(name+"/"+conventions, func(t *testing.T) {
+				c := oteltest.New(t)
+				t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.URL)
+				t.Setenv("OTEL_TRACES_EXPORTER", "none")
+				if conventions == "latest" {
+					t.Setenv("OTEL_SEMCONV_STABILITY_OPT_IN", "gen_ai_latest_experimental")
+				}
+				t.Run("run", func(t *testing.T) { runCase(t, "../../testdata/run/"+name+".txtar") })
+				goldentest.File(t, "metrics/"+name+"."+conventions+".golden", oteltest.MetricText(c.Metrics()))
+				if spans := c.Spans(); len(spans) > 0 {
+					t.Errorf("%d spans without an exporter of traces", len(spans))
+				}
+			})
+		}
+	}
+}
+
 // runCase runs a case of testdata/run in a folder and home of its own.
 func runCase(t *testing.T, archive string) {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,18 +15,22 @@ import (
 	"sync"
 	"testing"
 
+	collectmetrics "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	common "go.opentelemetry.io/proto/otlp/common/v1"
+	otlpmetrics "go.opentelemetry.io/proto/otlp/metrics/v1"
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 )
 
-// Collector is a collector that speaks OTLP over HTTP and stores the spans it receives.
+// Collector is a collector that speaks OTLP over HTTP and stores the spans and metrics that it
+// receives.
 type Collector struct {
 	*httptest.Server
-	mu    sync.Mutex
-	spans []*otlp.Span
-	errs  []string
+	mu      sync.Mutex
+	spans   []*otlp.Span
+	metrics []*otlpmetrics.ResourceMetrics
+	errs    []string
 }
 
 // New starts a collector, which the test stops. What is wrong with a request is an error of the
@@ -55,19 +60,37 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request) {
 		body = z
 	}
 	b, err := io.ReadAll(body)
-	var request collector.ExportTraceServiceRequest
 	if err == nil {
-		err = proto.Unmarshal(b, &request)
+		err = c.store(r.URL.Path, b)
 	}
-	if err != nil || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/x-protobuf" {
+	if err != nil || r.Header.Get("Content-Type") != "application/x-protobuf" {
 		c.errs = append(c.errs, fmt.Sprintf("%s %s: %v", r.URL.Path, r.Header.Get("Content-Type"), err))
 	}
-	for _, resource := range request.ResourceSpans {
-		for _, scope := range resource.ScopeSpans {
-			c.spans = append(c.spans, scope.Spans...)
-		}
-	}
 	w.Header().Set("Content-Type", "application/x-protobuf")
+}
+
+// store stores the body of a request. The caller holds mu.
+func (c *Collector) store(path string, body []byte) error {
+	switch path {
+	case "/v1/traces":
+		var request collector.ExportTraceServiceRequest
+		if err := proto.Unmarshal(body, &request); err != nil {
+			return err
+		}
+		for _, resource := range request.ResourceSpans {
+			for _, scope := range resource.ScopeSpans {
+				c.spans = append(c.spans, scope.Spans...)
+			}
+		}
+		return nil
+	case "/v1/metrics":
+		var request collectmetrics.ExportMetricsServiceRequest
+		err := proto.Unmarshal(body, &request)
+		c.metrics = append(c.metrics, request.ResourceMetrics...)
+		return err
+	default:
+		return errors.New("unknown path")
+	}
 }
 
 // Spans returns the spans received so far, and forgets them.

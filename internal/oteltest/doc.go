@@ -1,3 +1,3 @@
-// Package oteltest is a collector for tests: it receives spans by OTLP over HTTP, and shows
-// them as text.
+// Package oteltest is a collector for tests: it receives spans and metrics by OTLP over HTTP,
+// and shows them as text.
 package oteltest

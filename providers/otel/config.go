@@ -55,6 +55,8 @@ func readConfig(getenv func(string) string) (*config, error) {
 	if c.metrics {
 		env.checkExporter(metricsPrefix)
 		env.checkNumbers("OTEL_METRIC_EXPORT_INTERVAL", "OTEL_METRIC_EXPORT_TIMEOUT")
+		env.checkWord(metricsPrefix+"TEMPORALITY_PREFERENCE", "cumulative", "delta", "lowmemory")
+		env.checkWord(metricsPrefix+"DEFAULT_HISTOGRAM_AGGREGATION", "explicit_bucket_histogram", "base2_exponential_bucket_histogram")
 	}
 	if c.traces || c.metrics {
 		env.checkPairs("OTEL_RESOURCE_ATTRIBUTES", func(string, string) bool { return true })
@@ -168,6 +170,13 @@ func (e *environment) checkPairs(variable string, valid func(name, value string)
 		if !found || name == "" || err != nil || !valid(name, value) {
 			e.reject(variable, "the pair for %.40q is not valid; use name=value, separated by commas, with values percent-encoded", name)
 		}
+	}
+}
+
+// checkWord checks a variable with a fixed set of values.
+func (e *environment) checkWord(variable string, words ...string) {
+	if v := e.value(variable); v != "" && !slices.Contains(words, strings.ToLower(v)) {
+		e.reject(variable, "unknown value %.40q; use %s", v, strings.Join(words, " or "))
 	}
 }
 

@@ -13,16 +13,31 @@ type names struct {
 	cacheWrite attribute.Key
 	planning   string // gen_ai.operation.name of a turn of the planner or reflector; "" = none
 	agentID    bool   // agents have gen_ai.agent.id
+
+	modelDuration, firstChunkTime string         // metrics of model calls
+	tokenUsage                    string         // histogram by gen_ai.token.type; "" = tokenCounters
+	tokenCounters                 *tokenCounters // nil = tokenUsage
 }
+
+// tokenCounters are the names of counters of tokens.
+type tokenCounters struct{ input, output, cacheRead, cacheWrite, reasoning string }
 
 // released are the names of semantic-conventions v1.41.0, the last release with the
 // conventions for generative AI. latest are those of semantic-conventions-genai v0.1.0.
 var (
 	released = names{
 		version: "1.41.0", cacheWrite: "gen_ai.usage.cache_creation.input_tokens", agentID: true,
+		modelDuration: "gen_ai.client.operation.duration", firstChunkTime: "gen_ai.client.operation.time_to_first_chunk",
+		tokenUsage: "gen_ai.client.token.usage",
 	}
 	latest = names{
 		version: "genai-0.1.0", cacheWrite: "gen_ai.usage.cache_write.input_tokens", planning: "plan",
+		modelDuration: "gen_ai.client.inference.duration", firstChunkTime: "gen_ai.client.inference.time_to_first_chunk",
+		tokenCounters: &tokenCounters{
+			input: "gen_ai.client.inference.usage.input_tokens", output: "gen_ai.client.inference.usage.output_tokens",
+			cacheRead: "gen_ai.client.inference.usage.cache_read.input_tokens", cacheWrite: "gen_ai.client.inference.usage.cache_write.input_tokens",
+			reasoning: "gen_ai.client.inference.usage.reasoning.output_tokens",
+		},
 	}
 )
 

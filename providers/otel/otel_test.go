@@ -46,6 +46,12 @@ func TestInvalidSettings(t *testing.T) {
 		{"sampler", []string{endpoint, address, "OTEL_TRACES_SAMPLER", "sometimes"}, `OTEL_TRACES_SAMPLER: unknown sampler "sometimes"`},
 		{"ratio", []string{endpoint, address, "OTEL_TRACES_SAMPLER", "traceidratio", "OTEL_TRACES_SAMPLER_ARG", "NaN"}, "OTEL_TRACES_SAMPLER_ARG: not a number from 0 to 1"},
 		{"queue", []string{endpoint, address, "OTEL_BSP_MAX_QUEUE_SIZE", "-1"}, "OTEL_BSP_MAX_QUEUE_SIZE: not a whole number above 0"},
+		{"exporter of metrics", []string{"OTEL_METRICS_EXPORTER", "prometheus"}, `OTEL_METRICS_EXPORTER: unknown exporter "prometheus"; use otlp or none`},
+		{"protocol of metrics", []string{endpoint, address, "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "grpc"}, "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: grpc is not supported"},
+		{"header of metrics", []string{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", address, "OTEL_EXPORTER_OTLP_METRICS_HEADERS", "a=secret%0d%0ab: c"}, `OTEL_EXPORTER_OTLP_METRICS_HEADERS: the pair for "a" is not valid`},
+		{"interval", []string{endpoint, address, "OTEL_METRIC_EXPORT_INTERVAL", "1m"}, "OTEL_METRIC_EXPORT_INTERVAL: not a whole number above 0"},
+		{"temporality", []string{endpoint, address, "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "both"}, `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: unknown value "both"; use cumulative or delta or lowmemory`},
+		{"aggregation", []string{endpoint, address, "OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION", "x"}, `unknown value "x"; use explicit_bucket_histogram or base2`},
 		{"resource", []string{endpoint, address, "OTEL_RESOURCE_ATTRIBUTES", "a"}, `OTEL_RESOURCE_ATTRIBUTES: the pair for "a" is not valid`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -63,7 +69,7 @@ func TestOffByDefault(t *testing.T) {
 		nil,
 		{"OTEL_SERVICE_NAME", "x", "OTEL_TRACES_SAMPLER", "nonsense"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1", "OTEL_SDK_DISABLED", "true"},
-		{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER", "none"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER", "none", "OTEL_METRICS_EXPORTER", "none"},
 	} {
 		tel, err := otel.Open(t.Context(), otel.Options{Getenv: environment(pairs...)})
 		if tel != nil || err != nil {

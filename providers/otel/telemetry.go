@@ -2,6 +2,7 @@ package otel
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strconv"
@@ -25,14 +26,16 @@ type Options struct {
 	Now      func() time.Time      // nil = time.Now
 	Warn     func(error)           // called once with the first failure of an export; nil = not reported
 	Exporter sdktrace.SpanExporter // receives each span at its end, in place of a collector; nil = none
+	Scrape   *Scrape               // also serves metrics; nil = it does not
 }
 
-// Telemetry exports traces. A nil *Telemetry exports nothing.
+// Telemetry exports traces and metrics. A nil *Telemetry exports nothing.
 type Telemetry struct {
 	names   *names
 	sampler sdktrace.Sampler
-	traces  *sdktrace.TracerProvider
+	traces  *sdktrace.TracerProvider // nil = none
 	tracer  trace.Tracer
+	metrics *Metrics // nil = none
 	now     func() time.Time
 
 	closeTime time.Duration
@@ -44,35 +47,54 @@ type Telemetry struct {
 // closeTime is how long Close waits for the collector, unless OTEL_BSP_EXPORT_TIMEOUT says.
 const closeTime = 2 * time.Second
 
-// Open returns what the environment configures, or nil if that is nothing. The error joins a
-// *SettingError per variable that cannot be used; nothing is exported then.
+// Open returns what the environment configures and Options.Scrape, or nil if that is nothing.
+// The error joins a *SettingError per variable that cannot be used; nothing is exported then,
+// but Scrape applies.
 func Open(ctx context.Context, o Options) (*Telemetry, error) {
-	c, err := readConfig(o.Getenv)
-	if err != nil || !c.traces && o.Exporter == nil {
-		return nil, err
+	c, invalid := readConfig(o.Getenv)
+	if invalid != nil {
+		c, o.Exporter = &config{names: c.names}, nil
 	}
-	exporter, sampler := o.Exporter, sdktrace.ParentBased(sdktrace.AlwaysSample())
-	if c.traces {
-		sampler = c.sampler
-		if exporter, err = otlptracehttp.New(ctx); err != nil {
-			return nil, err
-		}
+	if !c.traces && !c.metrics && o.Exporter == nil && o.Scrape == nil {
+		return nil, invalid
 	}
-	described, err := describe(ctx, o.Version)
+	described, err := describe(ctx, o)
 	if err != nil {
-		return nil, errors.Join(err, exporter.Shutdown(ctx))
+		return nil, errors.Join(invalid, err)
 	}
 	if o.Warn != nil {
 		var once sync.Once
 		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { once.Do(func() { o.Warn(err) }) }))
 	}
-	t := &Telemetry{names: c.names, sampler: sampler, now: o.Now, runs: map[string]*watched{}}
+	t := &Telemetry{names: c.names, now: o.Now, runs: map[string]*watched{}, closeTime: closeTime}
 	if t.now == nil {
 		t.now = time.Now
 	}
-	t.closeTime = closeTime
-	if ms, err := strconv.Atoi(o.Getenv("OTEL_BSP_EXPORT_TIMEOUT")); err == nil {
+	if ms, err := strconv.Atoi(o.Getenv("OTEL_BSP_EXPORT_TIMEOUT")); err == nil && invalid == nil {
 		t.closeTime = time.Duration(ms) * time.Millisecond
+	}
+	if err := t.openTraces(ctx, c, &o, described); err != nil {
+		return nil, errors.Join(invalid, err)
+	}
+	if t.metrics, err = openMetrics(ctx, c, o.Scrape, described, o.Version); err != nil {
+		return nil, errors.Join(invalid, err, t.Close(ctx))
+	}
+	return t, invalid
+}
+
+// openTraces has spans exported, if a config or Options.Exporter asks for it.
+func (t *Telemetry) openTraces(ctx context.Context, c *config, o *Options, described *resource.Resource) error {
+	if !c.traces && o.Exporter == nil {
+		return nil
+	}
+	exporter := o.Exporter
+	t.sampler = sdktrace.ParentBased(sdktrace.AlwaysSample())
+	if c.traces {
+		t.sampler = c.sampler
+		var err error
+		if exporter, err = otlptracehttp.New(ctx); err != nil {
+			return err
+		}
 	}
 	processor := sdktrace.WithBatcher(marking{exporter, t})
 	if o.Exporter != nil {
@@ -85,16 +107,18 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	)
 	t.tracer = t.traces.Tracer("github.com/pexctl/pex", trace.WithInstrumentationVersion(o.Version),
 		trace.WithInstrumentationAttributes(attribute.String("pex.conventions", c.names.version)))
-	return t, nil
+	return nil
 }
 
 // describe returns the attributes of this process; those of OTEL_SERVICE_NAME and
-// OTEL_RESOURCE_ATTRIBUTES come first.
-func describe(ctx context.Context, version string) (*resource.Resource, error) {
-	return resource.New(ctx,
-		resource.WithAttributes(attribute.String("service.name", "pexctl"), attribute.String("service.version", version)),
-		resource.WithTelemetrySDK(), resource.WithFromEnv(),
-	)
+// OTEL_RESOURCE_ATTRIBUTES come first. Servers have an id, since several may export the same
+// metrics at once; of commands, which come and go, it would be another one each time.
+func describe(ctx context.Context, o Options) (*resource.Resource, error) {
+	attrs := []attribute.KeyValue{attribute.String("service.name", "pexctl"), attribute.String("service.version", o.Version)}
+	if o.Scrape != nil {
+		attrs = append(attrs, attribute.String("service.instance.id", rand.Text()))
+	}
+	return resource.New(ctx, resource.WithAttributes(attrs...), resource.WithTelemetrySDK(), resource.WithFromEnv())
 }
 
 // spanLimits are the SDK's, with a bound for the length of values.
@@ -109,26 +133,60 @@ func spanLimits() sdktrace.SpanLimits {
 // maxValue is the maximum length of an attribute, in characters.
 const maxValue = 64 << 10
 
-// Sinks returns the sinks that export a session of a run; none if the run is not sampled. marks
-// are those of the run's home.
-func (t *Telemetry) Sinks(p *engine.Program, in *engine.Input, marks Marks) []engine.Sink {
+// Metrics returns the metrics of the process, or nil.
+func (t *Telemetry) Metrics() *Metrics {
 	if t == nil {
 		return nil
+	}
+	return t.metrics
+}
+
+// Sinks returns the sinks that export a session of a run; those of a run that is not sampled
+// export no spans. marks are those of the run's home.
+func (t *Telemetry) Sinks(p *engine.Program, in *engine.Input, marks Marks) (out []engine.Sink) {
+	if t == nil {
+		return nil
+	}
+	if t.metrics != nil {
+		out = append(out, t.metrics.sink(p, in))
+	}
+	if t.traces == nil {
+		return out
 	}
 	r := newRunTracer(t, p, in)
 	if !r.isSampled() {
-		return nil
+		return out
 	}
 	r.mark, r.isMarked = t.watch(in.RunID, marks)
-	return []engine.Sink{r}
+	return append(out, r)
 }
 
-// Flush exports what has not been exported yet, and waits for it.
-func (t *Telemetry) Flush(ctx context.Context) error {
+// exporters returns what exports something.
+func (t *Telemetry) exporters() (out []exporter) {
 	if t == nil {
 		return nil
 	}
-	return t.traces.ForceFlush(ctx)
+	if t.traces != nil {
+		out = append(out, t.traces)
+	}
+	if t.metrics != nil {
+		out = append(out, t.metrics.provider)
+	}
+	return out
+}
+
+// exporter is a provider of the SDK.
+type exporter interface {
+	ForceFlush(context.Context) error
+	Shutdown(context.Context) error
+}
+
+// Flush exports what has not been exported yet, and waits for it.
+func (t *Telemetry) Flush(ctx context.Context) (err error) {
+	for _, e := range t.exporters() {
+		err = errors.Join(err, e.ForceFlush(ctx))
+	}
+	return err
 }
 
 // Close exports what remains, for at most 2 seconds or OTEL_BSP_EXPORT_TIMEOUT. The error says
@@ -139,10 +197,17 @@ func (t *Telemetry) Close(ctx context.Context) error {
 	}
 	ctx, end := context.WithTimeout(ctx, t.closeTime)
 	defer end()
-	err := t.traces.Shutdown(ctx)
+	all := t.exporters()
+	errs := make([]error, len(all))
+	var closing sync.WaitGroup
+	for n, e := range all {
+		closing.Go(func() { errs[n] = e.Shutdown(ctx) })
+	}
+	closing.Wait()
 	t.forgetEnded()
+	err := errors.Join(errs...)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("the collector does not answer, so some spans are not exported: %w", err)
+		err = fmt.Errorf("the collector does not answer, so some spans or metrics are not exported: %w", err)
 	}
 	return err
 }
