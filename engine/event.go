@@ -120,6 +120,11 @@ type Event struct {
 	Program *Program       `json:"-"` // of the run, or of the nested agent in which it happened
 	Request *model.Request `json:"-"` // of model.started
 	Reply   *model.Reply   `json:"-"` // of model.completed
+
+	// Of tool.completed; nil = none. They are the requests of a call that was made to a server,
+	// and the embeddings that it made.
+	Remote   *tool.RemoteCall `json:"-"`
+	Embedded *Embedded        `json:"-"`
 }
 
 // CallError is why a model call failed.
@@ -162,6 +167,13 @@ type Sink interface {
 // events of earlier sessions.
 type ReplaySink interface {
 	Replay(Event)
+}
+
+// TraceSink is a Sink that exports a run as a trace. What the run calls receives the ids of its
+// spans; see package tracecontext.
+type TraceSink interface {
+	// Sampled reports whether the trace is exported.
+	Sampled() bool
 }
 
 // Repair is how a run recovered from a problem.

@@ -105,6 +105,8 @@ type Input struct {
 
 	// Trace is the traceparent of who started the run; "" = none. See package tracecontext.
 	Trace string `json:"trace,omitempty"`
+	// TraceState is the tracestate that came with Trace; "" = none.
+	TraceState string `json:"trace_state,omitempty"`
 
 	Origin *Origin `json:"origin,omitempty"` // where the spec was found; nil = the run is not resumable
 	From   *Source `json:"from,omitempty"`   // recording that answers effects; nil = none

@@ -55,9 +55,9 @@ func recordIdentity(next http.Handler) http.Handler {
 // withTrace passes the trace of the client to the runs that it starts.
 func withTrace(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if values := r.Header.Values(tracecontext.Header); len(values) == 1 {
-			r = r.WithContext(tracecontext.With(r.Context(), values[0]))
-			logs.Called(r.Context(), values[0])
+		if c := tracecontext.FromHeader(r.Header); c.Parent != "" {
+			r = r.WithContext(tracecontext.With(r.Context(), c))
+			logs.Called(r.Context(), c.Parent)
 		}
 		next.ServeHTTP(w, r)
 	})

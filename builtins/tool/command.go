@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/tool"
+	"github.com/pexctl/pex/engine/tracecontext"
 	"github.com/pexctl/pex/internal/process"
 	"github.com/pexctl/pex/internal/sandboxfs"
 )
@@ -18,7 +19,7 @@ import (
 type CommandConfig struct {
 	Argv        []component.Template          `yaml:"argv" path:"program" required:"true" min:"1" vars:"args,parameters,env" doc:"Program and arguments; no shell is in between, and one argument stays one argument whatever a model puts in. A value that starts with a dash is refused where the program could take it for an option: not behind --, behind text of yours (--name=${args.x}), behind a script in argv, or where input_schema declares a number, an enum, or a pattern that starts with ^."`
 	AllowDash   bool                          `yaml:"allow_leading_dash" doc:"Allows argument values that start with a dash, for programs that do not parse options there."`
-	Env         map[string]component.Template `yaml:"env" vars:"args,parameters,env" doc:"Environment variables in addition to PATH, HOME, LANG, TMPDIR, PEX_IDEMPOTENCY_KEY and, in guided steps, PEX_CONTEXT (the step's position in the plan, as JSON). Other variables are not passed on."`
+	Env         map[string]component.Template `yaml:"env" vars:"args,parameters,env" doc:"Environment variables in addition to PATH, HOME, LANG, TMPDIR, PEX_IDEMPOTENCY_KEY and, in guided steps, PEX_CONTEXT (the step's position in the plan, as JSON), and in traces TRACEPARENT and TRACESTATE. Other variables are not passed on."`
 	Stdin       component.Template            `yaml:"stdin" vars:"args,parameters,env" doc:"Standard input of the program. Default: empty."`
 	Cwd         string                        `yaml:"cwd" path:"relative" doc:"Working directory, relative to this file. Default: the spec's folder."`
 	InputSchema component.SchemaRef           `yaml:"input_schema" doc:"JSON Schema of the arguments. Default: a string for each ${args.name} that is used."`
@@ -96,7 +97,7 @@ func (t *command) Call(ctx context.Context, call *tool.Call) (*tool.Output, erro
 		}
 		c.Argv = append(c.Argv, arg)
 	}
-	if c.Env, c.Path, err = t.environment(look, call); err != nil {
+	if c.Env, c.Path, err = t.environment(ctx, look, call); err != nil {
 		return nil, err
 	}
 	if t.config.Stdin.Text != "" {
@@ -151,13 +152,20 @@ const (
 )
 
 // environment returns the complete environment of the child, sorted, and its PATH.
-func (t *command) environment(look component.Lookup, call *tool.Call) (env []string, path string, err error) {
+func (t *command) environment(ctx context.Context, look component.Lookup, call *tool.Call) (env []string, path string, err error) {
 	values := process.Inherited(machine(t.env))
 	if call.Key != "" {
 		values[keyVariable] = call.Key
 	}
 	if call.Context != nil {
 		values[contextVariable] = string(call.Context.JSON(maxContextBytes))
+	}
+	trace := tracecontext.Outgoing(ctx)
+	if trace.Parent != "" {
+		values[tracecontext.Variable] = trace.Parent
+	}
+	if trace.State != "" {
+		values[tracecontext.StateVariable] = trace.State
 	}
 	for name, value := range t.config.Env {
 		values[name] = value.Render(look)

@@ -9,7 +9,8 @@ import (
 
 // toolserver is an MCP server for scripts, on stdio. It has the tools in the JSON
 // file that is its argument, read for each request, and returns the arguments of
-// calls. It records its start in a file with the suffix .started.
+// calls. It records its start in a file with the suffix .started, and
+// the _meta of calls in one with the suffix .meta.
 func toolserver() {
 	file := os.Args[1]
 	if f, err := os.OpenFile(file+".started", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
@@ -25,6 +26,7 @@ func toolserver() {
 				Version   string          `json:"protocolVersion"`
 				Name      string          `json:"name"`
 				Arguments json.RawMessage `json:"arguments"`
+				Meta      json.RawMessage `json:"_meta"`
 			} `json:"params"`
 		}
 		if json.Unmarshal(lines.Bytes(), &q) != nil || q.ID == nil {
@@ -45,6 +47,7 @@ func toolserver() {
 			}
 			result = map[string]any{"tools": json.RawMessage(b)}
 		case "tools/call":
+			_ = os.WriteFile(file+".meta", q.Params.Meta, 0o600)
 			result = map[string]any{"content": []any{map[string]string{"type": "text", "text": q.Params.Name + " was called with " + string(q.Params.Arguments)}}}
 		}
 		out, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": q.ID, "result": result})

@@ -46,7 +46,8 @@ func (s *Service) PrepareFork(ctx context.Context, parent string, f Fork) (n New
 		return n, err
 	}
 	n.Input = r.Start.Input
-	n.Input.RunID, n.Input.Detached, n.Input.Trace = f.RunID, !f.Keep, tracecontext.From(ctx)
+	caller := tracecontext.From(ctx)
+	n.Input.RunID, n.Input.Detached, n.Input.Trace, n.Input.TraceState = f.RunID, !f.Keep, caller.Parent, caller.State
 	if n.Input.From, err = forkPoint(r, f.At); err != nil {
 		return n, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/modelrecord"
 	"github.com/pexctl/pex/engine/runtime/redact"
 	"github.com/pexctl/pex/engine/runtime/replay"
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
 // journaledModel performs a call as an effect, or reads its result from the journal. It
@@ -57,6 +58,7 @@ func (s *scope) modelEffect(at attempt, m *boundModel, req *request) kernel.Effe
 	if d, ok := llm.(model.Delayed); ok {
 		e.Delay = d.Delay()
 	}
+	spans, span := s.outgoing(name)
 	stream, send := s.deltas(name, spec.Name, req.Role), s.transientSender(name)
 	e.Perform = func(ctx context.Context, key string) (*model.Reply, error) {
 		if llm == nil {
@@ -70,6 +72,7 @@ func (s *scope) modelEffect(at attempt, m *boundModel, req *request) kernel.Effe
 			return nil, modelFailure(me, false)
 		}
 		req.sent.Key = at.key(key)
+		ctx = spans.Call(ctx, tracecontext.ModelKind, span)
 		mask := redact.New(s.r.host.Secrets)
 		if s.r.emit.enabled() {
 			ctx = model.WithRetryNotice(ctx, func(e model.RetryEvent) {

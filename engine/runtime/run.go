@@ -19,6 +19,7 @@ import (
 	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
 // Run runs a program until it ends or must wait. It always returns a Result. If the
@@ -84,6 +85,7 @@ type run struct {
 	permissions     *permission.Set         // of the root run
 	refusals        []error                 // of the root run: why decisions of this session were not permitted
 	emit            *emitter
+	spans           *tracecontext.Run // of the root run: what calls carry of its trace; nil = nothing
 	started         time.Time
 	elapsed         time.Duration
 	startedActive   time.Duration // active time when a nested run started; 0 for others
@@ -232,6 +234,7 @@ func (r *run) begin(s *scope, start []byte) error {
 	r.input = b.Input
 	r.state.Parameters = b.Input.Parameters
 	r.state.Question, _ = b.Input.Parameters["question"].(string)
+	r.spans = outgoingTrace(&r.input, r.host.Sinks)
 	r.permissions.Start(&r.input)
 	r.started = s.k.Start().UTC()
 	r.setConversationIDs()

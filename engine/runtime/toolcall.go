@@ -53,6 +53,8 @@ type toolRun struct {
 	replan     error              // a guard's request for a new plan, before the call
 	running    engine.ToolCalled  // the call while it is in run.inFlight
 	inFlight   *engine.ToolCalled // &running; nil = finished
+	remote     *remoteCall        // nil = it is not a RemoteCaller, or no one observes it
+	embedded   *engine.Embedded   // what it embedded
 }
 
 func (c *toolRun) run() error {
@@ -296,7 +298,7 @@ func (c *toolRun) recordCall() {
 	if c.s.r.emit.enabled() {
 		c.s.event(engine.Event{
 			Type: engine.ToolCompleted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Repairs: c.rec.Repairs, Status: string(c.rec.Status),
-			Text: c.rec.Text(), Duration: c.rec.DurationMS, Step: c.step(),
+			Text: c.rec.Text(), Duration: c.rec.DurationMS, Step: c.step(), Remote: c.remote.requests(), Embedded: c.embedded,
 		})
 	}
 }

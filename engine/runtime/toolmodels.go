@@ -12,6 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/tool"
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
 // worstSample returns the most that one sample may cost: all its tokens at the highest
@@ -58,6 +59,7 @@ func (m *toolSession) sample(ctx context.Context, messages []model.Message, maxT
 		return nil, fmt.Errorf("llm %s is not connected", may.LLM)
 	}
 	m.r.retries.AddCall()
+	ctx = m.spans.Call(ctx, tracecontext.ToolKind, m.span)
 	reply, err := mdl.Generate(m.llmContext(ctx, may.LLM), req, nil)
 	if err != nil {
 		me := model.AsError(err)
@@ -192,7 +194,7 @@ func (m *toolSession) embed(ctx context.Context, texts []string, rest int) ([][]
 	if err := m.startEmbed(size, rest); err != nil {
 		return nil, err
 	}
-	ctx = m.llmContext(ctx, llm)
+	ctx = m.spans.Call(m.llmContext(ctx, llm), tracecontext.EmbeddingsKind, m.span)
 	if m.metered {
 		ctx = model.WithMeter(ctx)
 	}

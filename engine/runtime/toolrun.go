@@ -17,6 +17,7 @@ import (
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime/replay"
 	"github.com/pexctl/pex/engine/tool"
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
 // segmentResult is the output of a call segment as the journal stores it.
@@ -64,6 +65,7 @@ func (c *toolRun) perform() error {
 	if c.hasWritten = c.tool.effect() == tool.WriteEffect; c.hasWritten {
 		s.r.markWrote()
 	}
+	c.observeRemote()
 	c.reusedKey = c.earlierKey()
 	over := s.r.beginCall(c.tool)
 	began := s.Now()
@@ -130,11 +132,12 @@ func (c *toolRun) effect(name string, answers []qa, allowed int) kernel.Effect[s
 	p.call = tool.Call{
 		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), name), Context: c.inv.Context,
 		Session: s.r.session(), Files: s.r.root().input.FilePaths(s.r.root().host.Artifacts),
-		Lookup: s.r.lookup(c.rec.Args), Progress: c.progress(send), Redacted: t.redactVisible,
+		Lookup: s.r.lookup(c.rec.Args), Progress: c.progress(send), Redacted: t.redactVisible, Report: c.remote.reporter(),
 	}
+	p.spans, p.span = s.outgoing(c.name)
 	e.Perform = func(ctx context.Context, key string) (segmentResult, error) {
 		p.call.Key = key
-		return t.callWithRetry(ctx, p)
+		return t.callWithRetry(p.spans.Call(ctx, tracecontext.ToolKind, p.span), p)
 	}
 	return e
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/tool"
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
 // maxIgnoredAnswers is how many answers a repeated call may ignore.
@@ -101,6 +102,8 @@ type callSegment struct {
 	metered       bool // a budget pays for the tool's LLM calls
 	grantedTokens int  // embedding tokens paid for
 	meter         meter
+	spans         *tracecontext.Run // see scope.outgoing
+	span          string
 }
 
 // toolSession serves a tool's callbacks during one attempt of a segment.

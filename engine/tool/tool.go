@@ -85,6 +85,9 @@ type Call struct {
 	Redacted func(Definition) Definition
 	Session  CallSession      // session state of the conversation; nil = the run has no memory
 	Lookup   component.Lookup // values of "args", "parameters" and "env" for the tool's own templates
+	// Report receives the requests of a RemoteCaller once they are answered; nil = no one
+	// observes the call.
+	Report func(RemoteCall)
 	// Files are the user's files as absolute paths by the names in prompts: tools that
 	// read may read them wherever they are.
 	Files map[string]string

@@ -8,6 +8,15 @@ import (
 // RunKind is the kind of the span of a run, whose path is "" and whose number is 0.
 const RunKind = "run"
 
+// Kinds of the spans whose ids calls carry. Their paths are those of the effects, and their
+// numbers are 0.
+const (
+	ModelKind      = "model"
+	ToolKind       = "tool"
+	MCPKind        = "mcp"        // the request of a tool call to an MCP server
+	EmbeddingsKind = "embeddings" // what a tool call embeds
+)
+
 // TraceOf returns the trace of a run: that of its caller's traceparent, or the first 16 bytes
 // of SHA-256("trace", run). Every session of a run, on every machine, computes the same.
 func TraceOf(run, caller string) (id [16]byte) {

@@ -1,15 +1,17 @@
 package tracecontext
 
 import (
-	"context"
 	"encoding/hex"
 	"strings"
 )
 
-// Header and Variable are the names under which a caller passes its trace on.
+// Names under which a trace is passed on: in headers of HTTP and _meta of MCP, and in
+// environments.
 const (
-	Header   = "traceparent"
-	Variable = "TRACEPARENT"
+	Header        = "traceparent"
+	StateHeader   = "tracestate"
+	Variable      = "TRACEPARENT"
+	StateVariable = "TRACESTATE"
 )
 
 // Parent is the span of a caller.
@@ -51,20 +53,4 @@ func (p Parent) String() string {
 		options = "01"
 	}
 	return "00-" + hex.EncodeToString(p.Trace[:]) + "-" + hex.EncodeToString(p.Span[:]) + "-" + options
-}
-
-type key struct{}
-
-// With returns a context with the traceparent of a request, if it is valid.
-func With(ctx context.Context, traceparent string) context.Context {
-	if p, ok := Parse(traceparent); ok {
-		return context.WithValue(ctx, key{}, p.String())
-	}
-	return ctx
-}
-
-// From returns the traceparent of With, or "".
-func From(ctx context.Context) string {
-	s, _ := ctx.Value(key{}).(string)
-	return s
 }

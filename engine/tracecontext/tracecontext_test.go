@@ -29,7 +29,8 @@ func TestParse(t *testing.T) {
 		if got := p.String(); ok != (want != "") || ok && got != want {
 			t.Errorf("%q: %q %v, want %q", in, got, ok, want)
 		}
-		if got := tracecontext.From(tracecontext.With(t.Context(), in)); got != want {
+		c := tracecontext.ParseCaller(in, "a=b")
+		if got := tracecontext.From(tracecontext.With(t.Context(), c)); got.Parent != want || (got.State != "") != ok {
 			t.Errorf("context of %q: %q, want %q", in, got, want)
 		}
 	}

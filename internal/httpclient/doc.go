@@ -11,5 +11,5 @@
 // model.ErrorKind. Secrets are redacted in every message. Libraries that convert errors to text lose nothing, because
 // Call keeps the typed failure.
 //
-// The package must not know the engine (except engine/secret), any provider's protocol, or its library.
+// The package must not know the engine (except engine/secret and engine/tracecontext), any provider's protocol, or its library.
 package httpclient

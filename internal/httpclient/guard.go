@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/model"
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
 // Defaults of a guarded client.
@@ -98,6 +99,7 @@ func (g *guarded) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	req = req.Clone(req.Context())
 	setUserAgent(req, g.settings.UserAgent)
+	tracecontext.Inject(req.Context(), req.Header)
 	x := traced(req, redactor{})
 	resp, err := g.base.RoundTrip(req)
 	x.response(resp, err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/text"
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
 // roundTripper is the Client as a round tripper that makes one attempt with typed errors.
@@ -28,6 +29,7 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	out := req.WithContext(httptrace.WithClientTrace(w.ctx, used.trace()))
 	out.Header = req.Header.Clone()
 	setUserAgent(out, c.s.UserAgent)
+	tracecontext.Inject(req.Context(), out.Header)
 	x := traced(out, c.redact)
 	resp, err := c.send(out, &used)
 	x.response(resp, err)

@@ -11,6 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/pexctl/pex/engine/tool"
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
 // Keys in the _meta of a call.
@@ -48,6 +49,7 @@ func (m *member) Call(ctx context.Context, call *tool.Call) (*tool.Output, error
 			return nil, errors.New("the arguments are not a JSON object")
 		}
 	}
+	ctx = tracecontext.Below(ctx, tracecontext.MCPKind)
 	l, err := m.server.managerFor(call)
 	if err != nil {
 		return nil, err
@@ -75,6 +77,9 @@ func (l *connManager) call(ctx context.Context, m *member, call *tool.Call, args
 	}
 	defer s.calls.end(u)
 	out, err := s.callTool(u, now, args)
+	if call.Report != nil {
+		call.Report(s.describe(m, err))
+	}
 	if err == nil || serverError(err) != nil {
 		l.recordSuccess()
 	}
@@ -87,7 +92,7 @@ func (s *session) callTool(u *openCall, now knownTool, args map[string]json.RawM
 		return now.synth(u.ctx, s, args)
 	}
 	params := &sdk.CallToolParams{Name: now.def.Name, Arguments: args}
-	params.Meta = meta(u.call)
+	params.Meta = meta(u.ctx, u.call)
 	params.SetProgressToken(u.token)
 	var res *sdk.CallToolResult
 	err := s.multiRound(u.ctx, func(answers sdk.InputResponseMap, state string) (sdk.InputRequestMap, string, error) {
@@ -106,8 +111,8 @@ func (s *session) callTool(u *openCall, now knownTool, args map[string]json.RawM
 }
 
 // meta returns the _meta of a call.
-func meta(call *tool.Call) sdk.Meta {
-	m := sdk.Meta{}
+func meta(ctx context.Context, call *tool.Call) sdk.Meta {
+	m := traceMeta(ctx)
 	if call.Key != "" {
 		m[metaKey] = call.Key
 	}

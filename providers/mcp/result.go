@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -29,12 +28,18 @@ func toOutput(res *sdk.CallToolResult) (*tool.Output, error) {
 	}
 	switch {
 	case out.Text != "":
-		return nil, errors.New(out.Text)
+		return nil, resultError(out.Text)
 	case len(out.Data) > 0:
-		return nil, errors.New(string(out.Data))
+		return nil, resultError(out.Data)
 	}
-	return nil, errors.New("the tool failed without an error message")
+	return nil, resultError("the tool failed without an error message")
 }
+
+// resultError is a result with isError: the failure of a tool, not of its server.
+type resultError string
+
+// Error implements error.
+func (e resultError) Error() string { return string(e) }
 
 // contentText returns a content block as text for a model.
 func contentText(c sdk.Content) string {

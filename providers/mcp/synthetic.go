@@ -120,7 +120,7 @@ func promptTool(p *sdk.Prompt) tool.Definition {
 // callPrompt returns the text of a prompt.
 func callPrompt(name string) synthCall {
 	return func(ctx context.Context, s *session, args map[string]json.RawMessage) (*tool.Output, error) {
-		params := &sdk.GetPromptParams{Name: name, Arguments: map[string]string{}}
+		params := &sdk.GetPromptParams{Meta: traceMeta(ctx), Name: name, Arguments: map[string]string{}}
 		for key, raw := range args {
 			var text string
 			if err := json.Unmarshal(raw, &text); err != nil {
@@ -160,7 +160,7 @@ func callReadResource(ctx context.Context, s *session, args map[string]json.RawM
 	var res *sdk.ReadResourceResult
 	err := s.multiRound(ctx, func(answers sdk.InputResponseMap, state string) (sdk.InputRequestMap, string, error) {
 		var err error
-		if res, err = s.client.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri, InputResponses: answers, RequestState: state}); err != nil {
+		if res, err = s.client.ReadResource(ctx, &sdk.ReadResourceParams{Meta: traceMeta(ctx), URI: uri, InputResponses: answers, RequestState: state}); err != nil {
 			return nil, "", err
 		}
 		return res.InputRequests, res.RequestState, nil
@@ -189,7 +189,7 @@ func callListResources(ctx context.Context, s *session, _ map[string]json.RawMes
 		lines = append(lines, text.OneLine(fmt.Sprintf("%s %s %s %s", uri, name, mime, description)))
 		size += len(lines[len(lines)-1])
 	}
-	params := &sdk.ListResourcesParams{}
+	params := &sdk.ListResourcesParams{Meta: traceMeta(ctx)}
 	for range maxPages {
 		page, err := s.client.ListResources(ctx, params)
 		if err != nil {
@@ -203,7 +203,7 @@ func callListResources(ctx context.Context, s *session, _ map[string]json.RawMes
 		if page.NextCursor == "" || len(lines) >= maxResources || size > maxResourceBytes {
 			break
 		}
-		params = &sdk.ListResourcesParams{Cursor: page.NextCursor}
+		params = &sdk.ListResourcesParams{Meta: traceMeta(ctx), Cursor: page.NextCursor}
 	}
 	if len(lines) > maxResources {
 		lines = append(lines[:maxResources], "[more resources are not shown]")

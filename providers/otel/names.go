@@ -83,7 +83,17 @@ const (
 	firstChunk     = attribute.Key("gen_ai.response.time_to_first_chunk") // seconds
 	toolName       = attribute.Key("gen_ai.tool.name")
 	toolType       = attribute.Key("gen_ai.tool.type")
-	errorType      = attribute.Key("error.type")
+	promptName     = attribute.Key("gen_ai.prompt.name")
+	mcpMethod      = attribute.Key("mcp.method.name")
+	mcpVersion     = attribute.Key("mcp.protocol.version")
+	mcpSession     = attribute.Key("mcp.session.id")
+	rpcStatus      = attribute.Key("rpc.response.status_code")
+
+	networkTransport = attribute.Key("network.transport")
+
+	serverAddress = attribute.Key("server.address")
+	serverPort    = attribute.Key("server.port")
+	errorType     = attribute.Key("error.type")
 )
 
 // Names of our own.

@@ -24,13 +24,17 @@ const (
 	agentSpan   kind = "agent" // a nested agent
 	planSpan    kind = "plan"  // a turn of the planner or reflector
 	stepSpan    kind = "step"
-	modelSpan   kind = "model"
-	toolSpan    kind = "tool"
+	modelSpan   kind = tracecontext.ModelKind
+	toolSpan    kind = tracecontext.ToolKind
 	askSpan     kind = "ask"
+	mcpSpan     kind = tracecontext.MCPKind
+	vectorSpan  kind = tracecontext.EmbeddingsKind
 )
 
 // contains reports whether spans of the kind have children.
-func (k kind) contains() bool { return k != modelSpan && k != askSpan && k != sessionSpan }
+func (k kind) contains() bool {
+	return k != modelSpan && k != askSpan && k != sessionSpan && k != mcpSpan && k != vectorSpan
+}
 
 // span is a span that has not ended. It exists before the SDK's, which is created when the
 // span ends, since an earlier session may have seen the start.

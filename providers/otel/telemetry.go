@@ -155,7 +155,7 @@ func (t *Telemetry) Sinks(p *engine.Program, in *engine.Input, marks Marks) (out
 	}
 	r := newRunTracer(t, p, in)
 	if !r.isSampled() {
-		return out
+		return append(out, unsampled{})
 	}
 	r.mark, r.isMarked = t.watch(in.RunID, marks)
 	return append(out, r)

@@ -48,8 +48,12 @@ var (
 func newRunTracer(t *Telemetry, p *engine.Program, in *engine.Input) *runTracer {
 	r := &runTracer{t: t, program: p, input: in, trace: traceOf(in.RunID, in.Trace)}
 	if parent, ok := tracecontext.Parse(in.Trace); ok {
+		state, err := trace.ParseTraceState(in.TraceState)
+		if err != nil {
+			state = trace.TraceState{}
+		}
 		r.caller = trace.NewSpanContext(trace.SpanContextConfig{
-			TraceID: parent.Trace, SpanID: parent.Span, TraceFlags: trace.TraceFlags(0).WithSampled(parent.Sampled), Remote: true,
+			TraceID: parent.Trace, SpanID: parent.Span, TraceFlags: trace.TraceFlags(0).WithSampled(parent.Sampled), TraceState: state, Remote: true,
 		})
 	}
 	return r
@@ -317,6 +321,8 @@ func (r *runTracer) endTool(ev *engine.Event) {
 	if s == nil { // it was rejected
 		s = r.beginTool(ev)
 	}
+	r.remoteCall(s, ev)
+	r.embeddings(s, ev)
 	s.set(toolStatus.String(ev.Status))
 	if ev.Status != string(tool.CallOK) {
 		s.fail(ev.Status)

@@ -18,6 +18,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/tracecontext"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/app/host"
@@ -184,9 +185,9 @@ type Request struct {
 	Files            []File
 	Labels           map[string]string
 	By               engine.Actor
-	Digest           string // of the request; see engine.Input.Request
-	Trace            string // see engine.Input.Trace
-	Tenant           string // owner of the conversations; "" = the default tenant
+	Digest           string              // of the request; see engine.Input.Request
+	Trace            tracecontext.Caller // of the request
+	Tenant           string              // owner of the conversations; "" = the default tenant
 	Home             string
 }
 
@@ -225,7 +226,7 @@ func (a *Agent) Prepare(r Request) (runs.NewRun, error) {
 	by := r.By.Identity()
 	in := engine.Input{
 		RunID: r.RunID, Parameters: params, MemoryID: r.MemoryID, ExecutorMemoryID: r.ExecutorMemoryID,
-		Earlier: r.Earlier, EarlierOnly: r.EarlierOnly, Agent: a.Name, Labels: r.Labels, By: &by, Request: r.Digest, Origin: origin, Trace: r.Trace,
+		Earlier: r.Earlier, EarlierOnly: r.EarlierOnly, Agent: a.Name, Labels: r.Labels, By: &by, Request: r.Digest, Origin: origin, Trace: r.Trace.Parent, TraceState: r.Trace.State,
 	}
 	for _, f := range r.Files {
 		if in.Artifacts == nil {

@@ -196,9 +196,8 @@ func (f *runFlags) input(c *ui.Call, p *engine.Program, from *recording) (engine
 		Parameters: params, MemoryID: f.memoryID, Files: f.files,
 		ExecutorMemoryID: f.executorMemoryID, Earlier: earlier,
 	}
-	if parent, ok := tracecontext.Parse(os.Getenv(tracecontext.Variable)); ok {
-		in.Trace = parent.String()
-	}
+	caller := tracecontext.ParseCaller(os.Getenv(tracecontext.Variable), os.Getenv(tracecontext.StateVariable))
+	in.Trace, in.TraceState = caller.Parent, caller.State
 	if in.Labels, err = engine.ParseLabels(f.labels); err != nil {
 		return engine.Input{}, failure.Usagef("--label: %w", err)
 	}

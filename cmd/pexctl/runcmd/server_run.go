@@ -19,6 +19,7 @@ import (
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tracecontext"
 	"github.com/pexctl/pex/internal/app/apiclient"
 	"github.com/pexctl/pex/internal/app/failure"
 )
@@ -52,7 +53,8 @@ func (f *runFlags) runOnServer(c *ui.Call, s *serverRuns) error {
 		Parameters: in.Parameters, MemoryID: in.MemoryID, ExecutorMemoryID: in.ExecutorMemoryID,
 		Earlier: messagesOf(in.Earlier), Set: c.Set, RunID: in.RunID,
 	}
-	if err := s.Start(c.Context, agent, request); err != nil {
+	caller := tracecontext.Caller{Parent: in.Trace, State: in.TraceState}
+	if err := s.Start(tracecontext.With(c.Context, caller), agent, request); err != nil {
 		return s.Fail(err)
 	}
 	if f.detach {

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
 const (
@@ -89,6 +91,7 @@ func (c *Client) send(ctx context.Context, method, path string, body any, header
 		return nil, err
 	}
 	maps.Copy(req.Header, header)
+	tracecontext.From(ctx).SetHeader(req.Header)
 	switch {
 	case isFile:
 		req.Header.Set("Content-Type", "application/octet-stream")

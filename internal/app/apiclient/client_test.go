@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tracecontext"
 	"github.com/pexctl/pex/internal/app/apiclient"
 )
 
@@ -249,5 +250,24 @@ func TestFirstEvent(t *testing.T) {
 	})
 	if e, err := c.First(t.Context(), "r-1"); err != nil || e.Question != "why?" {
 		t.Error(e, err)
+	}
+}
+
+// A run at a server joins the trace of whoever starts it.
+func TestRequestsCarryTheCaller(t *testing.T) {
+	var got []string
+	c := newClient(t, func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Header.Get("traceparent")+" "+r.Header.Get("tracestate"))
+		_, _ = io.WriteString(w, "{}")
+	})
+	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	caller := tracecontext.Caller{Parent: parent, State: "a=b"}
+	for _, ctx := range []context.Context{t.Context(), tracecontext.With(t.Context(), caller)} {
+		if err := c.Start(ctx, "a", apiclient.NewRun{RunID: "r"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{" ", parent + " a=b"}, got); diff != "" {
+		t.Error(diff)
 	}
 }

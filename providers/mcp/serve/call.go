@@ -15,6 +15,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
 // callAgent runs an agent.
@@ -28,11 +29,23 @@ func (s *Server) callAgent(ctx context.Context, req *sdk.CallToolRequest) (*sdk.
 	if len(parameters) == 0 || string(parameters) == "null" { // some clients send null
 		parameters = json.RawMessage("{}")
 	}
-	res, err := s.o.Agents.Start(ctx, req.Params.Name, parameters, s.o.Wait, p.report())
+	res, err := s.o.Agents.Start(tracecontext.With(ctx, callerOf(req)), req.Params.Name, parameters, s.o.Wait, p.report())
 	if err != nil {
 		return failure(err), nil
 	}
 	return s.finish(ctx, req, p, res)
+}
+
+// callerOf returns the trace of a call: that of its _meta, or of the HTTP request. The context
+// is that of the session, which an earlier request began.
+func callerOf(req *sdk.CallToolRequest) tracecontext.Caller {
+	parent, _ := req.Params.Meta[tracecontext.Header].(string)
+	state, _ := req.Params.Meta[tracecontext.StateHeader].(string)
+	c := tracecontext.ParseCaller(parent, state)
+	if c.Parent == "" && req.Extra != nil {
+		c = tracecontext.FromHeader(req.Extra.Header)
+	}
+	return c
 }
 
 // finish returns the result of a call once its run has ended or takes too long. It asks the user

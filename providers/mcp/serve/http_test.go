@@ -9,11 +9,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pexctl/pex/engine/goldentest"
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
 // exchange is a client that records its requests and their responses.
@@ -23,6 +25,7 @@ type exchange struct {
 	version string
 	session string
 	user    string
+	trace   string
 	log     strings.Builder
 }
 
@@ -54,7 +57,7 @@ func (e *exchange) send(body string) (status int, text string) {
 	}
 	for name, value := range map[string]string{
 		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Authorization": "Bearer " + e.user,
-		"Mcp-Protocol-Version": e.version, "Mcp-Session-Id": e.session,
+		"Mcp-Protocol-Version": e.version, "Mcp-Session-Id": e.session, "Traceparent": e.trace,
 	} {
 		if value != "" {
 			r.Header.Set(name, value)
@@ -114,6 +117,27 @@ func TestASession(t *testing.T) {
 		e.send(fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, %s}`, i+2, request))
 	}
 	goldentest.File(t, "session.golden", normalized(e.log.String()))
+}
+
+// A run joins the trace of its own call, not that of the request that began the session.
+func TestCallersOfASession(t *testing.T) {
+	const first, second = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"
+	w := newWorld(t)
+	e := newExchange(t, w, "")
+	e.trace = first
+	e.send(`{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}`)
+	e.version = "2025-11-25"
+	e.send(`{"jsonrpc": "2.0", "method": "notifications/initialized"}`)
+	call := `{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "hello", "arguments": {"question": "2+2"}%s}}`
+	e.send(fmt.Sprintf(call, `, "_meta": {"traceparent": "`+second+`", "tracestate": "a=b"}`))
+	e.send(fmt.Sprintf(call, `, "_meta": {"traceparent": "nonsense", "tracestate": "a=b"}`))
+	e.send(fmt.Sprintf(call, `, "_meta": {"traceparent": 7}`))
+	e.trace = ""
+	e.send(fmt.Sprintf(call, ""))
+	want := []tracecontext.Caller{{Parent: second, State: "a=b"}, {Parent: first}, {Parent: first}, {}}
+	if !slices.Equal(w.callers, want) {
+		t.Errorf("callers %v, want %v", w.callers, want)
+	}
 }
 
 // A client of protocol 2026-07-28 over HTTP: a question is a result, and the client calls again

@@ -14,6 +14,7 @@ import (
 	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/stop"
 	"github.com/pexctl/pex/engine/tool"
+	"github.com/pexctl/pex/engine/tracecontext"
 	"github.com/pexctl/pex/providers/mcp/serve"
 )
 
@@ -34,6 +35,7 @@ type world struct {
 	isViewer      bool // the client may not answer
 	closeQuestion func()
 	users         []any
+	callers       []tracecontext.Caller // of the runs started
 }
 
 func newWorld(t *testing.T) *world {
@@ -86,6 +88,7 @@ func (w *world) Start(ctx context.Context, agent string, parameters json.RawMess
 		return nil, errors.New("question: expected string, but got number")
 	}
 	w.mu.Lock()
+	w.callers = append(w.callers, tracecontext.From(ctx))
 	run := fmt.Sprintf("r-%d", len(w.runs)+1)
 	w.runs[run] = &engine.Result{RunID: run, Status: "running", Interrupts: w.asks[agent]}
 	if agent == "typed" && len(w.asks[agent]) == 0 {

@@ -1,0 +1,26 @@
+package runtime
+
+import (
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/tracecontext"
+)
+
+// outgoingTrace returns the trace that the calls of a run carry.
+func outgoingTrace(in *engine.Input, sinks []engine.Sink) *tracecontext.Run {
+	caller := tracecontext.ParseCaller(in.Trace, in.TraceState)
+	for _, s := range sinks {
+		if t, ok := s.(engine.TraceSink); ok {
+			return tracecontext.NewRun(in.RunID, caller, t.Sampled())
+		}
+	}
+	return tracecontext.PassOn(caller)
+}
+
+// outgoing returns the trace that the named effect carries, and the path of its span. Both are
+// zero if there is none.
+func (s *scope) outgoing(name string) (t *tracecontext.Run, span string) {
+	if t = s.r.root().spans; t != nil {
+		span = joinPath(s.Path(), name)
+	}
+	return t, span
+}
