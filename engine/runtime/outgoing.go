@@ -15,12 +15,3 @@ func outgoingTrace(in *engine.Input, sinks []engine.Sink) *tracecontext.Run {
 	}
 	return tracecontext.PassOn(caller)
 }
-
-// outgoing returns the trace that the named effect carries, and the path of its span. Both are
-// zero if there is none.
-func (s *scope) outgoing(name string) (t *tracecontext.Run, span string) {
-	if t = s.r.root().spans; t != nil {
-		span = joinPath(s.Path(), name)
-	}
-	return t, span
-}

@@ -9,6 +9,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
 // scope implements engine.Scope on the kernel.
@@ -155,6 +156,15 @@ func (s *scope) halted() error {
 		return s.r.stopping
 	}
 	return nil
+}
+
+// outgoing returns the trace that the named effect carries, and the path of its span. Both are
+// zero if there is none.
+func (s *scope) outgoing(name string) (t *tracecontext.Run, span string) {
+	if t = s.r.root().spans; t != nil {
+		span = joinPath(s.Path(), name)
+	}
+	return t, span
 }
 
 // boundary ends a phase of a node that only computes, such as rendering a prompt or

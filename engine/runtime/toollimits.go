@@ -78,7 +78,9 @@ func (c *toolRun) performPaid(name string, answers []qa, allowed int) (segmentRe
 		s.charge(name, used)
 		s.Record(engine.WarningAdded{Text: fmt.Sprintf("calls of tool %s to llm %s were lost; their worst case of %d tokens is charged", c.rec.Tool, llm.spec.Name, used.tokens)})
 	}
-	c.noteEmbedded(llm.spec, took.Vectors, took.LostVectors > 0)
+	if s.r.emit.enabled() {
+		c.embedded = addEmbedded(c.embedded, llm.spec, took.Vectors, took.LostVectors > 0)
+	}
 	used = used.plus(s.recordSampled(llm.spec, took.Sampled)).plus(s.recordEmbedded(llm.spec, took.Vectors))
 	if s.r.settle(held, used) && held.held {
 		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s used %d tokens; at most %d were expected", llm.spec.Name, used.tokens, held.tokens)})

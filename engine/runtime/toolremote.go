@@ -14,14 +14,12 @@ type remoteCall struct {
 	reported atomic.Pointer[tool.RemoteCall] // by the last attempt of this session
 }
 
-// observeRemote prepares to observe a call that is about to be made.
-func (c *toolRun) observeRemote() {
-	if !c.s.r.emit.enabled() {
-		return
+// newRemoteCall returns a collector for a call of t, or nil.
+func newRemoteCall(t tool.Tool) *remoteCall {
+	if t, ok := t.(tool.RemoteCaller); ok {
+		return &remoteCall{expected: t.Remote()}
 	}
-	if t, ok := c.tool.Tool.(tool.RemoteCaller); ok {
-		c.remote = &remoteCall{expected: t.Remote()}
-	}
+	return nil
 }
 
 // reporter returns the function that the tool calls; nil for nil.
@@ -43,16 +41,17 @@ func (r *remoteCall) requests() *tool.RemoteCall {
 	return &r.expected
 }
 
-// noteEmbedded adds embeddings to those that the event of the call tells of. lost reports that
-// there are some whose usage is unknown.
-func (c *toolRun) noteEmbedded(llm *engine.ModelSpec, made []model.Tokens, lost bool) {
-	if !c.s.r.emit.enabled() || len(made) == 0 && !lost {
-		return
+// addEmbedded adds embeddings to those of a call, which may be nil. lost reports that there are
+// some whose usage is unknown.
+func addEmbedded(sum *engine.Embedded, llm *engine.ModelSpec, made []model.Tokens, lost bool) *engine.Embedded {
+	if len(made) == 0 && !lost {
+		return sum
 	}
-	if c.embedded == nil {
-		c.embedded = &engine.Embedded{Model: llm.Name}
+	if sum == nil {
+		sum = &engine.Embedded{Model: llm.Name}
 	}
 	for _, t := range made {
-		c.embedded.Tokens, c.embedded.Cost = c.embedded.Tokens.Plus(t), c.embedded.Cost+llm.Cost.Of(t)
+		sum.Tokens, sum.Cost = sum.Tokens.Plus(t), sum.Cost+llm.Cost.Of(t)
 	}
+	return sum
 }

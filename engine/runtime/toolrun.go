@@ -65,7 +65,9 @@ func (c *toolRun) perform() error {
 	if c.hasWritten = c.tool.effect() == tool.WriteEffect; c.hasWritten {
 		s.r.markWrote()
 	}
-	c.observeRemote()
+	if s.r.emit.enabled() {
+		c.remote = newRemoteCall(c.tool.Tool)
+	}
 	c.reusedKey = c.earlierKey()
 	over := s.r.beginCall(c.tool)
 	began := s.Now()
