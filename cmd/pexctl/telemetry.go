@@ -20,23 +20,30 @@ type telemetry struct {
 	stderr io.Writer
 	open   sync.Once
 	otel   *otel.Telemetry // nil = nothing is exported
+	warned sync.Once
 }
 
 // sinks returns the sinks that export a session of a run.
 func (t *telemetry) sinks(home string, p *engine.Program, in *engine.Input) []engine.Sink {
-	t.open.Do(func() {
-		var err error
-		t.otel, err = otel.Open(context.Background(), otel.Options{Getenv: os.Getenv, Version: version.String(), Warn: t.warn})
-		if err != nil {
-			t.warn(err)
-		}
-	})
+	t.open.Do(t.connect)
+	if t.otel == nil {
+		return nil
+	}
 	return t.otel.Sinks(p, in, otel.FileMarks{Dir: filepath.Join(home, homedir.TelemetryFolder)})
 }
 
-// warn reports what is not exported. It never fails a command.
+// connect opens what the environment configures.
+func (t *telemetry) connect() {
+	var err error
+	t.otel, err = otel.Open(context.Background(), otel.Options{Getenv: os.Getenv, Version: version.String(), Warn: t.warn})
+	if err != nil {
+		t.warn(err)
+	}
+}
+
+// warn reports the first failure to export. It never fails a command.
 func (t *telemetry) warn(err error) {
-	fmt.Fprintf(t.stderr, "warning: telemetry: %v\n", err)
+	t.warned.Do(func() { fmt.Fprintf(t.stderr, "warning: telemetry: %v\n", err) })
 }
 
 // close exports what remains.

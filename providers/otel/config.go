@@ -28,6 +28,7 @@ type config struct {
 	traces, metrics bool // exported by OTLP
 	sampler         sdktrace.Sampler
 	names           *names
+	clients         map[string]*http.Client // of exporters, by prefix
 }
 
 // SettingError reports an environment variable that cannot be used.
@@ -40,7 +41,7 @@ func (e *SettingError) Error() string { return e.Variable + ": " + e.Reason }
 // readConfig reads the environment. The error joins a *SettingError per variable that cannot
 // be used.
 func readConfig(getenv func(string) string) (*config, error) {
-	c := &config{names: namesOf(getenv("OTEL_SEMCONV_STABILITY_OPT_IN"))}
+	c := &config{names: namesOf(getenv("OTEL_SEMCONV_STABILITY_OPT_IN")), clients: map[string]*http.Client{}}
 	if strings.EqualFold(strings.TrimSpace(getenv("OTEL_SDK_DISABLED")), "true") {
 		return c, nil
 	}
@@ -49,11 +50,13 @@ func readConfig(getenv func(string) string) (*config, error) {
 	c.metrics = env.exports("OTEL_METRICS_EXPORTER", metricsPrefix)
 	if c.traces {
 		env.checkExporter(tracesPrefix)
+		c.clients[tracesPrefix] = env.client(tracesPrefix)
 		env.checkNumbers("OTEL_BSP_SCHEDULE_DELAY", "OTEL_BSP_EXPORT_TIMEOUT", "OTEL_BSP_MAX_QUEUE_SIZE", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE")
 		c.sampler = env.sampler()
 	}
 	if c.metrics {
 		env.checkExporter(metricsPrefix)
+		c.clients[metricsPrefix] = env.client(metricsPrefix)
 		env.checkNumbers("OTEL_METRIC_EXPORT_INTERVAL", "OTEL_METRIC_EXPORT_TIMEOUT")
 		env.checkWord(metricsPrefix+"TEMPORALITY_PREFERENCE", "cumulative", "delta", "lowmemory")
 		env.checkWord(metricsPrefix+"DEFAULT_HISTOGRAM_AGGREGATION", "explicit_bucket_histogram", "base2_exponential_bucket_histogram")

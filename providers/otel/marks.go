@@ -125,9 +125,35 @@ func (t *Telemetry) watch(run string, marks Marks) (m Mark, found bool) {
 func (t *Telemetry) ending(run string, last Mark, ended bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if w := t.runs[run]; w != nil {
-		w.exports, w.ended = last, ended
+	w := t.runs[run]
+	if w == nil {
+		return
 	}
+	w.exports, w.ended = last, ended
+	if ended {
+		t.ended = append(t.ended, run)
+		t.forgetOld()
+	}
+}
+
+// maxEnded is how many ended runs may wait for the collector. Each has at least two spans, so the
+// queue of spans (2,048 by default) has dropped those of older runs.
+const maxEnded = 2048
+
+// forgetOld removes the marks of the oldest ended runs that a collector has not accepted. The
+// caller holds mu.
+func (t *Telemetry) forgetOld() {
+	if len(t.ended) <= 2*maxEnded {
+		return
+	}
+	old := t.ended[:len(t.ended)-maxEnded]
+	for _, run := range old {
+		if w := t.runs[run]; w != nil && w.ended {
+			w.marks.Remove(run)
+			delete(t.runs, run)
+		}
+	}
+	t.ended = append([]string(nil), t.ended[len(old):]...)
 }
 
 // exported stores what was exported of a run, and forgets the run once that is all.

@@ -40,7 +40,7 @@ func openMetrics(ctx context.Context, c *config, s *Scrape, described *resource.
 	}
 	m, options := &Metrics{}, []sdkmetric.Option{sdkmetric.WithResource(described), sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter)}
 	if c.metrics {
-		exporter, err := otlpmetrichttp.New(ctx)
+		exporter, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithHTTPClient(c.clients[metricsPrefix]))
 		if err != nil {
 			return nil, err
 		}

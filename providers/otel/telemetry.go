@@ -42,6 +42,8 @@ type Telemetry struct {
 
 	mu   sync.Mutex
 	runs map[string]*watched
+
+	ended []string // runs that have ended and are not exported, oldest first; see forgetOld
 }
 
 // closeTime is how long Close waits for the collector, unless OTEL_BSP_EXPORT_TIMEOUT says.
@@ -92,7 +94,7 @@ func (t *Telemetry) openTraces(ctx context.Context, c *config, o *Options, descr
 	if c.traces {
 		t.sampler = c.sampler
 		var err error
-		if exporter, err = otlptracehttp.New(ctx); err != nil {
+		if exporter, err = otlptracehttp.New(ctx, otlptracehttp.WithHTTPClient(c.clients[tracesPrefix])); err != nil {
 			return err
 		}
 	}
