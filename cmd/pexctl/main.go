@@ -41,7 +41,8 @@ func run(args []string, io streams) int {
 	}
 	out.Color, errOut.Color = color, color
 	io.out, io.err = out, errOut
-	env, exported := newEnv(io), &telemetry{stderr: io.err}
+	env := newEnv(io)
+	exported := &telemetry{stderr: io.err, catalog: env.Catalog}
 	env.Catalog.Sinks = exported.sinks
 	defer exported.close()
 	app := newApp(env)

@@ -9,7 +9,10 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/homedir"
+	"github.com/pexctl/pex/internal/app/host"
 	"github.com/pexctl/pex/internal/app/version"
 	"github.com/pexctl/pex/providers/otel"
 )
@@ -17,10 +20,11 @@ import (
 // telemetry exports the runs of this process as the environment configures. It costs nothing
 // until the first run.
 type telemetry struct {
-	stderr io.Writer
-	open   sync.Once
-	otel   *otel.Telemetry // nil = nothing is exported
-	warned sync.Once
+	stderr  io.Writer
+	open    sync.Once
+	otel    *otel.Telemetry // nil = nothing is exported
+	warned  sync.Once
+	catalog *catalog.Catalog
 }
 
 // sinks returns the sinks that export a session of a run.
@@ -35,7 +39,10 @@ func (t *telemetry) sinks(home string, p *engine.Program, in *engine.Input) []en
 // connect opens what the environment configures.
 func (t *telemetry) connect() {
 	var err error
-	t.otel, err = otel.Open(context.Background(), otel.Options{Getenv: os.Getenv, Version: version.String(), Warn: t.warn})
+	t.otel, err = otel.Open(context.Background(), otel.Options{
+		Getenv: os.Getenv, Version: version.String(), Warn: t.warn,
+		Secrets: func(p *engine.Program) *secret.Values { return host.Secrets(t.catalog, p, os.Getenv) },
+	})
 	if err != nil {
 		t.warn(err)
 	}

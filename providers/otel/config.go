@@ -29,6 +29,8 @@ type config struct {
 	sampler         sdktrace.Sampler
 	names           *names
 	clients         map[string]*http.Client // of exporters, by prefix
+	content         capture
+	warnings        []error // of settings that only limit what is exported
 }
 
 // SettingError reports an environment variable that cannot be used.
@@ -61,10 +63,23 @@ func readConfig(getenv func(string) string) (*config, error) {
 		env.checkWord(metricsPrefix+"TEMPORALITY_PREFERENCE", "cumulative", "delta", "lowmemory")
 		env.checkWord(metricsPrefix+"DEFAULT_HISTOGRAM_AGGREGATION", "explicit_bucket_histogram", "base2_exponential_bucket_histogram")
 	}
+	var known bool
+	if c.content, known = captureOf(getenv(captureVariable)); !known {
+		c.warnings = append(c.warnings, &SettingError{captureVariable, "unknown value, so no content is exported; use NO_CONTENT, SPAN_ONLY, EVENT_ONLY or SPAN_AND_EVENT"})
+	}
 	if c.traces || c.metrics {
 		env.checkPairs("OTEL_RESOURCE_ATTRIBUTES", func(string, string) bool { return true })
 	}
 	return c, errors.Join(env.errs...)
+}
+
+// warn reports the warnings.
+func (c *config) warn(report func(error)) {
+	for _, w := range c.warnings {
+		if report != nil {
+			report(w)
+		}
+	}
 }
 
 // environment reads variables and collects what is wrong with them.

@@ -53,6 +53,7 @@ type span struct {
 	links    []trace.Link
 	failure  string // error.type; "" = none
 	hasEnded bool   // of a model call: it has an event of its end
+	content  content
 }
 
 type spanEvent struct {
@@ -145,6 +146,9 @@ func (r *runTracer) export(s *span, at time.Time) {
 	s.set(runID.String(r.input.RunID), eventSeq.Int(r.current.Seq))
 	if r.current.Rewinds > 0 {
 		s.set(eventRewinds.Int(r.current.Rewinds))
+	}
+	if r.encoder != nil && r.t.content.spans {
+		s.set(r.encoder.attributes(&s.content)...)
 	}
 	ctx := withIdentity(context.Background(), identity{r.trace, s.id})
 	if s.parent.IsValid() {

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/secret"
 )
 
 // Options configure Open.
@@ -27,6 +28,9 @@ type Options struct {
 	Warn     func(error)           // called once with the first failure of an export; nil = not reported
 	Exporter sdktrace.SpanExporter // receives each span at its end, in place of a collector; nil = none
 	Scrape   *Scrape               // also serves metrics; nil = it does not
+	// Secrets returns the values that are masked in content, in addition to those that the run
+	// masks. Nil = none. It is called if the environment opts in to content.
+	Secrets func(p *engine.Program) *secret.Values
 }
 
 // Telemetry exports traces and metrics. A nil *Telemetry exports nothing.
@@ -39,6 +43,8 @@ type Telemetry struct {
 	now     func() time.Time
 
 	closeTime time.Duration
+	content   capture
+	secrets   func(p *engine.Program) *secret.Values
 
 	mu   sync.Mutex
 	runs map[string]*watched
@@ -68,7 +74,8 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 		var once sync.Once
 		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { once.Do(func() { o.Warn(err) }) }))
 	}
-	t := &Telemetry{names: c.names, now: o.Now, runs: map[string]*watched{}, closeTime: closeTime}
+	t := &Telemetry{names: c.names, now: o.Now, runs: map[string]*watched{}, closeTime: closeTime, content: c.content, secrets: o.Secrets}
+	c.warn(o.Warn)
 	if t.now == nil {
 		t.now = time.Now
 	}
@@ -160,6 +167,7 @@ func (t *Telemetry) Sinks(p *engine.Program, in *engine.Input, marks Marks) (out
 		return append(out, unsampled{})
 	}
 	r.mark, r.isMarked = t.watch(in.RunID, marks)
+	r.encoder = t.newEncoder(p)
 	return append(out, r)
 }
 

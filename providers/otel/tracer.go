@@ -38,6 +38,9 @@ type runTracer struct {
 	steps    int
 	replans  int
 	lag      time.Duration // between the time of events and this session's clock
+
+	encoder      *encoder          // of content; nil = none is exported
+	descriptions map[string]string // of tools, by agent and name
 }
 
 var (
@@ -97,6 +100,10 @@ func (r *runTracer) timeOf(ev *engine.Event) time.Time { return ev.At.Add(r.lag)
 func (r *runTracer) apply(ev *engine.Event) {
 	r.current = Mark{ev.Rewinds, ev.Seq}
 	r.leave(ev)
+	if r.encoder != nil {
+		r.captureEnd(ev)
+		defer r.captureStart(ev)
+	}
 	switch ev.Type {
 	case engine.RunStarted:
 		r.beginRun(ev)
@@ -313,6 +320,7 @@ func (r *runTracer) endModel(ev *engine.Event) {
 func (r *runTracer) beginTool(ev *engine.Event) *span {
 	s := r.begin(toolSpan, ev, ev.Path, "execute_tool "+ev.Tool)
 	s.set(operationName.String("execute_tool"), toolName.String(ev.Tool), toolType.String("function"), effectPath.String(ev.Path))
+	s.content.args, s.content.result, s.content.about = ev.Args, ev.Text, r.descriptions[ev.Agent+" "+ev.Tool]
 	return s
 }
 
