@@ -40,11 +40,14 @@ func cached(t testing.TB, parts ...string) string {
 }
 
 // start runs a server until the test ends, with the processes it starts, and
-// waits until ready answers. What it printed is shown when the test failed.
+// waits until ready answers. What it printed is shown when the test failed, unless the caller
+// reads it.
 func start(t testing.TB, cmd *exec.Cmd, ready string) {
 	t.Helper()
 	var log logBuffer
-	cmd.Stdout, cmd.Stderr = &log, &log
+	if cmd.Stdout == nil {
+		cmd.Stdout, cmd.Stderr = &log, &log
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
 	if err := cmd.Start(); err != nil {

@@ -6,8 +6,10 @@
 #                         suite with the Node.js 22 that it needs, from npm
 #   editors/node_modules  yaml-language-server, and the protocol library of VS Code, from npm
 #   webhooks/node_modules the library of Standard Webhooks, from npm
+#   bin/collector         the OpenTelemetry Collector, from its Go modules (about 3 CPU minutes)
+#   prometheus/usr        Prometheus and promtool, from Debian
 #   clients/NAME          the clients of clients/NAME/package.json, from npm
-# Each part is skipped when it is there already. Usage: setup.sh [ollama] [aimock] [mcp] [editors] [webhooks] [clients]   (default: all)
+# Each part is skipped when it is there already. Usage: setup.sh [ollama] [aimock] [mcp] [editors] [webhooks] [collector] [prometheus] [clients]   (default: all)
 set -euo pipefail
 
 ollama_version=v0.17.4
@@ -84,6 +86,22 @@ webhooks() {
   echo "$webhooks_version" >"$cache/webhooks/version"
 }
 
+collector() {
+  local module; module=$(dirname "$0")/collector
+  if cmp -s "$module/go.sum" "$cache/bin/collector.sum"; then return; fi
+  need go "https://go.dev/dl"
+  mkdir -p "$cache/bin"
+  (cd "$module" && nice -n 19 go build -p "${PEX_E2E_JOBS:-2}" -o "$cache/bin/collector" .)
+  cp "$module/go.sum" "$cache/bin/collector.sum"
+}
+
+prometheus() {
+  if [ -x "$cache/prometheus/usr/bin/promtool" ]; then return; fi
+  need apt-get "a Debian system, or prometheus and promtool in $cache/prometheus/usr/bin"
+  mkdir -p "$cache/prometheus"
+  (cd "$cache/prometheus" && apt-get download prometheus && dpkg -x prometheus_*.deb . && rm prometheus_*.deb)
+}
+
 clients() {
   need npm "https://nodejs.org"
   local package name
@@ -97,11 +115,11 @@ clients() {
   done
 }
 
-[ $# -gt 0 ] || set -- ollama aimock mcp editors webhooks clients
+[ $# -gt 0 ] || set -- ollama aimock mcp editors webhooks collector prometheus clients
 for part in "$@"; do
   case $part in
-    ollama | aimock | mcp | editors | webhooks | clients) "$part" ;;
-    *) echo "setup.sh: unknown part $part; there are ollama, aimock, mcp, editors, webhooks and clients" >&2; exit 2 ;;
+    ollama | aimock | mcp | editors | webhooks | collector | prometheus | clients) "$part" ;;
+    *) echo "setup.sh: unknown part $part; there are ollama, aimock, mcp, editors, webhooks, collector, prometheus and clients" >&2; exit 2 ;;
   esac
 done
 echo "$cache"
