@@ -178,7 +178,7 @@ func TestTelemetryHasNeitherSecretsNorContent(t *testing.T) {
 	}{
 		{name: "by default"},
 		{name: "latest", variables: []string{"OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental"}},
-		{name: "content by opt-in", variables: []string{"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT"}, isOptIn: true},
+		{name: "content by opt-in", variables: []string{"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY"}, isOptIn: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newCage(t)
@@ -202,6 +202,9 @@ func TestTelemetryHasNeitherSecretsNorContent(t *testing.T) {
 				}
 				if !tt.isOptIn && strings.Contains(exported.String(), text) {
 					t.Errorf("the export has the %s", what)
+				}
+				if tt.isOptIn && !strings.Contains(exported.String(), text) && strings.Contains("prompt question parameter model message result", what) {
+					t.Errorf("the export does not have the %s", what)
 				}
 				if !c.server.received(text) && strings.Contains("prompt question parameter message answer", what) {
 					t.Errorf("the model did not receive the %s: the test tests nothing", what)
