@@ -1,0 +1,62 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/engine/stop"
+)
+
+// FormatError reports that the tables are not those of this version of pexctl.
+type FormatError struct{ Format int } // 0 = the tables have none
+
+// Error names both formats.
+func (e *FormatError) Error() string {
+	if e.Format == 0 {
+		return "the table pex_memory_format is empty; restore a backup of the database, or drop the tables pex_memory_format, pex_conversations and pex_interactions to start anew"
+	}
+	return fmt.Sprintf("the conversations in the database have format %d, this version of pexctl supports format %d; use the pexctl that wrote them", e.Format, format)
+}
+
+// StopCode returns the stop code of a run that gets this error.
+func (e *FormatError) StopCode() stop.Code { return stop.StoreCorrupt }
+
+// AddressError reports that the address of the database cannot be used. It does not contain the
+// address, which may have a password.
+type AddressError struct{ Variable, Reason string }
+
+// Error names the variable.
+func (e *AddressError) Error() string {
+	return fmt.Sprintf("memory: %s %s; it must be the address of a database, such as postgres://user:password@host:5432/name", e.Variable, e.Reason)
+}
+
+// StopCode returns the stop code of a run that gets this error.
+func (e *AddressError) StopCode() stop.Code { return stop.StoreUnavailable }
+
+// fullError reports that the database has no space left.
+type fullError struct{ error }
+
+// Unwrap returns the error of the database.
+func (e *fullError) Unwrap() error { return e.error }
+
+// StopCode returns the stop code of a run that gets this error.
+func (e *fullError) StopCode() stop.Code { return stop.StoreFull }
+
+// explain returns an error of the database as a Store returns it; see
+// https://www.postgresql.org/docs/current/errcodes-appendix.html.
+func explain(err error) error {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return err
+	}
+	switch pg.Code {
+	case "53100": // disk_full
+		return &fullError{err}
+	case "54000": // program_limit_exceeded: a value is too large
+		return &memory.RefusedError{Err: err}
+	}
+	return err
+}
