@@ -105,9 +105,9 @@ sizes: ## measure the binary and its cold start without each provider
 fuzz: ## run every fuzz target for FUZZTIME (60s)
 	@GO='$(GO)' internal/tools/fuzz-all $(FUZZTIME)
 
-e2e: ## test against real servers: Ollama with a tiny model, aimock, OpenTelemetry Collector, Prometheus (set up on first use, some minutes)
+e2e: ## test against real servers: Ollama with a tiny model, aimock, PostgreSQL, OpenTelemetry Collector, Prometheus (set up on first use, some minutes)
 	internal/e2e/setup.sh
-	$(GO) test -count=1 -tags e2e -run '^TestE2E' -timeout 20m -v ./cmd/pexctl ./internal/e2e ./builtins/tool ./builtins/report/html
+	$(GO) test -count=1 -tags e2e -run '^TestE2E' -timeout 20m -v ./cmd/pexctl ./internal/e2e ./builtins/tool ./builtins/report/html ./providers/postgres
 
 e2e-telemetry: ## test traces and metrics with the OpenTelemetry Collector and Prometheus only (2 minutes)
 	internal/e2e/setup.sh collector prometheus

@@ -89,12 +89,12 @@ func (c *compiler) compile() *engine.Program {
 	c.program = &engine.Program{
 		Name: c.doc.Metadata.Name, Version: c.doc.Metadata.Version, Description: c.doc.Metadata.Description,
 		Memory: engine.MemorySettings{
-			Backend: c.doc.Memory.Backend, Path: c.doc.Memory.Path,
+			Backend: c.doc.Memory.Backend, Path: c.doc.Memory.Path, AddressEnv: c.doc.Memory.DSNEnv,
 			Durability: c.doc.Memory.Durability, HideHistory: !c.doc.Memory.History,
 		},
 	}
 	phases := []func(){
-		c.datetime, c.llmSection, c.toolSection, c.checkPins, c.limits, c.guards, c.arguments, c.output, c.nodes, c.checkReplanGuards, c.checkEdits, c.innerAgents,
+		c.datetime, c.memoryStore, c.llmSection, c.toolSection, c.checkPins, c.limits, c.guards, c.arguments, c.output, c.nodes, c.checkReplanGuards, c.checkEdits, c.innerAgents,
 	}
 	for _, phase := range phases {
 		if c.loader.options.cancelled() {

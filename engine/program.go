@@ -280,8 +280,9 @@ type Output struct {
 
 // MemorySettings configure where conversations are stored and how they are shortened.
 type MemorySettings struct {
-	Backend     string // badger or none
-	Path        string // "" = memory below the home
+	Backend     string // badger, postgres or none
+	Path        string // of badger: "" = memory below the home
+	AddressEnv  string // of postgres: the environment variable that has the address of the database
 	Durability  string // of the run's journal: sync, async or exit
 	HideHistory bool   // prompts omit earlier turns of the conversation
 	Compaction  Compaction

@@ -24,6 +24,7 @@ import (
 	"github.com/pexctl/pex/providers/langchain"
 	"github.com/pexctl/pex/providers/mcp"
 	"github.com/pexctl/pex/providers/openai"
+	"github.com/pexctl/pex/providers/postgres"
 	"github.com/pexctl/pex/providers/scripted"
 	"github.com/pexctl/pex/providers/sqlite"
 	"github.com/pexctl/pex/providers/starlark"
@@ -53,8 +54,11 @@ func components() *catalog.Catalog {
 		},
 		Checks: assertion.All(),
 		Repair: node.RepairArguments,
-		Memory: func(dir, tenant string) memory.Store {
-			return badger.Open(dir, badger.Options{Tenant: tenant, Idle: project.MemoryIdle, Inbox: project.MemoryInbox})
+		Memory: func(at catalog.MemoryPlace) memory.Store {
+			if at.Variable != "" {
+				return postgres.Open(postgres.Options{Address: at.Address, Variable: at.Variable, Tenant: at.Tenant})
+			}
+			return badger.Open(at.Dir, badger.Options{Tenant: at.Tenant, Idle: project.MemoryIdle, Inbox: project.MemoryInbox})
 		},
 	}
 }

@@ -62,8 +62,15 @@ func (w effectChecker) datetime() {
 // memory: without a store no conversations are stored, so there are no earlier
 // turns.
 func (w effectChecker) memory() {
-	if w.Program.Memory.Backend != "none" {
+	switch backend := w.Program.Memory.Backend; backend {
+	case "postgres":
+		w.reportKey("memory.backend is postgres", "remove it, or write backend: badger", "memory", "path")
 		return
+	default:
+		w.reportKey("memory.backend is "+backend, "remove it, or write backend: postgres", "memory", "dsn_env")
+		if backend != "none" {
+			return
+		}
 	}
 	because, hint := "memory.backend is none, so nothing is stored between runs", "remove it, or write backend: badger"
 	w.reportKey(because, hint, "memory", "path")

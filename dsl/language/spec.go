@@ -186,8 +186,9 @@ type Repair struct {
 
 // Memory is the section memory.
 type Memory struct {
-	Backend    string       `yaml:"backend" enum:"badger|none" doc:"The store for conversations."`
-	Path       string       `yaml:"path" doc:"The directory of the store. Default: a directory below the home."`
+	Backend    string       `yaml:"backend" enum:"badger|postgres|none" doc:"The store for conversations: badger = a directory; postgres = a PostgreSQL database, which many machines can share."`
+	Path       string       `yaml:"path" doc:"With badger: the directory of the store. Default: a directory below the home."`
+	DSNEnv     string       `yaml:"dsn_env" doc:"With postgres: the environment variable that has the address of the database, such as postgres://user:password@host:5432/name."`
 	Durability string       `yaml:"durability" enum:"sync|async|exit" doc:"When a run's journal is synced to disk: sync = writes, questions, decisions and the end before they count, everything else within 100 ms; async = in the background; exit = at the end. A killed process loses nothing either way."`
 	History    bool         `yaml:"history" doc:"Whether prompts show earlier turns of the same memory id. With false, each run starts without them but is still stored."`
 	Compaction *syntax.Node `yaml:"compaction" doc:"How long conversations are shortened before they are sent. Default: not at all."`

@@ -79,7 +79,9 @@ type World struct {
 // homes of its tenants in a folder of the test.
 func New(t testing.TB, dir string, o Options) *World {
 	t.Helper()
-	shared := agents.NewSharedMemory(func(dir, tenant string) memory.Store { return badger.Open(dir, badger.Options{Tenant: tenant}) })
+	shared := agents.NewSharedMemory(func(at catalog.MemoryPlace) memory.Store {
+		return badger.Open(at.Dir, badger.Options{Tenant: at.Tenant})
+	})
 	t.Cleanup(func() {
 		if err := shared.Close(); err != nil {
 			t.Error(err)

@@ -82,7 +82,9 @@ func newWorld(t testing.TB, project string, slots *manager.Slots) *world {
 // newWorldWith is newWorld with other options of the managers of all tenants.
 func newWorldWith(t testing.TB, project string, slots *manager.Slots, change func(*manager.Options)) *world {
 	t.Helper()
-	shared := agents.NewSharedMemory(func(dir, tenant string) memory.Store { return badger.Open(dir, badger.Options{Tenant: tenant}) })
+	shared := agents.NewSharedMemory(func(at catalog.MemoryPlace) memory.Store {
+		return badger.Open(at.Dir, badger.Options{Tenant: at.Tenant})
+	})
 	t.Cleanup(func() {
 		if err := shared.Close(); err != nil {
 			t.Error(err)

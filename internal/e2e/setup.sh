@@ -6,10 +6,11 @@
 #                         suite with the Node.js 22 that it needs, from npm
 #   editors/node_modules  yaml-language-server, and the protocol library of VS Code, from npm
 #   webhooks/node_modules the library of Standard Webhooks, from npm
+#   postgres              nothing: the tests start the PostgreSQL of the machine, on a socket of their own
 #   bin/collector         the OpenTelemetry Collector, from its Go modules (about 3 CPU minutes)
 #   prometheus/usr        Prometheus and promtool, from Debian
 #   clients/NAME          the clients of clients/NAME/package.json, from npm
-# Each part is skipped when it is there already. Usage: setup.sh [ollama] [aimock] [mcp] [editors] [webhooks] [collector] [prometheus] [clients]   (default: all)
+# Each part is skipped when it is there already. Usage: setup.sh [ollama] [aimock] [mcp] [editors] [webhooks] [postgres] [collector] [prometheus] [clients]   (default: all)
 set -euo pipefail
 
 ollama_version=v0.17.4
@@ -78,6 +79,10 @@ editors() {
   echo "$want" >"$cache/editors/version"
 }
 
+postgres() {
+  compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || { echo "setup.sh: needs PostgreSQL: apt-get install postgresql" >&2; exit 2; }
+}
+
 webhooks() {
   if [ "$(cat "$cache/webhooks/version" 2>/dev/null)" = "$webhooks_version" ]; then return; fi
   need npm "https://nodejs.org"
@@ -115,11 +120,11 @@ clients() {
   done
 }
 
-[ $# -gt 0 ] || set -- ollama aimock mcp editors webhooks collector prometheus clients
+[ $# -gt 0 ] || set -- ollama aimock mcp editors webhooks postgres collector prometheus clients
 for part in "$@"; do
   case $part in
-    ollama | aimock | mcp | editors | webhooks | collector | prometheus | clients) "$part" ;;
-    *) echo "setup.sh: unknown part $part; there are ollama, aimock, mcp, editors, webhooks, collector, prometheus and clients" >&2; exit 2 ;;
+    ollama | aimock | mcp | editors | webhooks | postgres | collector | prometheus | clients) "$part" ;;
+    *) echo "setup.sh: unknown part $part; there are ollama, aimock, mcp, editors, webhooks, postgres, collector, prometheus and clients" >&2; exit 2 ;;
   esac
 done
 echo "$cache"

@@ -3,6 +3,7 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -45,9 +46,23 @@ func (e *fullError) Unwrap() error { return e.error }
 // StopCode returns the stop code of a run that gets this error.
 func (e *fullError) StopCode() stop.Code { return stop.StoreFull }
 
+// connectError is a pgconn.ConnectError on one line, with the first of the attempts, of which
+// there may be one with TLS and one without, for each address of the host.
+type connectError struct{ *pgconn.ConnectError }
+
+// Error returns the attempt and why it failed.
+func (e *connectError) Error() string {
+	first, attempts, _ := strings.Cut(e.ConnectError.Error(), "\n")
+	attempt, _, _ := strings.Cut(strings.TrimSpace(attempts), "\n")
+	return strings.TrimSpace(first + " " + attempt)
+}
+
 // explain returns an error of the database as a Store returns it; see
 // https://www.postgresql.org/docs/current/errcodes-appendix.html.
 func explain(err error) error {
+	if e, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return &connectError{e}
+	}
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		return err

@@ -12,8 +12,8 @@ import (
 
 func TestUnusableAddressesAreNamedWithoutTheirPassword(t *testing.T) {
 	for address, want := range map[string]string{
-		"":                                     "PEX_PG is not set",
-		"postgres://u:hunter2@host:port/db":    "PEX_PG is not valid",
+		"":                                      "PEX_PG is not set",
+		"postgres://u:hunter2@host:port/db":     "PEX_PG is not valid",
 		"host=x password=hunter2 sslmode=maybe": "PEX_PG is not valid",
 	} {
 		s := postgres.Open(postgres.Options{Address: address, Variable: "PEX_PG"})

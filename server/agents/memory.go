@@ -8,74 +8,74 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/host"
 )
 
 // SharedMemory lends each conversation store to any number of runs at once, so that they
 // need not take turns in opening it.
 type SharedMemory struct {
-	open func(dir, tenant string) memory.Store
+	open func(catalog.MemoryPlace) memory.Store
 
 	mu     sync.Mutex
-	stores map[[2]string]memory.Store
+	stores map[catalog.MemoryPlace]memory.Store
 }
 
 // NewSharedMemory returns the stores that open opens on first use.
-func NewSharedMemory(open func(dir, tenant string) memory.Store) *SharedMemory {
-	return &SharedMemory{open: open, stores: map[[2]string]memory.Store{}}
+func NewSharedMemory(open func(catalog.MemoryPlace) memory.Store) *SharedMemory {
+	return &SharedMemory{open: open, stores: map[catalog.MemoryPlace]memory.Store{}}
 }
 
-// Archive returns the conversations of a tenant in a folder, or nil if the store cannot
-// list them. The caller must not close it.
-func (s *SharedMemory) Archive(dir, tenant string) memory.Archive {
-	a, _ := s.store(dir, tenant).(memory.Archive)
+// Archive returns the conversations at a place, or nil if the store cannot list them. The
+// caller must not close it.
+func (s *SharedMemory) Archive(at catalog.MemoryPlace) memory.Archive {
+	a, _ := s.store(at).(memory.Archive)
 	return a
 }
 
-// Memory is a folder of conversations, and the agents that store theirs in it.
+// Memory is a store of conversations, and the agents that store theirs in it.
 type Memory struct {
 	memory.Archive
 	Agents []string // sorted
 }
 
-// Memories returns the conversations of a tenant: those in its home, then those in the
-// folders that agents of the set name. tenant owns the conversations; "" = the default
+// Memories returns the conversations of a tenant: those in its home, then those at the
+// places that agents of the set name. tenant owns the conversations; "" = the default
 // tenant.
 func (s *Set) Memories(shared *SharedMemory, home, tenant string) (all []Memory) {
-	dirs := []string{filepath.Join(home, "memory")}
-	users := map[string][]string{}
+	places := []catalog.MemoryPlace{{Dir: filepath.Join(home, "memory"), Tenant: tenant}}
+	users := map[catalog.MemoryPlace][]string{}
 	for _, a := range s.All() {
-		dir, err := host.MemoryDir(a.Program, host.SettingsOf(a.options.Catalog, a.origin(tenant), home, nil))
-		if err != nil || dir == "" { // its runs cannot start, or store nothing
+		at, err := host.MemoryPlace(a.Program, host.SettingsOf(a.options.Catalog, a.origin(tenant), home, nil))
+		if err != nil || at == (catalog.MemoryPlace{}) { // its runs cannot start, or store nothing
 			continue
 		}
-		if dir = filepath.Clean(dir); !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
+		if !slices.Contains(places, at) {
+			places = append(places, at)
 		}
-		users[dir] = append(users[dir], a.Name)
+		users[at] = append(users[at], a.Name)
 	}
-	for _, dir := range dirs {
-		if archive := shared.Archive(dir, tenant); archive != nil {
-			all = append(all, Memory{archive, users[filepath.Clean(dir)]})
+	for _, at := range places {
+		if archive := shared.Archive(at); archive != nil {
+			all = append(all, Memory{archive, users[at]})
 		}
 	}
 	return all
 }
 
-// store returns the store of a tenant in a folder.
-func (s *SharedMemory) store(dir, tenant string) memory.Store {
+// store returns the store at a place.
+func (s *SharedMemory) store(at catalog.MemoryPlace) memory.Store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := [2]string{dir, tenant}
-	if s.stores[key] == nil {
-		s.stores[key] = s.open(dir, tenant)
+	if s.stores[at] == nil {
+		s.stores[at] = s.open(at)
 	}
-	return s.stores[key]
+	return s.stores[at]
 }
 
-// Open returns the store of a tenant in a folder. Runs cannot close it.
-func (s *SharedMemory) Open(dir, tenant string) memory.Store {
-	store := s.store(dir, tenant)
+// Open returns the store at a place. Runs cannot close it.
+func (s *SharedMemory) Open(at catalog.MemoryPlace) memory.Store {
+	store := s.store(at)
 	if sessions, ok := store.(memory.SessionStore); ok {
 		return lentSessions{lent{store}, sessions}
 	}

@@ -1,9 +1,11 @@
 package memorycmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,9 +16,11 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/memory"
+	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
-	"github.com/pexctl/pex/providers/badger"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
 // Command returns "pexctl memory".
@@ -29,23 +33,73 @@ func Command(env *ui.Env) *cli.Command {
 }
 
 func memoryFlags(more ...cli.Flag) []cli.Flag {
-	return slices.Concat([]cli.Flag{project.HomeFlag(), project.TenantFlag()}, serverFlags(), more)
+	spec := &cli.StringFlag{Name: "spec", Usage: "Use the memory of `SPEC`: memory.path, or the database of memory.dsn_env"}
+	return slices.Concat([]cli.Flag{spec, project.HomeFlag(), project.TenantFlag()}, serverFlags(), more)
 }
 
-// withMemory opens the memory of a spec's home or, if spec is "", of the
+// archive is an open store of conversations.
+type archive interface {
+	memory.Archive
+	io.Closer
+}
+
+// withMemory opens the memory of --spec, or of another spec if that is not set; "" = that of the
 // command's home.
-func withMemory(c *ui.Call, spec string, do func(ctx context.Context, m *badger.Store) error) (err error) {
-	home, err := project.HomeOfSpec(c, spec)
+func withMemory(c *ui.Call, spec string, do func(ctx context.Context, m memory.Archive) error) (err error) {
+	m, err := openMemory(c, cmp.Or(c.String("spec"), spec))
 	if err != nil {
 		return err
 	}
-	m := project.OpenMemory(c, filepath.Join(home, "memory"))
 	defer func() {
 		if e := m.Close(); err == nil && e != nil {
 			err = failure.Infra(e)
 		}
 	}()
 	return do(c.Context, m)
+}
+
+func openMemory(c *ui.Call, word string) (archive, error) {
+	home, err := project.HomeOfSpec(c, word)
+	if err != nil {
+		return nil, err
+	}
+	at := catalog.MemoryPlace{Dir: filepath.Join(home, "memory")}
+	if word != "" {
+		if at, err = placeOf(c, word, home); err != nil {
+			return nil, err
+		}
+	}
+	if at.Variable == "" {
+		return project.OpenMemory(c, at.Dir), nil
+	}
+	m, ok := c.Catalog.Memory(at).(archive)
+	if !ok {
+		return nil, failure.Usagef("the conversations of %s cannot be listed", word)
+	}
+	return m, nil
+}
+
+// placeOf returns where a spec stores conversations.
+func placeOf(c *ui.Call, word, home string) (at catalog.MemoryPlace, err error) {
+	path, err := project.Local(c, word)
+	if err != nil {
+		return at, err
+	}
+	p, spec, found := dsl.Compile(path, project.OptionsFor(c, word))
+	if p == nil {
+		return at, ui.ShowDiagnostics(c, found)
+	}
+	origin, err := project.OriginOf(c, spec)
+	if err != nil {
+		return at, err
+	}
+	if at, err = host.MemoryPlace(p, host.SettingsOf(c.Catalog, origin, home, nil)); err != nil {
+		return at, failure.Usagef("%w", err)
+	}
+	if at == (catalog.MemoryPlace{}) {
+		return at, failure.Usagef("%s stores no conversations: memory.backend is none", word)
+	}
+	return at, nil
 }
 
 // memoryArg returns the memory id in the arguments.
@@ -81,7 +135,7 @@ func withConversation(c *ui.Call, do func(conversation) error, flags ...string) 
 		}
 		return do(x)
 	}
-	return withMemory(c, "", func(ctx context.Context, m *badger.Store) error {
+	return withMemory(c, "", func(ctx context.Context, m memory.Archive) error {
 		kept, err := existingConversation(ctx, m, id)
 		if p, ok := errors.AsType[*failure.Detail](err); ok {
 			if hint := project.OtherHomes(c, "memory"); hint != "" {
@@ -112,7 +166,7 @@ func memoryLsCommand(env *ui.Env) *cli.Command {
 				}
 				return server.list()
 			}
-			return withMemory(c, c.Arg(0), func(ctx context.Context, m *badger.Store) error {
+			return withMemory(c, c.Arg(0), func(ctx context.Context, m memory.Archive) error {
 				all, err := m.List(ctx)
 				if err != nil {
 					return failure.Infra(err)

@@ -17,11 +17,10 @@ import (
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
-	"github.com/pexctl/pex/providers/badger"
 )
 
 // readConversation reads a conversation; that of an unknown id is empty.
-func readConversation(ctx context.Context, m *badger.Store, id string) (memory.Content, error) {
+func readConversation(ctx context.Context, m memory.Archive, id string) (memory.Content, error) {
 	kept, err := memory.ReadContent(ctx, m, id)
 	if err != nil {
 		return kept, failure.Infra(err)
@@ -30,7 +29,7 @@ func readConversation(ctx context.Context, m *badger.Store, id string) (memory.C
 }
 
 // existingConversation reads a conversation that must exist.
-func existingConversation(ctx context.Context, m *badger.Store, id string) (memory.Content, error) {
+func existingConversation(ctx context.Context, m memory.Archive, id string) (memory.Content, error) {
 	kept, err := readConversation(ctx, m, id)
 	if err == nil && kept.IsEmpty() {
 		err = noConversation(ctx, m, id)
@@ -40,7 +39,7 @@ func existingConversation(ctx context.Context, m *badger.Store, id string) (memo
 
 // noConversation returns the error for an unknown conversation, with a
 // suggestion.
-func noConversation(ctx context.Context, m *badger.Store, id string) error {
+func noConversation(ctx context.Context, m memory.Archive, id string) error {
 	all, err := m.List(ctx)
 	if err != nil {
 		return failure.Infra(err)
@@ -127,7 +126,7 @@ func memoryExport(c *ui.Call) error {
 	if server != nil {
 		return writeExport(c, to, func(w io.Writer) error { return server.export(c.Context, c.Arg(0), w) })
 	}
-	return withMemory(c, "", func(ctx context.Context, m *badger.Store) error {
+	return withMemory(c, "", func(ctx context.Context, m memory.Archive) error {
 		return writeExport(c, to, func(w io.Writer) error { return exportMemory(ctx, m, c.Arg(0), w) })
 	})
 }
@@ -160,7 +159,7 @@ type exportLine struct {
 }
 
 // exportMemory writes one conversation, or all of them if id is "".
-func exportMemory(ctx context.Context, m *badger.Store, id string, w io.Writer) error {
+func exportMemory(ctx context.Context, m memory.Archive, id string, w io.Writer) error {
 	e := newEncoder(w)
 	if id != "" {
 		kept, err := existingConversation(ctx, m, id)

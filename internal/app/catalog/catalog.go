@@ -15,8 +15,8 @@ import (
 type Catalog struct {
 	engine.Catalog
 	Checks trial.Checks // check types of tests and suites
-	// Memory returns the conversation store in a folder. It opens nothing.
-	Memory func(dir, tenant string) memory.Store
+	// Memory returns the store of conversations at a place. It opens nothing.
+	Memory func(MemoryPlace) memory.Store
 	// Repair converts malformed tool arguments from a model to valid JSON.
 	Repair func(engine.MalformedArguments) (args json.RawMessage, repairs []string, err error)
 	// Sinks returns sinks that receive the events of each session of a run; nil = none.
@@ -25,6 +25,15 @@ type Catalog struct {
 	Schemas *schema.Cache
 	// Hidden keeps the secrets of programs; nil = each host finds those of its program.
 	Hidden *secret.Cache
+}
+
+// MemoryPlace is where the conversations of a tenant are stored: in a folder or, if Variable is
+// not empty, in a database.
+type MemoryPlace struct {
+	Dir      string
+	Variable string // the environment variable that has Address
+	Address  string
+	Tenant   string
 }
 
 // Options returns the compiler options that apply to all specs: the available components.

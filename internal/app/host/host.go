@@ -85,12 +85,12 @@ func New(p *engine.Program, s Settings) (h engine.Host, err error) {
 		}
 		h.Tools = append(h.Tools, t)
 	}
-	dir, err := MemoryDir(p, s)
+	place, err := MemoryPlace(p, s)
 	if err != nil {
 		return h, err
 	}
-	if dir != "" {
-		h.Memory = s.Catalog.Memory(dir, s.tenant)
+	if place != (catalog.MemoryPlace{}) {
+		h.Memory = s.Catalog.Memory(place)
 	}
 	outer := h.Secrets
 	h.Nested = func(p *engine.Program, parameters map[string]any) (engine.Host, error) {
@@ -157,12 +157,19 @@ func (s Settings) Address(missing *[]string) component.Lookup {
 	}
 }
 
-// MemoryDir returns the folder of the conversations of a program, or "" if it stores none.
-func MemoryDir(p *engine.Program, s Settings) (string, error) {
-	if p.Memory.Backend == "none" || s.home == "" {
-		return "", nil
+// MemoryPlace returns where a program stores conversations; zero if it stores none.
+func MemoryPlace(p *engine.Program, s Settings) (catalog.MemoryPlace, error) {
+	switch {
+	case p.Memory.Backend == "none" || s.home == "":
+		return catalog.MemoryPlace{}, nil
+	case p.Memory.Backend == "postgres":
+		return catalog.MemoryPlace{Variable: p.Memory.AddressEnv, Address: s.Env(p.Memory.AddressEnv), Tenant: s.tenant}, nil
 	}
-	return memoryDir(p, s)
+	dir, err := memoryDir(p, s)
+	if err != nil {
+		return catalog.MemoryPlace{}, err
+	}
+	return catalog.MemoryPlace{Dir: filepath.Clean(dir), Tenant: s.tenant}, nil
 }
 
 // memoryDir returns the folder of conversations: below the home, or memory.path, relative to it and within the

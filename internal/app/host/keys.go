@@ -14,7 +14,7 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// UnsetKeys reports the LLMs of a run whose API key is in no variable, before any request is sent. vet does not use
+// UnsetKeys reports the LLMs of a run whose API key is in no variable, and a memory without an address, before any request is sent. vet does not use
 // it, since its result must not depend on the machine.
 func UnsetKeys() dsl.Analyzer {
 	return dsl.Analyzer{Name: "unset_keys", Codes: []diag.Code{diag.UnsetKey}, Run: func(p *dsl.Pass) {
@@ -36,7 +36,22 @@ func UnsetKeys() dsl.Analyzer {
 				reportUnset(p, m, at.Place(), path, names)
 			}
 		}
+		reportUnsetAddress(p)
 	}}
+}
+
+// reportUnsetAddress reports a database of conversations whose address is in no variable.
+func reportUnsetAddress(p *dsl.Pass) {
+	name := p.Program.Memory.AddressEnv
+	if p.Program.Memory.Backend != "postgres" || os.Getenv(name) != "" {
+		return
+	}
+	hint := "export " + name + "=postgres://user:password@host:5432/name"
+	if unread := envfile.Unread(p.Spec.Dir, "."); unread != "" {
+		hint += ", or pass --env-file " + fspath.Quote(fspath.Relative(unread)) + " (it is not read by default)"
+	}
+	at := p.Spec.Tree().Get("memory").Get("dsn_env")
+	p.Error(diag.UnsetKey, at.Place(), "the environment variable %s is not set: memory.dsn_env has no address of a database", name).Hint = hint
 }
 
 func reportUnset(p *dsl.Pass, m *engine.ModelSpec, at dsl.Place, path string, names []string) {

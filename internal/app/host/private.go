@@ -24,7 +24,7 @@ func (s Settings) privatePaths(p *engine.Program) ([]string, error) {
 			out = append(out, s.privateParts(shared)...)
 		}
 	}
-	if p.Memory.Path != "" && p.Memory.Backend != "none" {
+	if p.Memory.Path != "" && p.Memory.Backend == "badger" {
 		dir, err := memoryDir(p, s)
 		if err != nil {
 			return nil, err

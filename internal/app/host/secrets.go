@@ -94,7 +94,7 @@ func VariablesIn(x any, under string, see func(name string, sure bool)) {
 }
 
 // keysOfNames lists the keys whose value is the name of a variable with a secret.
-var keysOfNames = []string{"api_key_env", "password_env", "token_env", "client_secret_env"}
+var keysOfNames = []string{"api_key_env", "password_env", "token_env", "client_secret_env", "dsn_env"}
 
 // environmentName matches a variable in a template. Group 2 is a slash that follows.
 var environmentName = text.Regexp(`\$[{<]\s*env\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:[}>](/))?`)
