@@ -4,7 +4,7 @@
 //	memory.Store -> Store -> pool -> pex_conversations: one row each, with its session state
 //	                              -> pex_interactions:  one row each, in the order of seq
 //
-// The row of a conversation is its lock: whoever adds to it or changes its session state holds
-// the row until the transaction ends. Ids and names are bytea, since text cannot have every
+// The row of a conversation is its lock: a transaction that adds to it or changes its session state
+// holds the row until it ends. Ids and names are bytea, since text cannot have every
 // character of an id. The first operation creates the tables.
 package postgres

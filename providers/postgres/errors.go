@@ -17,7 +17,7 @@ type FormatError struct{ Format int } // 0 = the tables have none
 // Error names both formats.
 func (e *FormatError) Error() string {
 	if e.Format == 0 {
-		return "the table pex_memory_format is empty; restore a backup of the database, or drop the tables pex_memory_format, pex_conversations and pex_interactions to start anew"
+		return "the table pex_memory_format is empty; restore a backup of the database, or drop the tables pex_memory_format, pex_conversations and pex_interactions to start without conversations"
 	}
 	return fmt.Sprintf("the conversations in the database have format %d, this version of pexctl supports format %d; use the pexctl that wrote them", e.Format, format)
 }
