@@ -43,7 +43,7 @@ func run(args []string, io streams) int {
 	io.out, io.err = out, errOut
 	env := newEnv(io)
 	exported := &telemetry{stderr: io.err, catalog: env.Catalog}
-	env.Catalog.Sinks = exported.sinks
+	env.Catalog.Sinks, env.Catalog.Evaluate = exported.sinks, exported.evaluate
 	defer exported.close()
 	app := newApp(env)
 	if len(args) > 0 && args[0] == completecmd.Word {

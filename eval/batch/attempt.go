@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -66,11 +67,13 @@ func (s *session) execute(j *job, params map[string]any, host engine.Host) (agai
 	if s.plan.Prompts {
 		o.Tracer = &requests
 	}
+	in := engine.Input{RunID: j.run, Parameters: params, Origin: &engine.Origin{Version: s.plan.Manifest.Version}}
+	if t := s.plan.Tracer; t != nil {
+		host.Sinks = append(slices.Clip(host.Sinks), t.Sinks(j.key, &s.bare[j.variant], &in)...)
+	}
 	ctx, limit := s.boundTrial(&o)
 	started := time.Now()
-	res := runtime.Run(ctx, &s.bare[j.variant], engine.Input{
-		RunID: j.run, Parameters: params, Origin: &engine.Origin{Version: s.plan.Manifest.Version},
-	}, host, o)
+	res := runtime.Run(ctx, &s.bare[j.variant], in, host, o)
 	latency := float64(time.Since(started)) / float64(time.Millisecond)
 	limit.stop()
 	if resumed.hasRecords {
@@ -98,6 +101,8 @@ func (s *session) execute(j *job, params map[string]any, host engine.Host) (agai
 	}
 	if resumed.hasRecords && row.Fault != nil && (row.Fault.Kind == trial.ProviderFault || res.StopReason.Code == stop.Internal) {
 		s.store.pool.Forget(j.run)
+		row.Outcome = trial.Errored
+		s.trace(row)
 		return true
 	}
 	s.ledger.recordRun(row.Fault, res.Failure, !resumed.hasRecords && res.Usage.Total() > 0)

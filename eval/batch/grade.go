@@ -41,6 +41,7 @@ func (s *session) finish(g *group, j *job) {
 	} else {
 		row.Outcome = trial.Errored
 	}
+	s.trace(row)
 	if err := s.appendRow(row); err != nil {
 		s.ledger.releaseTrial()
 		s.ledger.fail(err)
@@ -50,6 +51,13 @@ func (s *session) finish(g *group, j *job) {
 		s.store.pool.Forget(j.run)
 	}
 	s.ledger.recordRow(row, j.usage)
+}
+
+// trace exports a trial.
+func (s *session) trace(row *trial.Row) {
+	if t := s.plan.Tracer; t != nil {
+		t.Graded(row)
+	}
 }
 
 // appendRow appends a row to the file.

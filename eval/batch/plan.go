@@ -42,6 +42,8 @@ type Plan struct {
 	// May be nil.
 	Progress func(trial.Progress)
 
+	Tracer trial.Tracer // exports the trials; nil = they are not exported
+
 	Mask Mask // redacts each row before it is written; may be nil
 }
 

@@ -94,6 +94,12 @@ func markOf(attrs []attribute.KeyValue) (run string, m Mark) {
 		switch a.Key {
 		case runID:
 			run = a.Value.AsString()
+		case evalTrials: // the span of an evaluation, which has one
+			m.Seq = 1
+		case evalID:
+			if run == "" {
+				run = a.Value.AsString()
+			}
 		case eventSeq:
 			m.Seq = int(a.Value.AsInt64())
 		case eventRewinds:

@@ -91,9 +91,13 @@ const (
 
 	networkTransport = attribute.Key("network.transport")
 
-	serverAddress = attribute.Key("server.address")
-	serverPort    = attribute.Key("server.port")
-	errorType     = attribute.Key("error.type")
+	serverAddress  = attribute.Key("server.address")
+	serverPort     = attribute.Key("server.port")
+	workflowName   = attribute.Key("gen_ai.workflow.name")
+	evaluationName = attribute.Key("gen_ai.evaluation.name")
+	scoreValue     = attribute.Key("gen_ai.evaluation.score.value")
+	scoreLabel     = attribute.Key("gen_ai.evaluation.score.label")
+	errorType      = attribute.Key("error.type")
 )
 
 // Names of our own.
@@ -124,6 +128,16 @@ const (
 	toolStatus    = attribute.Key("pex.tool.status")
 	questionKind  = attribute.Key("pex.question.kind")
 	guardName     = attribute.Key("pex.guard.name")
+	evalID        = attribute.Key("pex.eval.id")
+	evalCase      = attribute.Key("pex.eval.case")
+	evalVariant   = attribute.Key("pex.eval.variant")
+	evalRepeat    = attribute.Key("pex.eval.repeat")
+	evalVerdict   = attribute.Key("pex.eval.verdict")
+	evalScore     = attribute.Key("pex.eval.score")
+	evalTrials    = attribute.Key("pex.eval.trials")
+	evalPassed    = attribute.Key("pex.eval.passed")
+	evalFailed    = attribute.Key("pex.eval.failed")
+	evalErrors    = attribute.Key("pex.eval.errors")
 	guardAction   = attribute.Key("pex.guard.do")
 )
 

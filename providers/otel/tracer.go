@@ -41,6 +41,7 @@ type runTracer struct {
 
 	encoder      *encoder          // of content; nil = none is exported
 	descriptions map[string]string // of tools, by agent and name
+	trial        *trialOf          // nil = the run is not a trial of an evaluation
 }
 
 var (
@@ -213,6 +214,9 @@ func (r *runTracer) beginRun(ev *engine.Event) {
 	if o := r.input.Origin; o != nil && o.Tenant != "" {
 		s.set(tenantName.String(o.Tenant))
 	}
+	if r.trial != nil {
+		r.trial.describe(s)
+	}
 	if from := r.input.From; from != nil && from.Run != "" {
 		s.links = []trace.Link{{SpanContext: trace.NewSpanContext(trace.SpanContextConfig{
 			TraceID: traceOf(from.Run, from.Trace), SpanID: spanOf(from.Run, string(runSpan), "", 0), TraceFlags: trace.FlagsSampled, Remote: true,
@@ -350,7 +354,6 @@ func (r *runTracer) endRun(ev *engine.Event) {
 	if s == nil {
 		return
 	}
-	r.run = nil
 	if ev.Rewinds > 0 { // the span was exported when the run ended before its limits were raised
 		s.parent, s.id = s.id, spanOf(r.input.RunID, string(runSpan), "", ev.Rewinds)
 		s.name += " (continued)"
@@ -366,7 +369,15 @@ func (r *runTracer) endRun(ev *engine.Event) {
 	if ev.Status == string(stop.RunFailed) {
 		s.fail(string(ev.Stop.Code))
 	}
-	at := r.timeOf(ev)
+	if s.last = r.timeOf(ev); r.trial == nil { // else Grade does
+		r.finish(s.last)
+	}
+}
+
+// finish exports the span of a run that has ended.
+func (r *runTracer) finish(at time.Time) {
+	s := r.run
+	r.run = nil
 	r.t.ending(r.input.RunID, r.current, true)
 	r.endSession(at, "ended")
 	r.end(s, at)

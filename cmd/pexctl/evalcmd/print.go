@@ -64,6 +64,9 @@ func (e *evaluation) report(stop batch.Stop) error {
 		return err
 	}
 	r.Warnings = append(r.Warnings, e.warnings...)
+	if e.tracer != nil && stop.Why == batch.Done {
+		e.tracer.Ended(trial.Tally{Verdict: string(r.Verdict), Trials: stop.Trials, Passed: stop.Passed, Failed: stop.Failed, Errors: stop.Error})
+	}
 	failed := e.outputs.Eval(r, rows)
 	e.hints(r, stop)
 	if r.Stats.Errors > 0 {

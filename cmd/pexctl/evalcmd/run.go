@@ -20,6 +20,7 @@ import (
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/report"
+	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/app/gitfs"
@@ -39,6 +40,7 @@ type evaluation struct {
 	watch    *evalWatch // nil without --watch
 	resolved *resolvedBaseline
 	cases    dataset.Cases
+	tracer   trial.Tracer // nil = nothing is exported
 	filter   dataset.Filter
 	total    int // number of cases
 }
@@ -285,10 +287,11 @@ func (e *evaluation) run() (end batch.Stop, code int, err error) {
 	})
 	defer stop()
 	homedir.Create(e.home)
+	e.trace(dir, m.Started)
 	end, err = batch.Run(ctx, batch.Plan{
 		Dir: dir, Manifest: m, Force: e.c.force, Cases: e.cases, Total: e.total, Variants: e.variants, Repeat: e.Repeat,
 		Checks: e.checks, Prompts: needsPrompts(e.checks), Concurrency: e.concurrency(), MaxErrors: e.errorLimit(), Limits: e.Limits,
-		Grace: evalGrace, Decided: e.stopEarly(), Progress: progress.Send, Mask: mask(secrets),
+		Grace: evalGrace, Decided: e.stopEarly(), Progress: progress.Send, Mask: mask(secrets), Tracer: e.tracer,
 	})
 	return end, ui.SignalCode(context.Cause(ctx)), errors.Join(err, e.close())
 }

@@ -21,6 +21,8 @@ type Catalog struct {
 	Repair func(engine.MalformedArguments) (args json.RawMessage, repairs []string, err error)
 	// Sinks returns sinks that receive the events of each session of a run; nil = none.
 	Sinks func(home string, p *engine.Program, in *engine.Input) []engine.Sink
+	// Evaluate returns what exports an evaluation; it, and its result, may be nil.
+	Evaluate func(trial.Evaluation) trial.Tracer
 	// Schemas keeps the compiled input schemas of tools; nil = each host compiles its own.
 	Schemas *schema.Cache
 	// Hidden keeps the secrets of programs; nil = each host finds those of its program.
