@@ -91,35 +91,49 @@ type Event struct {
 	// are not the run's own; "" = the run itself.
 	Agent string `json:"agent,omitempty"`
 
-	ID         string              `json:"id,omitempty"` // of a user's message
-	Spec       *SpecInfo           `json:"spec,omitempty"`
-	Question   string              `json:"question,omitempty"`
-	Plan       *plan.Plan          `json:"plan,omitempty"`
-	By         string              `json:"by,omitempty"` // node or role it comes from; who sent a message
-	Step       *StepEvent          `json:"step,omitempty"`
-	Model      string              `json:"model,omitempty"` // LLM of the spec
-	Role       string              `json:"role,omitempty"`
-	Tool       string              `json:"tool,omitempty"`
-	Args       json.RawMessage     `json:"args,omitempty"`
-	Repairs    []tool.ArgsRepair   `json:"repairs,omitempty"` // how args differ from what the model wrote
-	Status     string              `json:"status,omitempty"`
-	Error      *CallError          `json:"error,omitempty"`   // of a failed model call
-	Text       string              `json:"text,omitempty"`    // delta, progress, result, warning or message
-	Message    *model.Message      `json:"message,omitempty"` // the model's reply: text and tool calls
-	Usage      *model.Tokens       `json:"usage,omitempty"`
-	CostUSD    float64             `json:"cost_usd,omitempty"`
-	Duration   int64               `json:"duration_ms,omitempty"`
-	FirstToken int64               `json:"first_token_ms,omitempty"` // of a streamed reply
-	Retry      *model.RetryEvent   `json:"retry,omitempty"`
-	Guard      *GuardEvent         `json:"guard,omitempty"`
-	Stop       *stop.Reason        `json:"stop_reason,omitempty"`
-	Interrupt  *interrupt.Question `json:"interrupt,omitempty"`
-	Totals     *Usage              `json:"totals,omitempty"`
+	ID       string     `json:"id,omitempty"` // of a user's message
+	Spec     *SpecInfo  `json:"spec,omitempty"`
+	Question string     `json:"question,omitempty"`
+	Plan     *plan.Plan `json:"plan,omitempty"`
+	By       string     `json:"by,omitempty"` // node or role it comes from; who sent a message
+	Step     *StepEvent `json:"step,omitempty"`
+	Model    string     `json:"model,omitempty"` // LLM of the spec
+	Role     string     `json:"role,omitempty"`
+	// Of model calls: the provider, the model that is requested and the one that replied, the
+	// provider's id of the reply, and the requests sent if there was more than one.
+	Provider      string              `json:"provider,omitempty"`
+	RequestModel  string              `json:"request_model,omitempty"`
+	ResponseModel string              `json:"response_model,omitempty"`
+	ResponseID    string              `json:"response_id,omitempty"`
+	Attempts      int                 `json:"attempts,omitempty"`
+	Tool          string              `json:"tool,omitempty"`
+	CallID        string              `json:"call_id,omitempty"` // the model's id of a tool call
+	Effect        tool.Effect         `json:"effect,omitempty"`  // of the tool
+	Server        string              `json:"server,omitempty"`  // tools entry of the server that provides the tool
+	Args          json.RawMessage     `json:"args,omitempty"`
+	Repairs       []tool.ArgsRepair   `json:"repairs,omitempty"` // how args differ from what the model wrote
+	Status        string              `json:"status,omitempty"`
+	Error         *CallError          `json:"error,omitempty"`   // of a failed model call
+	Text          string              `json:"text,omitempty"`    // delta, progress, result, warning or message
+	Message       *model.Message      `json:"message,omitempty"` // the model's reply: text and tool calls
+	Usage         *model.Tokens       `json:"usage,omitempty"`
+	CostUSD       float64             `json:"cost_usd,omitempty"`
+	Duration      int64               `json:"duration_ms,omitempty"`
+	FirstToken    int64               `json:"first_token_ms,omitempty"` // of a streamed reply
+	Retry         *model.RetryEvent   `json:"retry,omitempty"`
+	Guard         *GuardEvent         `json:"guard,omitempty"`
+	Stop          *stop.Reason        `json:"stop_reason,omitempty"`
+	Interrupt     *interrupt.Question `json:"interrupt,omitempty"`
+	Totals        *Usage              `json:"totals,omitempty"`
 
 	// For sinks of this process. They must not modify what these point to.
 	Program *Program       `json:"-"` // of the run, or of the nested agent in which it happened
 	Request *model.Request `json:"-"` // of model.started
 	Reply   *model.Reply   `json:"-"` // of model.completed
+	// Reserved is the tokens that a budget reserved for the call of model.completed.
+	Reserved int `json:"-"`
+	// Decisions are those that humans have made since the event before.
+	Decisions []DecisionRecord `json:"-"`
 
 	// Of tool.completed; nil = none. They are the requests of a call that was made to a server,
 	// and the embeddings that it made.

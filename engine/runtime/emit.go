@@ -21,6 +21,7 @@ type emitter struct {
 	run        string
 	lastIssued int // number of the last event; only the run's coroutines access it
 	rewinds    int // change records applied so far; likewise
+	decisions  int // decisions that events have reported; likewise
 
 	mu       sync.Mutex
 	lastSent int            // number of the last event sent, in this session or an earlier one
@@ -158,6 +159,9 @@ func (s *scope) event(ev engine.Event) {
 	replayed := s.k.Replaying() && s.r.opts.Follow == nil
 	ev.Seq, ev.Rewinds = emit.next(replayed), emit.rewinds
 	ev.Path, ev.Agent, ev.Program = joinPath(s.Path(), ev.Path), s.r.agent, s.r.program
+	if made := s.r.root().decisions; len(made) > emit.decisions {
+		ev.Decisions, emit.decisions = made[emit.decisions:len(made):len(made)], len(made)
+	}
 	ev.At = s.r.started.Add(s.k.Since())
 	send := emit.send
 	if replayed {

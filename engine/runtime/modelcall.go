@@ -119,10 +119,18 @@ func (s *scope) reportFailure(q *modelQuery, err error) {
 	if why.Kind == model.Interrupted {
 		status = string(model.Interrupted)
 	}
-	s.event(engine.Event{
-		Type: engine.ModelCompleted, Path: q.attempt.path(), Model: q.llm.spec.Name, Role: q.call.Role, Step: stepRef(&q.call),
-		Status: status, Error: why, Duration: engine.Milliseconds(s.k.Now() - q.started),
-	})
+	ev := q.event(engine.ModelCompleted)
+	ev.Status, ev.Error, ev.Duration = status, why, engine.Milliseconds(s.k.Now()-q.started)
+	s.event(ev)
+}
+
+// event returns an event of a query, with what all of its events have.
+func (q *modelQuery) event(t engine.EventType) engine.Event {
+	spec := q.llm.spec
+	return engine.Event{
+		Type: t, Path: q.attempt.path(), Model: spec.Name, Role: q.call.Role, Step: stepRef(&q.call),
+		Provider: spec.Provider, RequestModel: spec.Params.Model, Reserved: q.reserved.tokens,
+	}
 }
 
 // callError returns why a call failed. metered reports that a budget pays for the call.
@@ -168,11 +176,12 @@ func (s *scope) recordReply(q *modelQuery, reply *model.Reply) {
 	cost := spec.Cost.Of(reply.Usage)
 	s.Record(engine.ModelCalled{Model: spec.Name, Tokens: reply.Usage, Cost: cost})
 	if r.emit.enabled() {
-		s.event(engine.Event{
-			Type: engine.ModelCompleted, Path: q.attempt.path(), Model: spec.Name, Role: c.Role, Step: stepRef(c), Usage: &reply.Usage,
-			CostUSD: cost, Status: string(reply.Stop), Duration: engine.Milliseconds(s.k.Now() - q.started), FirstToken: engine.Milliseconds(reply.FirstToken),
-			Message: &model.Message{Role: model.Assistant, Text: replyText(reply.Text), Calls: reply.Calls}, Reply: reply,
-		})
+		ev := q.event(engine.ModelCompleted)
+		ev.Usage, ev.CostUSD, ev.Status = &reply.Usage, cost, string(reply.Stop)
+		ev.Duration, ev.FirstToken = engine.Milliseconds(s.k.Now()-q.started), engine.Milliseconds(reply.FirstToken)
+		ev.ResponseModel, ev.ResponseID, ev.Attempts = reply.Model, reply.ID, reply.Attempts
+		ev.Message, ev.Reply = &model.Message{Role: model.Assistant, Text: replyText(reply.Text), Calls: reply.Calls}, reply
+		s.event(ev)
 	}
 }
 

@@ -36,7 +36,9 @@ func (journaledModel) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 
 // announceModelCall emits the event of a started call.
 func (s *scope) announceModelCall(q *modelQuery) {
-	s.event(engine.Event{Type: engine.ModelStarted, Path: q.attempt.path(), Model: q.llm.spec.Name, Role: q.call.Role, Step: stepRef(&q.call), Request: &q.request.Request})
+	ev := q.event(engine.ModelStarted)
+	ev.Request = &q.request.Request
+	s.event(ev)
 }
 
 func (s *scope) modelEffect(at attempt, m *boundModel, req *request) kernel.Effect[*model.Reply] {

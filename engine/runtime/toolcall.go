@@ -296,11 +296,20 @@ func (c *toolRun) recordCall() {
 	c.removeInFlight()
 	c.s.Record(engine.ToolCalled{Step: c.inv.StepID, Record: c.rec})
 	if c.s.r.emit.enabled() {
-		c.s.event(engine.Event{
-			Type: engine.ToolCompleted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Repairs: c.rec.Repairs, Status: string(c.rec.Status),
-			Text: c.rec.Text(), Duration: c.rec.DurationMS, Step: c.step(), Remote: c.remote.requests(), Embedded: c.embedded,
-		})
+		ev := c.event(engine.ToolCompleted)
+		ev.Status, ev.Text, ev.Duration = string(c.rec.Status), c.rec.Text(), c.rec.DurationMS
+		ev.Remote, ev.Embedded = c.remote.requests(), c.embedded
+		c.s.event(ev)
 	}
+}
+
+// event returns an event of the call, with what all of its events have.
+func (c *toolRun) event(t engine.EventType) engine.Event {
+	ev := engine.Event{Type: t, Path: c.name, Tool: c.rec.Tool, CallID: c.rec.CallID, Args: c.rec.Args, Repairs: c.rec.Repairs, Step: c.step()}
+	if c.tool != nil {
+		ev.Effect, ev.Server = c.tool.effect(), c.tool.server
+	}
+	return ev
 }
 
 // step returns the step that makes the call, for events.

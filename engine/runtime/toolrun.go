@@ -80,10 +80,7 @@ func (c *toolRun) perform() error {
 
 // announceStart emits the event of a started call.
 func (c *toolRun) announceStart() {
-	c.s.event(engine.Event{
-		Type: engine.ToolStarted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Repairs: c.rec.Repairs,
-		Step: c.step(),
-	})
+	c.s.event(c.event(engine.ToolStarted))
 }
 
 // recordOutcome records the output or failure of the call.

@@ -150,7 +150,7 @@ func Tree(t *testing.T, spans []*otlp.Span) string {
 	return b.String()
 }
 
-var changing = regexp.MustCompile(`^(pex\.run_id|pex\.spec\.digest|gen_ai\.conversation\.id|session\.id)$`)
+var changing = regexp.MustCompile(`^(pex\.run_id|pex\.spec\.digest|gen_ai\.conversation\.id|session\.id|pex\.question\.wait_ms|pex\.question\.by|pex\.approved_by)$`)
 
 func attributesText(attrs []*common.KeyValue) string {
 	var lines []string

@@ -61,7 +61,7 @@ func replied(reply *model.Reply) (out []attribute.KeyValue) {
 		out = append(out, responseID.String(reply.ID))
 	}
 	if reply.FirstToken > 0 {
-		out = append(out, firstChunk.Float64(reply.FirstToken.Seconds()))
+		out = append(out, requestStream.Bool(true), firstChunk.Float64(reply.FirstToken.Seconds()))
 	}
 	if reply.Attempts > 1 {
 		out = append(out, attemptCount.Int(reply.Attempts))

@@ -82,6 +82,8 @@ const (
 	finishReasons  = attribute.Key("gen_ai.response.finish_reasons")
 	firstChunk     = attribute.Key("gen_ai.response.time_to_first_chunk") // seconds
 	toolName       = attribute.Key("gen_ai.tool.name")
+	toolCallID     = attribute.Key("gen_ai.tool.call.id")
+	requestStream  = attribute.Key("gen_ai.request.stream")
 	toolType       = attribute.Key("gen_ai.tool.type")
 	promptName     = attribute.Key("gen_ai.prompt.name")
 	mcpMethod      = attribute.Key("mcp.method.name")
@@ -126,7 +128,17 @@ const (
 	sessionEnd    = attribute.Key("pex.session.end")
 	replayedCount = attribute.Key("pex.replayed")
 	toolStatus    = attribute.Key("pex.tool.status")
+	toolEffect    = attribute.Key("pex.effect")
+	toolServer    = attribute.Key("pex.server")
+	approvalKind  = attribute.Key("pex.approval") // granted, edited or denied
+	approvedBy    = attribute.Key("pex.approved_by")
+	fallbackIndex = attribute.Key("pex.fallback") // 1 = the first other LLM
+	reservedCount = attribute.Key("pex.reserved_tokens")
+	repairCount   = attribute.Key("pex.repairs")
 	questionKind  = attribute.Key("pex.question.kind")
+	questionWait  = attribute.Key("pex.question.wait_ms")
+	questionDo    = attribute.Key("pex.question.decision")
+	questionBy    = attribute.Key("pex.question.by")
 	guardName     = attribute.Key("pex.guard.name")
 	evalID        = attribute.Key("pex.eval.id")
 	evalCase      = attribute.Key("pex.eval.case")

@@ -54,6 +54,7 @@ type span struct {
 	failure  string // error.type; "" = none
 	hasEnded bool   // of a model call: it has an event of its end
 	content  content
+	calls    int // of a plan: model calls, but for fallbacks and repeated ones
 }
 
 type spanEvent struct {
@@ -139,6 +140,9 @@ func (r *runTracer) isDue() bool {
 func (r *runTracer) export(s *span, at time.Time) {
 	if !r.isDue() && s.kind != sessionSpan {
 		return
+	}
+	if s.kind == planSpan && s.calls > 1 {
+		s.set(repairCount.Int(s.calls - 1))
 	}
 	if s.kind == modelSpan && !s.hasEnded {
 		s.fail("cancelled")

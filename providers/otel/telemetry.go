@@ -44,6 +44,7 @@ type Telemetry struct {
 
 	closeTime time.Duration
 	content   capture
+	getenv    func(string) string
 	secrets   func(p *engine.Program) *secret.Values
 
 	mu   sync.Mutex
@@ -74,7 +75,7 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 		var once sync.Once
 		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { once.Do(func() { o.Warn(err) }) }))
 	}
-	t := &Telemetry{names: c.names, now: o.Now, runs: map[string]*watched{}, closeTime: closeTime, content: c.content, secrets: o.Secrets}
+	t := &Telemetry{names: c.names, now: o.Now, runs: map[string]*watched{}, closeTime: closeTime, getenv: o.Getenv, content: c.content, secrets: o.Secrets}
 	c.warn(o.Warn)
 	if t.now == nil {
 		t.now = time.Now

@@ -3,7 +3,6 @@ package otel
 import (
 	"cmp"
 	"context"
-	"path"
 	"strings"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
-	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/engine/tracecontext"
 )
 
@@ -38,6 +36,9 @@ type runTracer struct {
 	steps    int
 	replans  int
 	lag      time.Duration // between the time of events and this session's clock
+
+	decided   map[string]*engine.DecisionRecord // by path of the question
+	approvals map[string]*engine.DecisionRecord // by path of the tool call
 
 	encoder      *encoder          // of content; nil = none is exported
 	descriptions map[string]string // of tools, by agent and name
@@ -81,7 +82,7 @@ func (r *runTracer) Send(ev engine.Event) {
 	if ev.Seq == 0 {
 		if ev.Type == engine.RunSuspended && r.isLive {
 			r.t.ending(r.input.RunID, r.current, false)
-			r.endSession(r.t.now(), "suspended")
+			r.endSession(r.t.now(), endOf(ev.Stop))
 		}
 		return
 	}
@@ -100,6 +101,7 @@ func (r *runTracer) timeOf(ev *engine.Event) time.Time { return ev.At.Add(r.lag)
 
 func (r *runTracer) apply(ev *engine.Event) {
 	r.current = Mark{ev.Rewinds, ev.Seq}
+	r.decide(ev)
 	r.leave(ev)
 	if r.encoder != nil {
 		r.captureEnd(ev)
@@ -124,8 +126,7 @@ func (r *runTracer) apply(ev *engine.Event) {
 	case engine.ToolCompleted:
 		r.endTool(ev)
 	case engine.InterruptRaised:
-		s := r.begin(askSpan, ev, ev.Path, "pex.ask "+string(ev.Interrupt.Kind))
-		s.set(questionKind.String(string(ev.Interrupt.Kind)))
+		r.beginAsk(ev)
 	case engine.GuardFired:
 		r.note(ev, "pex.guard", guardName.String(ev.Guard.Name), guardAction.String(string(ev.Guard.Do)))
 	case engine.LimitReached:
@@ -153,7 +154,7 @@ func (r *runTracer) leave(ev *engine.Event) {
 		case s.kind == planSpan && s.agent == ev.Agent && !s.covers(ev.Path):
 			r.end(s, s.last)
 		case s.kind == askSpan && ev.Path != s.path && strings.HasPrefix(s.path, ev.Path) && ev.Type != engine.Warning:
-			r.end(s, r.timeOf(ev)) // the call or plan in question continues
+			r.endAsk(s, ev) // the call or plan in question continues
 		}
 	}
 	if ev.Agent != "" && r.find(agentSpan, ev.Agent) == nil {
@@ -225,6 +226,15 @@ func (r *runTracer) beginRun(ev *engine.Event) {
 	r.run = s
 }
 
+// endOf returns how a session ended that leaves its run unfinished: parked if only people can
+// continue it.
+func endOf(why *stop.Reason) string {
+	if why != nil && (why.Code == stop.Interrupted || why.Code == stop.NeedsReview) {
+		return "parked"
+	}
+	return "suspended"
+}
+
 // beginSession starts the span of what this process does of the run.
 func (r *runTracer) beginSession(ev *engine.Event) {
 	if r.run == nil { // it ended with its first event
@@ -268,76 +278,6 @@ func (r *runTracer) endStep(ev *engine.Event) {
 	s.set(r.usage(ev)...)
 	if ev.Step.Status == plan.Failed {
 		s.fail("step_" + string(ev.Step.Status))
-	}
-	r.end(s, r.timeOf(ev))
-}
-
-// beginModel starts a model call; that of a planner or reflector is within a span for its turn.
-func (r *runTracer) beginModel(ev *engine.Event) {
-	if turn := path.Dir(ev.Path); (ev.Role == "planner" || ev.Role == "reflector") && r.find(planSpan, turn) == nil {
-		s := r.begin(planSpan, ev, turn, "plan "+ev.Program.Name)
-		s.set(agentName.String(ev.Program.Name), roleName.String(ev.Role))
-		if op := r.t.names.planning; op != "" {
-			s.set(operationName.String(op))
-		}
-	}
-	name := ev.Model
-	spec := ev.Program.Model(ev.Model)
-	if spec != nil {
-		name = cmp.Or(spec.Params.Model, ev.Model)
-	}
-	s := r.begin(modelSpan, ev, ev.Path, "chat "+name)
-	s.role = trace.SpanKindClient
-	s.set(operationName.String("chat"), requestModel.String(name), llmName.String(ev.Model), roleName.String(ev.Role), effectPath.String(ev.Path))
-	if spec != nil {
-		s.set(providerName.String(providerOf(spec.Provider)), systemName.String(providerOf(spec.Provider)))
-	}
-	if ev.Request != nil {
-		s.set(parameters(&ev.Request.Params)...)
-	}
-	if ev.Step != nil {
-		s.set(stepID.String(ev.Step.ID))
-	}
-}
-
-func (r *runTracer) endModel(ev *engine.Event) {
-	s := r.find(modelSpan, ev.Path)
-	if s == nil {
-		return
-	}
-	s.set(r.usage(ev)...)
-	s.hasEnded = true
-	if e := ev.Error; e != nil {
-		s.fail(string(e.Kind))
-		if e.Attempts > 1 {
-			s.set(attemptCount.Int(e.Attempts))
-		}
-	} else {
-		s.set(finishReasons.StringSlice([]string{ev.Status}))
-	}
-	if reply := ev.Reply; reply != nil {
-		s.set(replied(reply)...)
-	}
-	r.end(s, r.timeOf(ev))
-}
-
-func (r *runTracer) beginTool(ev *engine.Event) *span {
-	s := r.begin(toolSpan, ev, ev.Path, "execute_tool "+ev.Tool)
-	s.set(operationName.String("execute_tool"), toolName.String(ev.Tool), toolType.String("function"), effectPath.String(ev.Path))
-	s.content.args, s.content.result, s.content.about = ev.Args, ev.Text, r.descriptions[ev.Agent+" "+ev.Tool]
-	return s
-}
-
-func (r *runTracer) endTool(ev *engine.Event) {
-	s := r.find(toolSpan, ev.Path)
-	if s == nil { // it was rejected
-		s = r.beginTool(ev)
-	}
-	r.remoteCall(s, ev)
-	r.embeddings(s, ev)
-	s.set(toolStatus.String(ev.Status))
-	if ev.Status != string(tool.CallOK) {
-		s.fail(ev.Status)
 	}
 	r.end(s, r.timeOf(ev))
 }
