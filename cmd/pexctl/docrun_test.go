@@ -29,7 +29,7 @@ var notRun = map[string][]string{
 	"docs/migrating-aurite.md":    {"the files are yours"},
 	"docs/migrating.md":           {"it needs a model"},
 	"docs/models.md":              {"needs Ollama with a model", "needs a key"},
-	"docs/observability.md":       {"lines of a log", "needs a collector"},
+	"docs/observability.md":       {"lines of a log", "needs Docker", "needs Langfuse", "needs Prometheus", "needs a collector"},
 	"docs/performance.md":         slices.Repeat([]string{"takes minutes"}, 7),
 	"docs/security.md":            {"part of a workflow of GitHub"},
 	"docs/tutorial.md":            {"needs a key", "needs a key", "needs the network"},

@@ -54,6 +54,7 @@ func TestCollectorsThatFail(t *testing.T) {
 		"400":           status(400),
 		"401":           status(401),
 		"redirect":      status(307, "Location", other.URL+"/v1/traces"),
+		"404":           status(404),
 		"redirect loop": status(307, "Location", "/v1/traces"),
 		"partial success": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/x-protobuf")
@@ -92,6 +93,9 @@ func TestCollectorsThatFail(t *testing.T) {
 				t.Errorf("exit %d: %s\n%s", exit, out, errs)
 			}
 			warnings := strings.Count(errs, "warning: telemetry: ")
+			if hint := "there (HTTP 404); OTEL_"; strings.Contains(errs, hint) != (name == "404") {
+				t.Errorf("%s: %s", name, errs)
+			}
 			if warnings != 1 || strings.Contains(errs, "k3y") {
 				t.Errorf("%d warnings:\n%s", warnings, errs)
 			}

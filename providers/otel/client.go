@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -18,7 +21,7 @@ const exportTimeout = 10 * time.Second
 // OTEL_EXPORTER_OTLP_HEADERS, which may be keys, to another server.
 func (e *environment) client(prefix string) *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone() // nothing replaces it
-	c := &http.Client{Transport: transport, Timeout: exportTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c := &http.Client{Transport: &receiver{transport, prefix}, Timeout: exportTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if ms, err := strconv.Atoi(e.ofSignal(prefix, "TIMEOUT")); err == nil {
 		c.Timeout = time.Duration(ms) * time.Millisecond
 	}
@@ -39,6 +42,23 @@ func (e *environment) client(prefix string) *http.Client {
 		transport.TLSClientConfig.Certificates = []tls.Certificate{pair}
 	}
 	return c
+}
+
+// receiver sends requests to the receiver of a signal. Many collectors have none for metrics,
+// and respond with 404.
+type receiver struct {
+	http.RoundTripper
+	prefix string // of its variables
+}
+
+// RoundTrip implements http.RoundTripper.
+func (r *receiver) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := r.RoundTripper.RoundTrip(req)
+	if err != nil || res.StatusCode != http.StatusNotFound {
+		return res, err
+	}
+	signal := strings.TrimSuffix(strings.TrimPrefix(r.prefix, allSignals), "_")
+	return nil, errors.Join(fmt.Errorf("the collector accepts no %s there (HTTP 404); OTEL_%s_EXPORTER=none exports none", strings.ToLower(signal), signal), res.Body.Close())
 }
 
 // ofSignal returns the value of a variable of an exporter: that of its signal, or else that of
