@@ -35,8 +35,8 @@ func (s *Server) middleware() http.Handler {
 	return s.logAccess(h)
 }
 
-// entry is what the access log needs to know of a request.
-type entry struct{ subject, tenant string }
+// entry is what the access log and Options.Observe need to know of a request.
+type entry struct{ subject, tenant, route string }
 
 type entryKey struct{}
 
@@ -76,7 +76,11 @@ func (s *Server) logAccess(next http.Handler) http.Handler {
 		res := newResponse(w, r, s.o.Limits.Write)
 		defer func() {
 			res.finish()
-			s.o.Log.LogAttrs(r.Context(), levelOf(r, res.status), "request", res.attributes(id, r, e, time.Since(began))...)
+			took := time.Since(began)
+			s.o.Log.LogAttrs(r.Context(), levelOf(r, res.status), "request", res.attributes(id, r, e, took)...)
+			if s.o.Observe != nil && !isProbe(r) {
+				s.o.Observe(r.Method, e.route, res.status, took)
+			}
 		}()
 		w.Header().Set(requestIDHeader, id)
 		next.ServeHTTP(res, r.WithContext(context.WithValue(r.Context(), entryKey{}, e)))

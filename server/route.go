@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/server/problem"
@@ -39,10 +40,34 @@ func (s *Server) route(r *http.Request) *Route {
 // handler responds to authenticated requests.
 func (s *Server) handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, paths := s.o.Handler, []string(nil)
 		if route := s.route(r); route != nil {
-			route.Handler.ServeHTTP(w, r)
-			return
+			h, paths = route.Handler, route.Paths
 		}
-		s.o.Handler.ServeHTTP(w, r)
+		defer recordRoute(r, paths)
+		h.ServeHTTP(w, r)
 	})
+}
+
+// recordRoute stores the pattern that a ServeMux found for a request. Without one, it is the path
+// of the route, if it is not a pattern itself.
+func recordRoute(r *http.Request, paths []string) {
+	e, ok := r.Context().Value(entryKey{}).(*entry)
+	if !ok {
+		return
+	}
+	_, pattern, found := strings.Cut(r.Pattern, " ")
+	switch {
+	case found:
+		e.route = pattern
+	case r.Pattern != "" && r.Pattern != "/":
+		e.route = r.Pattern
+	case r.Pattern == "" && slices.Contains(paths, r.URL.Path):
+		e.route = r.URL.Path
+	case r.Pattern == "" && len(paths) > 0:
+		i := slices.IndexFunc(paths, func(p string) bool { return strings.HasSuffix(p, "/") && strings.HasPrefix(r.URL.Path, p) })
+		if i >= 0 {
+			e.route = paths[i]
+		}
+	}
 }

@@ -30,8 +30,11 @@ type Options struct {
 	// Drain ends the work of handlers, such as runs, before the end of ctx. It is called
 	// once, when the server shuts down. Nil = there is none.
 	Drain func(ctx context.Context)
-	Grace time.Duration // how long a shutdown may take; 0 = 10 seconds
-	Log   *slog.Logger  // nil = no log
+	// Observe is called at the end of each request, but for probes. route is the pattern of its
+	// path, such as /v1/runs/{run}; "" = none matched. Nil = not called.
+	Observe func(method, route string, status int, took time.Duration)
+	Grace   time.Duration // how long a shutdown may take; 0 = 10 seconds
+	Log     *slog.Logger  // nil = no log
 }
 
 // Limits protect the server from slow and oversized requests. Zero values mean the

@@ -43,7 +43,7 @@ func run(args []string, io streams) int {
 	io.out, io.err = out, errOut
 	env := newEnv(io)
 	exported := &telemetry{stderr: io.err, catalog: env.Catalog}
-	env.Catalog.Sinks, env.Catalog.Evaluate = exported.sinks, exported.evaluate
+	env.Catalog.Sinks, env.Catalog.Evaluate, env.Metrics = exported.sinks, exported.evaluate, exported.metrics
 	defer exported.close()
 	app := newApp(env)
 	if len(args) > 0 && args[0] == completecmd.Word {

@@ -27,20 +27,27 @@ type telemetry struct {
 	catalog *catalog.Catalog
 }
 
+// metrics returns the metrics of a process that serves them. It must be called before the first
+// run.
+func (t *telemetry) metrics(s otel.Scrape) *otel.Metrics {
+	t.open.Do(func() { t.connect(&s) })
+	return t.otel.Metrics()
+}
+
 // sinks returns the sinks that export a session of a run.
 func (t *telemetry) sinks(home string, p *engine.Program, in *engine.Input) []engine.Sink {
-	t.open.Do(t.connect)
+	t.open.Do(func() { t.connect(nil) })
 	if t.otel == nil {
 		return nil
 	}
 	return t.otel.Sinks(p, in, otel.FileMarks{Dir: filepath.Join(home, homedir.TelemetryFolder)})
 }
 
-// connect opens what the environment configures.
-func (t *telemetry) connect() {
+// connect opens what the environment configures. scrape is nil but for servers.
+func (t *telemetry) connect(scrape *otel.Scrape) {
 	var err error
 	t.otel, err = otel.Open(context.Background(), otel.Options{
-		Getenv: os.Getenv, Version: version.String(), Warn: t.warn,
+		Getenv: os.Getenv, Version: version.String(), Warn: t.warn, Scrape: scrape,
 		Secrets: func(p *engine.Program) *secret.Values { return host.Secrets(t.catalog, p, os.Getenv) },
 	})
 	if err != nil {

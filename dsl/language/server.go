@@ -28,6 +28,7 @@ type ServerKeys struct {
 	OpenAI     OpenAIKeys     `yaml:"openai" doc:"How OpenAI clients and chat UIs reach agents, at /openai/v1 and /v1."`
 	OpenSearch OpenSearchKeys `yaml:"opensearch" doc:"The API of OpenSearch's ML Commons (/_plugins/_ml), by which clients register agents of their tenant."`
 	Notify     *syntax.Node   `yaml:"notify" doc:"Webhooks, by name: receivers of events of the runs that this server executes."`
+	Metrics    MetricsKeys    `yaml:"metrics" doc:"Who may read the metrics of the server (GET /metrics), and what they show."`
 	ParkAfter  time.Duration  `yaml:"park_after" min:"0s" doc:"How long a run that waits for an answer stays in memory. An answer that comes later resumes the run from disk."`
 	Grace      time.Duration  `yaml:"grace" min:"0s" doc:"How long calls in flight may take to finish when the server shuts down. The next start resumes the suspended runs."`
 }
@@ -152,6 +153,12 @@ type OpenSearchKeys struct {
 	Info      bool     `yaml:"info" doc:"Respond to GET / like an OpenSearch cluster. Some clients ask for it first."`
 }
 
+// MetricsKeys is the section metrics of a Server.
+type MetricsKeys struct {
+	Roles   []string `yaml:"roles" min:"1" doc:"The roles of the default tenant that may read the metrics, besides admin. A role that is only listed here permits nothing else. Requires auth. Default: admin only."`
+	Tenants bool     `yaml:"tenants" doc:"Whether metrics of runs have the label tenant."`
+}
+
 // EndpointPattern matches the URL of an endpoint.
 const EndpointPattern = `^https?://[^/?#@\s]+(/[^?#\s]*)?$`
 
@@ -251,6 +258,7 @@ var ServerSections = sync.OnceValue(func() []Section {
 		{"auth.oidc", config.KeysOf(OIDCKeys{})},
 		{"cors", config.KeysOf(CORSKeys{})},
 		{"mcp", config.KeysOf(MCPKeys{})},
+		{"metrics", config.KeysOf(MetricsKeys{})},
 		{"openai", config.KeysOf(OpenAIKeys{})},
 		{"tls", config.KeysOf(TLSKeys{})},
 		{"metadata", config.KeysOf(ServerMeta{})},
@@ -266,7 +274,7 @@ func serverOrder() format.Order {
 	limits.Below = map[string]format.Order{"per_tenant": ofStruct(PerTenantLimits{})}
 	order.Below = map[string]format.Order{
 		"metadata": ofStruct(ServerMeta{}), "agents": {Below: map[string]format.Order{"*": agent}}, "auth": auth,
-		"tenants": ofStruct(TenantKeys{}), "limits": limits, "cors": ofStruct(CORSKeys{}), "tls": ofStruct(TLSKeys{}), "mcp": ofStruct(MCPKeys{}), "openai": ofStruct(OpenAIKeys{}),
+		"tenants": ofStruct(TenantKeys{}), "limits": limits, "cors": ofStruct(CORSKeys{}), "tls": ofStruct(TLSKeys{}), "mcp": ofStruct(MCPKeys{}), "openai": ofStruct(OpenAIKeys{}), "metrics": ofStruct(MetricsKeys{}),
 		"notify": {Below: map[string]format.Order{"*": ofStruct(WebhookKeys{})}},
 	}
 	return order

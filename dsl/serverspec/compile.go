@@ -69,6 +69,7 @@ func (b *compiler) compile() {
 	b.config.ParkAfter, b.config.Grace = b.keys.ParkAfter, b.keys.Grace
 	b.config.MCPWait, b.config.OpenAI = b.keys.MCP.Wait, OpenAI(b.keys.OpenAI)
 	b.agents()
+	b.metrics()
 	b.tenants()
 	b.auth()
 	b.listen()
@@ -87,6 +88,7 @@ var shapes = map[string]string{
 	"auth.tokens": "move them to a file of kind: Tokens, and write tokens: {file: tokens.yaml}",
 	"cors":        "write cors: {origins: [https://chat.example.com]}",
 	"mcp":         "write mcp: {wait: 45s}",
+	"metrics":     "write metrics: {roles: [NAME]}",
 	"openai":      "write openai: {progress: reasoning}",
 	"tenants":     "write tenants: {known: [NAME, ...]}",
 	"tls":         "write tls: {cert: cert.pem, key: key.pem}",
@@ -153,6 +155,24 @@ func (b *compiler) agent(e *syntax.Entry) {
 		}
 	}
 	b.config.Agents = append(b.config.Agents, a)
+}
+
+// metrics checks who may read the metrics. Its roles are those of clients, as the roles of agents.
+func (b *compiler) metrics() {
+	b.config.Metrics = Metrics(b.keys.Metrics)
+	section := b.tree.Get("metrics")
+	for i, role := range b.keys.Metrics.Roles {
+		v := section.Get("roles").Items[i]
+		if b.name(v, role, "a role") && b.roles != nil {
+			b.roles[role] = append(b.roles[role], v)
+		}
+	}
+	if len(b.keys.Metrics.Roles) > 0 && !b.hasAuth {
+		b.Report.Error(diag.Exposed, section.Get("roles").Position, "metrics.roles requires auth: without it, every client has all roles").Hint = addAuth
+	}
+	if v := section.Get("tenants"); b.config.Metrics.Tenants && len(b.keys.Tenants.Known) < 2 {
+		b.Report.Warn(diag.NoEffect, v.Position, "metrics.tenants has no effect: the server has only one tenant").Hint = "list the tenants: tenants: {known: [NAME, OTHER]}"
+	}
 }
 
 // expose checks the protocols of an agent.

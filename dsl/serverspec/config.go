@@ -27,6 +27,7 @@ type Config struct {
 	OpenAI          OpenAI
 	Webhooks        []Webhook // in the order of the file
 	OpenSearch      OpenSearch
+	Metrics         Metrics
 	ParkAfter       time.Duration
 	Grace           time.Duration
 	Position        testspec.Position
@@ -114,6 +115,12 @@ type OpenSearch struct {
 	Endpoints []string // URLs that registered agents may call
 	Env       []string // environment variables that they may use
 	Info      bool     // respond to GET /
+}
+
+// Metrics configures the metrics of the server.
+type Metrics struct {
+	Roles   []string // of the default tenant that may read them, besides admin
+	Tenants bool     // the tenant is a label
 }
 
 // Webhook is a receiver of events. Environment variables are not read.

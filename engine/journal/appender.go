@@ -14,6 +14,7 @@ type appender struct {
 	disk      disk
 	syncSlots chan struct{} // bounds concurrent syncs
 	owner     owner
+	committed func(time.Duration) // see Home.OnCommit; may be nil
 
 	mu         sync.Mutex // guards the fields below
 	next       *group
@@ -122,12 +123,19 @@ func (a *appender) commitLoop() {
 // is written at once; what is appended until a sync slot is free shares its sync.
 func (a *appender) commitOnce() (more bool) {
 	c := commit{a: a}
+	var began time.Time
+	if a.committed != nil {
+		began = time.Now()
+	}
 	c.write()
 	if c.durable {
 		a.syncSlots <- struct{}{}
 		c.write()
 		c.sync()
 		<-a.syncSlots
+	}
+	if a.committed != nil && c.durable && c.err == nil {
+		a.committed(time.Since(began))
 	}
 	return c.end()
 }

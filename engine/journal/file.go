@@ -56,7 +56,7 @@ const lockTries = 20
 // created again. taken receives the number of records and may reject them.
 func (h *Home) open(run string, create bool, taken func(recs int) error) (*File, error) {
 	f := &File{home: h, run: run, path: h.path(run)}
-	f.syncSlots, f.owner, f.saveExtent = h.syncSlots, f, f.mark
+	f.syncSlots, f.owner, f.saveExtent, f.committed = h.syncSlots, f, f.mark, h.committed
 	for range lockTries {
 		err := f.openLocked(create)
 		if errors.Is(err, errMoved) {

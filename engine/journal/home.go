@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pexctl/pex/engine/failpoint"
 	"github.com/pexctl/pex/engine/regular"
@@ -47,6 +48,7 @@ type Home struct {
 	background background
 	shared     *sharedLog      // nil = each session syncs its file
 	wrap       func(disk) disk // for tests with failing disks
+	committed  func(time.Duration)
 }
 
 // OpenHome opens the home in dir and creates it if needed.
@@ -70,6 +72,11 @@ func OpenHome(dir string, d Durability) (*Home, error) {
 	}
 	return h, nil
 }
+
+// OnCommit has committed called with the time that each group of records with durability Sync took
+// to become durable. It must be called before the home is used, and before ShareSyncs. committed
+// must be safe for concurrent use, and must not block.
+func (h *Home) OnCommit(committed func(time.Duration)) { h.committed = committed }
 
 // makeRuns creates the folder of the runs and its parents, and makes their directory
 // entries durable, including that of the home, which the caller may just have created.

@@ -58,7 +58,7 @@ func (s *sharedLog) join(f *File) *commitlog.Log {
 		if s.home.index.hold() != nil {
 			return nil
 		}
-		log, err := commitlog.Open(filepath.Join(s.home.runs, logName), commitlog.Options{Checkpoint: s.checkpoint, Limit: s.limit, Wrap: s.wrap})
+		log, err := commitlog.Open(filepath.Join(s.home.runs, logName), commitlog.Options{Checkpoint: s.checkpoint, Limit: s.limit, Committed: s.home.committed, Wrap: s.wrap})
 		if err != nil {
 			return nil
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/pexctl/pex/engine/failpoint"
 	"github.com/pexctl/pex/engine/journal"
@@ -18,14 +19,16 @@ type homes struct {
 	shared bool  // sessions with durability Sync share a commit log
 	limit  int64 // of its segments; 0 = the default
 
+	committed func(time.Duration) // see Env
+
 	mu   sync.Mutex
 	open map[journal.Durability]*sharedHome
 }
 
 // newHomes returns the homes of a service. In tests that kill pexctl, a command can have a
 // log, too, which it leaves behind.
-func newHomes(dir string, shared bool) *homes {
-	h := &homes{dir: dir, shared: shared, open: map[journal.Durability]*sharedHome{}}
+func newHomes(dir string, shared bool, committed func(time.Duration)) *homes {
+	h := &homes{dir: dir, shared: shared, committed: committed, open: map[journal.Durability]*sharedHome{}}
 	if failpoint.On {
 		if limit, err := strconv.ParseInt(os.Getenv("PEX_COMMIT_LOG"), 10, 64); err == nil {
 			h.shared, h.limit = true, limit
@@ -61,6 +64,7 @@ func (h *homes) get(d journal.Durability) (_ *journal.Home, release func() error
 		if d == journal.Async {
 			return home, home.Close, nil
 		}
+		home.OnCommit(h.committed)
 		if h.shared {
 			home.ShareSyncs(h.limit)
 		}

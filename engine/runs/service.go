@@ -42,6 +42,9 @@ type Env struct {
 	// ShareSyncs has sessions with durability Sync commit to one log: for a process that
 	// executes many runs at once. It must call Service.Close.
 	ShareSyncs bool
+	// Committed is called with the time that each group of journal records took to become durable,
+	// with durability Sync. It must not block. Nil = not measured.
+	Committed func(time.Duration)
 	// Version is the version of pexctl.
 	Version string
 	// Grace is how long calls in flight may continue after a session is suspended.
@@ -72,7 +75,7 @@ func Open(dir string, env Env) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{env: env, dir: dir, home: home, homes: newHomes(dir, env.ShareSyncs), ends: &endCache{was: map[string]cachedEnd{}}, list: &listCache{}}, nil
+	return &Service{env: env, dir: dir, home: home, homes: newHomes(dir, env.ShareSyncs, env.Committed), ends: &endCache{was: map[string]cachedEnd{}}, list: &listCache{}}, nil
 }
 
 // Close closes what sessions share. It must be called after the last session, and only of

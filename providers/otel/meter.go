@@ -116,8 +116,8 @@ func (r *runMeter) countModel(ev *engine.Event) {
 	labels := func(more ...attribute.KeyValue) []attribute.KeyValue {
 		return append([]attribute.KeyValue{operationName.String("chat"), providerName.String(provider), requestModel.String(name)}, more...)
 	}
-	if failure := failureOf(ev); failure != "" {
-		r.to.modelDuration.record(seconds(ev.Duration), labels(errorType.String(failure))...)
+	if e := ev.Error; e != nil {
+		r.to.modelDuration.record(seconds(ev.Duration), labels(errorType.String(string(e.Kind)))...)
 	} else {
 		r.to.modelDuration.record(seconds(ev.Duration), labels()...)
 	}
@@ -127,14 +127,6 @@ func (r *runMeter) countModel(ev *engine.Event) {
 	if u := ev.Usage; u != nil {
 		r.to.countTokens(u, labels)
 	}
-}
-
-// failureOf returns why a model call failed, or "".
-func failureOf(ev *engine.Event) string {
-	if ev.Status == string(model.Interrupted) {
-		return ev.Status
-	}
-	return ""
 }
 
 // countTokens counts the tokens of a call.

@@ -16,12 +16,13 @@ import (
 // Options configure a Manager.
 type Options struct {
 	Runs       *runs.Service
-	Slots      *Slots        // shared by the managers of all tenants
-	Tenant     string        // for Slots
-	CostPerDay float64       // USD that the runs of clients may cost per UTC day; 0 = no limit
-	ParkAfter  time.Duration // how long a live run waits for an answer before it frees its memory; 0 = not at all
-	Outbox     Outbox        // of webhooks; nil = none
-	Log        *slog.Logger  // of runs, and of errors that no client sees; nil = no log
+	Slots      *Slots             // shared by the managers of all tenants
+	Tenant     string             // for Slots
+	CostPerDay float64            // USD that the runs of clients may cost per UTC day; 0 = no limit
+	ParkAfter  time.Duration      // how long a live run waits for an answer before it frees its memory; 0 = not at all
+	Outbox     Outbox             // of webhooks; nil = none
+	Refused    func(limit string) // called when a limit refuses to start or continue a run; nil = not called
+	Log        *slog.Logger       // of runs, and of errors that no client sees; nil = no log
 }
 
 // Manager executes the runs of one home. It is safe for concurrent use. Other processes may
@@ -34,14 +35,15 @@ type Manager struct {
 
 	metFull atomic.Bool // a run stopped because the disk was full
 
-	mu      sync.Mutex
-	closing bool
-	active  map[string]*activeRun
-	changed map[string]chan struct{} // by conversation that is watched; closed when a run of it starts or continues
-	turns   map[string]*turnLock     // by conversation
-	parked  parkedCache
-	waiting waitingIndex
-	sources sources
+	mu        sync.Mutex
+	closing   bool
+	active    map[string]*activeRun
+	changed   map[string]chan struct{} // by conversation that is watched; closed when a run of it starts or continues
+	turns     map[string]*turnLock     // by conversation
+	parked    parkedCache
+	openCount openCache
+	waiting   waitingIndex
+	sources   sources
 
 	received received
 	costs    costs
@@ -100,6 +102,7 @@ func (m *Manager) register(in engine.Input, slot *Slot, unwatched bool) (*active
 	a.feed.Earlier = func(ctx context.Context, to engine.Sink) { m.replay(ctx, in.RunID, to) }
 	a.feed.Unwatched = unwatched
 	m.active[in.RunID] = a
+	m.openCount.changed.Store(true)
 	m.working.Add(1)
 	return a, nil
 }
@@ -107,6 +110,7 @@ func (m *Manager) register(in engine.Input, slot *Slot, unwatched bool) (*active
 // release ends an active run. Its watchers learn the status.
 func (m *Manager) release(a *activeRun, status stop.RunStatus) {
 	m.waiting.add(a, status)
+	m.openCount.changed.Store(true)
 	m.mu.Lock()
 	delete(m.active, a.run)
 	m.mu.Unlock()
@@ -132,9 +136,6 @@ func (m *Manager) Running(run string) (active, queued bool) {
 	a := m.find(run)
 	return a != nil, a != nil && !a.slot.Granted()
 }
-
-// Load returns how many runs of the tenant execute and wait for their turn.
-func (m *Manager) Load() (running, queued int) { return m.o.Slots.TenantLoad(m.o.Tenant) }
 
 // Close suspends the runs: calls in flight may end within the grace time of the service.
 // It returns once no run executes, or ctx ends.

@@ -24,6 +24,7 @@ func (m *Manager) Resume(ctx context.Context, run string, set []string, keepSpec
 	m.logStarted(ctx, start.Input, false)
 	slot, err := m.o.Slots.Queue(m.o.Tenant, start.Input.MemoryID)
 	if err != nil {
+		m.countRefusal(err)
 		return err
 	}
 	a, err := m.registerResumed(start, slot)
@@ -119,6 +120,7 @@ func (m *Manager) openSession(ctx context.Context, a *activeRun, o runs.ResumeOp
 	session, err := m.resumeFree(ctx, a.run, o, by)
 	if err == nil && len(o.Set) > 0 {
 		if err = m.costs.reserve(ctx, a.run, session.Program, session.Limits); err != nil {
+			m.countRefusal(err)
 			err = errors.Join(err, session.Close())
 		}
 	}

@@ -43,6 +43,7 @@ func (m *Manager) StartWith(ctx context.Context, n runs.NewRun, o StartOptions) 
 	if existed, err = m.start(ctx, n, o); err == nil {
 		m.logStarted(ctx, n.Input, existed)
 	}
+	m.countRefusal(err)
 	return existed, err
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/homedir"
 	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/providers/otel"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/auth"
 	"github.com/pexctl/pex/server/auth/oidc"
@@ -44,6 +45,7 @@ type daemon struct {
 	agents  *agents.Set
 	tenants map[string]*tenant
 	guard   *auth.Guard
+	metrics *otel.Metrics // nil = none
 
 	webhooks *webhook.Dispatcher
 
@@ -65,6 +67,7 @@ type tenant struct {
 
 func newDaemon(c *ui.Call, s *setup, log *slog.Logger) (*daemon, error) {
 	d := &daemon{setup: s, log: log, tenants: map[string]*tenant{}, memory: agents.NewSharedMemory(c.Catalog.Memory), schemas: &schema.Cache{}, hidden: &secret.Cache{}}
+	d.openMetrics(c)
 	components := d.components(c)
 	definitions, err := s.definitions()
 	if err != nil {
@@ -129,13 +132,14 @@ func (d *daemon) addTenant(c *ui.Call, name string, slots *manager.Slots) error 
 		},
 	})
 	env.Recording, env.Grace, env.ShareSyncs = project.ReadCassette, d.setup.config.Grace, d.setup.owner == nil
+	env.Committed = d.committed()
 	var err error
 	if t.runs, err = runs.Open(t.home, env); err != nil {
 		return failure.Infra(err)
 	}
 	o := manager.Options{
 		Runs: t.runs, Slots: slots, Tenant: name, CostPerDay: d.setup.config.Limits.PerTenant.CostPerDay,
-		ParkAfter: d.setup.config.ParkAfter, Log: d.log,
+		ParkAfter: d.setup.config.ParkAfter, Refused: d.refused(), Log: d.log,
 	}
 	t.agents = d.agents
 	if d.setup.owner == nil { // a server of one spec has neither agents of clients nor webhooks

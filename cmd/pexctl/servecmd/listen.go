@@ -76,6 +76,9 @@ func (d *daemon) newServer(c *ui.Call, ready *readiness) (*server.Server, error)
 		Ready:  ready.check,
 		Drain:  d.suspend, Grace: config.Grace + closeTime, Log: d.log,
 	}
+	if err := d.observe(&o, streams); err != nil {
+		return nil, failure.Infra(err)
+	}
 	if config.TLS != nil {
 		o.TLS = &server.Certificate{Cert: config.TLS.Cert, Key: config.TLS.Key}
 	}

@@ -20,6 +20,7 @@ func (d *daemon) routes(c *ui.Call, clients *access.Server) []server.Route {
 	return append(d.mcpRoutes(clients), []server.Route{
 		d.opensearchRoute(clients), // before the pages, since it may have /
 		{Paths: pages.Paths(), Handler: pages, Form: pages.Form()},
+		d.metricsRoute(),
 		d.openaiRoute(clients),
 		{Paths: agui.Paths(), Handler: agui.New(agui.Options{Access: clients, MaxBody: body}), Form: agui.Form()},
 		{Paths: a2a.Paths(), Handler: a2a.New(a2a.Options{Access: clients, MaxBody: body, NeedToken: d.setup.config.Auth != nil}), Form: a2a.Form()},

@@ -85,6 +85,7 @@ func needRestart(before, after *serverspec.Config) (changed []string) {
 		{"tls", before.TLS, after.TLS},
 		{"mcp", before.MCPWait, after.MCPWait},
 		{"openai", before.OpenAI, after.OpenAI},
+		{"metrics", before.Metrics, after.Metrics},
 		{"opensearch", before.OpenSearch, after.OpenSearch},
 		{"park_after", before.ParkAfter, after.ParkAfter},
 		{"grace", before.Grace, after.Grace},

@@ -16,6 +16,9 @@ type Options struct {
 	Checkpoint func(names []string) error
 	// Limit is how many bytes a segment has before there is a checkpoint; 0 = 32 MB.
 	Limit int64
+	// Committed is called with the time that each group took to become durable. It must not
+	// block. May be nil.
+	Committed func(time.Duration)
 	// Wrap wraps the files of the segments, for tests with failing disks. May be nil.
 	Wrap func(Disk) Disk
 }
@@ -164,9 +167,16 @@ func (l *Log) flush() (more bool) {
 	g := l.next
 	l.next = nil
 	l.mu.Unlock()
+	var began time.Time
+	if l.o.Committed != nil {
+		began = time.Now()
+	}
 	err := l.write(g)
 	if err == nil {
 		failpoint.At(failpoint.CommitSynced)
+	}
+	if err == nil && l.o.Committed != nil {
+		l.o.Committed(time.Since(began))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/httpclient"
+	"github.com/pexctl/pex/providers/otel"
 )
 
 // Env is what main passes to every command: the streams of the process and the
@@ -20,7 +21,9 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Catalog        *catalog.Catalog
-	Pause          func(context.Context) error // waits before --watch checks the files again; nil for a timer
+	// Metrics returns the metrics of a process that serves them.
+	Metrics func(otel.Scrape) *otel.Metrics
+	Pause   func(context.Context) error // waits before --watch checks the files again; nil for a timer
 }
 
 // Action returns an action for a command. It calls do after handling --env-file,
