@@ -32,6 +32,7 @@ var notRun = map[string][]string{
 	"docs/observability.md":       {"lines of a log", "needs Docker", "needs Langfuse", "needs Prometheus", "needs a collector"},
 	"docs/performance.md":         slices.Repeat([]string{"takes minutes"}, 7),
 	"docs/security.md":            {"part of a workflow of GitHub"},
+	"docs/serve.md":               {"needs Prometheus", "needs Prometheus"},
 	"docs/tutorial.md":            {"needs a key", "needs a key", "needs the network"},
 	"specs/refund-desk/README.md": {"kills pexctl"},
 }
