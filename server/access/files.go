@@ -3,6 +3,7 @@ package access
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"path"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/pexctl/pex/engine/artifact"
 	"github.com/pexctl/pex/server/agents"
 	"github.com/pexctl/pex/server/problem"
 )
@@ -67,6 +69,24 @@ func (c *Client) useFiles(files []agents.File) error {
 		}
 	}
 	return nil
+}
+
+// StoreFile stores a file for runs of the client's tenant. existed reports that it was stored
+// already.
+func (c *Client) StoreFile(content io.Reader) (info artifact.Info, existed bool, err error) {
+	if c.Artifacts == nil {
+		return info, false, problem.New(problem.NotFound, "this server stores no artifacts")
+	}
+	info, existed, err = c.Artifacts.Put(content)
+	return info, existed, Full(err)
+}
+
+// Full returns the problem of a store of artifacts that is full, or err if it is another one.
+func Full(err error) error {
+	if full, ok := errors.AsType[*artifact.QuotaError](err); ok {
+		return problem.New(problem.ArtifactsFull, "%v; delete runs that use artifacts, then run pexctl store gc", full)
+	}
+	return err
 }
 
 // NoArtifact is the problem of an artifact that does not exist for the client.

@@ -122,10 +122,7 @@ func (s *server) upload(store *artifact.Store, w http.ResponseWriter, r *http.Re
 	if body.err != nil {
 		return info, false, jsonbody.Unreadable(body.err)
 	}
-	if full, ok := errors.AsType[*artifact.QuotaError](err); ok {
-		return info, false, problem.New(problem.ArtifactsFull, "%v; delete runs that use artifacts, then run pexctl store gc", full)
-	}
-	return info, existed, err
+	return info, existed, access.Full(err)
 }
 
 // uploadPart stores the file in a form.

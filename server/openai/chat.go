@@ -109,7 +109,7 @@ func (h *Handler) chat(w http.ResponseWriter, r *http.Request) (err error) {
 
 // begin answers the question of the conversation's run, or starts a run.
 func (q *chatRequest) begin(w http.ResponseWriter, r *http.Request, c *access.Client, a *agents.Agent) (*segment, string, error) {
-	question, earlier, err := conversation(w, "messages", q.Messages)
+	d, err := conversation(w, "messages", q.Messages)
 	if err != nil {
 		return nil, "", err
 	}
@@ -123,15 +123,18 @@ func (q *chatRequest) begin(w http.ResponseWriter, r *http.Request, c *access.Cl
 			return nil, "", err
 		}
 		if run != "" {
-			s, err := answer(r.Context(), c, run, open, question)
+			if err := noFiles("messages", d.files); err != nil {
+				return nil, "", err
+			}
+			s, err := answer(r.Context(), c, run, open, d.question)
 			return s, memoryID, err
 		}
 	}
-	n, err := q.newRun(r, question)
+	n, err := q.newRun(r, c, &d)
 	if err != nil {
 		return nil, "", err
 	}
-	n.MemoryID, n.Earlier, n.EarlierOnly = memoryID, earlier, len(earlier) > 0
+	n.MemoryID, n.Earlier, n.EarlierOnly = memoryID, d.earlier, len(d.earlier) > 0
 	s, err := start(r.Context(), c, a, n)
 	return s, memoryID, err
 }

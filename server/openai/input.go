@@ -65,7 +65,7 @@ func (q *responseRequest) begin(w http.ResponseWriter, r *http.Request, h *Handl
 	if len(approvals) > 0 {
 		return h.approve(r.Context(), c, a, approvals)
 	}
-	question, earlier, err := conversation(w, "input", messages)
+	d, err := conversation(w, "input", messages)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (q *responseRequest) begin(w http.ResponseWriter, r *http.Request, h *Handl
 		return nil, err
 	}
 	if q.Previous != "" {
-		return q.continueFrom(r, h, c, a, question, earlier)
+		return q.continueFrom(r, h, c, a, &d)
 	}
 	if memoryID != "" {
 		run, open, err := c.WaitingIn(r.Context(), a, memoryID)
@@ -82,15 +82,15 @@ func (q *responseRequest) begin(w http.ResponseWriter, r *http.Request, h *Handl
 			return nil, err
 		}
 		if run != "" {
-			return answerStrictly(r.Context(), c, run, open, question)
+			return answerStrictly(r.Context(), c, run, open, &d)
 		}
 	}
-	return q.start(r, c, a, question, access.NewRun{MemoryID: memoryID, Earlier: earlier, EarlierOnly: len(earlier) > 0})
+	return q.start(r, c, a, &d, access.NewRun{MemoryID: memoryID, Earlier: d.earlier, EarlierOnly: len(d.earlier) > 0})
 }
 
 // start starts a run in a conversation.
-func (q *responseRequest) start(r *http.Request, c *access.Client, a *agents.Agent, question string, in access.NewRun) (*segment, error) {
-	n, err := q.newRun(r, question)
+func (q *responseRequest) start(r *http.Request, c *access.Client, a *agents.Agent, d *dialog, in access.NewRun) (*segment, error) {
+	n, err := q.newRun(r, c, d)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (h *Handler) ofAgent(ctx context.Context, c *access.Client, a *agents.Agent
 
 // continueFrom continues behind a previous response. If its run has ended, another one starts.
 // Otherwise the message answers its question, or is sent to the run.
-func (q *responseRequest) continueFrom(r *http.Request, h *Handler, c *access.Client, a *agents.Agent, question string, earlier []memory.Interaction) (*segment, error) {
+func (q *responseRequest) continueFrom(r *http.Request, h *Handler, c *access.Client, a *agents.Agent, d *dialog) (*segment, error) {
 	const param = "previous_response_id"
 	id, ok := parseResponse(q.Previous)
 	if !ok {
@@ -148,19 +148,25 @@ func (q *responseRequest) continueFrom(r *http.Request, h *Handler, c *access.Cl
 		if s.past.Status == stop.RunCompleted || s.past.Status == stop.RunStopped {
 			before = append(slices.Clone(before), memory.Interaction{Question: s.past.Question, Answer: s.past.Outcome(), Status: s.past.Status})
 		}
-		return q.start(r, c, a, question, access.NewRun{
-			MemoryID: runtime.ConversationID(start.Input), Earlier: append(before, earlier...), EarlierOnly: true,
+		return q.start(r, c, a, d, access.NewRun{
+			MemoryID: runtime.ConversationID(start.Input), Earlier: append(before, d.earlier...), EarlierOnly: true,
 		})
 	case s.past.WaitsFor(s.past.Open):
-		return answerStrictly(r.Context(), c, id.run, s.past.Open, question)
+		return answerStrictly(r.Context(), c, id.run, s.past.Open, d)
+	}
+	if err := noFiles("input", d.files); err != nil {
+		return nil, err
 	}
 	s.after = s.past.Seq
-	return s, c.Message(r.Context(), id.run, runs.Message{ID: runs.NewMessageID(), Text: question})
+	return s, c.Message(r.Context(), id.run, runs.Message{ID: runs.NewMessageID(), Text: d.question})
 }
 
 // answerStrictly is answer for programs: a message that is no answer is an error.
-func answerStrictly(ctx context.Context, c *access.Client, run string, open []interrupt.Question, message string) (*segment, error) {
-	s, err := answer(ctx, c, run, open, message)
+func answerStrictly(ctx context.Context, c *access.Client, run string, open []interrupt.Question, d *dialog) (*segment, error) {
+	if err := noFiles("input", d.files); err != nil {
+		return nil, err
+	}
+	s, err := answer(ctx, c, run, open, d.question)
 	if err == nil && s.open != nil {
 		return nil, invalid("input", "invalid_value", "run %s waits: %s %s", run, s.why, turn.Prompt(open))
 	}

@@ -83,35 +83,45 @@ type message struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// text returns the text of the message, whose place in the request is param.
-func (m message) text(param string) (string, error) {
-	var text string
+// read returns the text and the files of the message, whose place in the request is param.
+func (m message) read(param string) (text string, files []*file, err error) {
 	if len(m.Content) == 0 || json.Unmarshal(m.Content, &text) == nil { // null leaves it empty
-		return text, nil
+		return text, nil, nil
 	}
-	var parts []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
+	var parts []content
 	if json.Unmarshal(m.Content, &parts) != nil {
-		return "", invalid(param+".content", "invalid_type", "%s.content must be a string or an array of parts", param)
+		return "", nil, invalid(param+".content", "invalid_type", "%s.content must be a string or an array of parts", param)
 	}
 	var all []string
-	for i, part := range parts {
-		switch part.Type {
-		case "text", "input_text", "output_text":
-			all = append(all, part.Text)
-		case "refusal":
+	for i := range parts {
+		p, at := &parts[i], fmt.Sprintf("%s.content[%d]", param, i)
+		f, err := p.file(at)
+		switch {
+		case err != nil:
+			return "", nil, err
+		case f != nil:
+			files = append(files, f)
+		case p.Type == "text", p.Type == "input_text", p.Type == "output_text":
+			all = append(all, p.Text)
+		case p.Type == "refusal":
 		default:
-			return "", invalid(fmt.Sprintf("%s.content[%d].type", param, i), unsupported, "content of type %q is not supported; send text", part.Type)
+			return "", nil, invalid(at+".type", unsupported, "content of type %q is not supported; send text, images or files", p.Type)
 		}
 	}
-	return strings.Join(all, "\n\n"), nil
+	return strings.Join(all, "\n\n"), files, nil
+}
+
+// dialog is the conversation in a request.
+type dialog struct {
+	question string // the last message of the user
+	files    []*file
+	earlier  []memory.Interaction
 }
 
 // conversation returns the last message of the user and the turns before it. Instructions are
-// those of the spec, so the messages of a system are ignored. param is the list in the request.
-func conversation(w http.ResponseWriter, param string, messages []message) (question string, earlier []memory.Interaction, err error) {
+// those of the spec, so the messages of a system are ignored, and so are the files of earlier
+// messages. param is the list in the request.
+func conversation(w http.ResponseWriter, param string, messages []message) (d dialog, err error) {
 	type plain struct {
 		Role    string `json:"role"`
 		Content string `json:"content"`
@@ -119,23 +129,26 @@ func conversation(w http.ResponseWriter, param string, messages []message) (ques
 	var all []plain
 	for i, m := range messages {
 		at := fmt.Sprintf("%s[%d]", param, i)
-		text, err := m.text(at)
+		text, files, err := m.read(at)
 		switch {
 		case err != nil:
-			return "", nil, err
+			return d, err
 		case m.Role == "user" || m.Role == "assistant":
 			all = append(all, plain{m.Role, text})
+			if d.files = files; len(files) > 0 && i < len(messages)-1 {
+				w.Header().Add("X-Pex-Ignored", at+" (files)")
+			}
 		case m.Role == "system" || m.Role == "developer":
 			w.Header().Add("X-Pex-Ignored", at)
 		default:
-			return "", nil, invalid(at+".role", unsupported, "messages of the role %q are not supported; use user or assistant", m.Role)
+			return d, invalid(at+".role", unsupported, "messages of the role %q are not supported; use user or assistant", m.Role)
 		}
 	}
-	earlier, question, err = dsl.Messages(jsonvalue.Encode(all))
-	if err == nil && question == "" {
-		return "", nil, invalid(param, "invalid_value", "the last message must have the role user, and a text: it is the question")
+	d.earlier, d.question, err = dsl.Messages(jsonvalue.Encode(all))
+	if err == nil && d.question == "" {
+		return d, invalid(param, "invalid_value", "the last message must have the role user, and a text: it is the question")
 	}
-	return question, earlier, err
+	return d, err
 }
 
 // checkTools rejects tools of the client: a run uses those of its spec.
@@ -180,12 +193,16 @@ func conversationID(r *http.Request, explicit string) (string, error) {
 // memoryKey is the member of metadata with the conversation.
 const memoryKey = "memory_id"
 
-// newRun returns the request for a run: metadata becomes its labels.
-func (q *common) newRun(r *http.Request, question string) (access.NewRun, error) {
+// newRun returns the request for a run: metadata becomes its labels, and the files of the
+// question are stored.
+func (q *common) newRun(r *http.Request, c *access.Client, d *dialog) (access.NewRun, error) {
 	labels := maps.Clone(q.Metadata)
 	delete(labels, memoryKey)
 	if err := engine.CheckLabels(labels); err != nil {
 		return access.NewRun{}, invalid("metadata", "invalid_value", "metadata: %v", err)
 	}
-	return access.NewRun{Key: r.Header.Get("Idempotency-Key"), Question: question, Parameters: q.Pex.Parameters, Labels: labels, Body: q.body}, nil
+	files, err := store(c, d.files)
+	return access.NewRun{
+		Key: r.Header.Get("Idempotency-Key"), Question: d.question, Files: files, Parameters: q.Pex.Parameters, Labels: labels, Body: q.body,
+	}, err
 }

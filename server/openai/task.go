@@ -25,7 +25,7 @@ func taskOf(q *chatRequest) string {
 	var prompts []string
 	for i := range q.Messages {
 		if q.Messages[i].Role == "user" {
-			prompt, _ := q.Messages[i].text("")
+			prompt, _, _ := q.Messages[i].read("")
 			prompts = append(prompts, prompt)
 		}
 	}
