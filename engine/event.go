@@ -101,30 +101,34 @@ type Event struct {
 	Role     string     `json:"role,omitempty"`
 	// Of model calls: the provider, the model that is requested and the one that replied, the
 	// provider's id of the reply, and the requests sent if there was more than one.
-	Provider      string              `json:"provider,omitempty"`
-	RequestModel  string              `json:"request_model,omitempty"`
-	ResponseModel string              `json:"response_model,omitempty"`
-	ResponseID    string              `json:"response_id,omitempty"`
-	Attempts      int                 `json:"attempts,omitempty"`
-	Tool          string              `json:"tool,omitempty"`
-	CallID        string              `json:"call_id,omitempty"` // the model's id of a tool call
-	Effect        tool.Effect         `json:"effect,omitempty"`  // of the tool
-	Server        string              `json:"server,omitempty"`  // tools entry of the server that provides the tool
-	Args          json.RawMessage     `json:"args,omitempty"`
-	Repairs       []tool.ArgsRepair   `json:"repairs,omitempty"` // how args differ from what the model wrote
-	Status        string              `json:"status,omitempty"`
-	Error         *CallError          `json:"error,omitempty"`   // of a failed model call
-	Text          string              `json:"text,omitempty"`    // delta, progress, result, warning or message
-	Message       *model.Message      `json:"message,omitempty"` // the model's reply: text and tool calls
-	Usage         *model.Tokens       `json:"usage,omitempty"`
-	CostUSD       float64             `json:"cost_usd,omitempty"`
-	Duration      int64               `json:"duration_ms,omitempty"`
-	FirstToken    int64               `json:"first_token_ms,omitempty"` // of a streamed reply
-	Retry         *model.RetryEvent   `json:"retry,omitempty"`
-	Guard         *GuardEvent         `json:"guard,omitempty"`
-	Stop          *stop.Reason        `json:"stop_reason,omitempty"`
-	Interrupt     *interrupt.Question `json:"interrupt,omitempty"`
-	Totals        *Usage              `json:"totals,omitempty"`
+	Provider      string            `json:"provider,omitempty"`
+	RequestModel  string            `json:"request_model,omitempty"`
+	ResponseModel string            `json:"response_model,omitempty"`
+	ResponseID    string            `json:"response_id,omitempty"`
+	Attempts      int               `json:"attempts,omitempty"`
+	Tool          string            `json:"tool,omitempty"`
+	CallID        string            `json:"call_id,omitempty"` // the model's id of a tool call
+	Effect        tool.Effect       `json:"effect,omitempty"`  // of the tool
+	Server        string            `json:"server,omitempty"`  // tools entry of the server that provides the tool
+	Args          json.RawMessage   `json:"args,omitempty"`
+	Repairs       []tool.ArgsRepair `json:"repairs,omitempty"` // how args differ from what the model wrote
+	Status        string            `json:"status,omitempty"`
+	Error         *CallError        `json:"error,omitempty"`   // of a failed model call
+	Text          string            `json:"text,omitempty"`    // delta, progress, result, warning or message
+	Message       *model.Message    `json:"message,omitempty"` // the model's reply: text and tool calls
+	Usage         *model.Tokens     `json:"usage,omitempty"`
+	CostUSD       float64           `json:"cost_usd,omitempty"`
+	Duration      int64             `json:"duration_ms,omitempty"`
+	// Latency is the duration of a model call as the provider measured it, without waiting for a
+	// retry of the engine or a rate limit; of a step, the sum of its calls.
+	Latency int64 `json:"latency_ms,omitempty"`
+	// FirstToken is the time until the first token of a streamed reply; of a step, the longest.
+	FirstToken int64               `json:"first_token_ms,omitempty"`
+	Retry      *model.RetryEvent   `json:"retry,omitempty"`
+	Guard      *GuardEvent         `json:"guard,omitempty"`
+	Stop       *stop.Reason        `json:"stop_reason,omitempty"`
+	Interrupt  *interrupt.Question `json:"interrupt,omitempty"`
+	Totals     *Usage              `json:"totals,omitempty"`
 
 	// For sinks of this process. They must not modify what these point to.
 	Program *Program       `json:"-"` // of the run, or of the nested agent in which it happened

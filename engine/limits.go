@@ -34,13 +34,13 @@ func wider[T int | float64 | time.Duration](from, to T) bool {
 
 // Plus returns the sum of two usages.
 func (u ModelUsage) Plus(o ModelUsage) ModelUsage {
-	return ModelUsage{u.ModelCalls + o.ModelCalls, u.Tokens.Plus(o.Tokens), u.CostUSD + o.CostUSD}
+	return ModelUsage{u.ModelCalls + o.ModelCalls, u.Tokens.Plus(o.Tokens), u.CostUSD + o.CostUSD, u.LatencyMS + o.LatencyMS}
 }
 
 // Minus returns the difference of two usages.
 func (u ModelUsage) Minus(o ModelUsage) ModelUsage {
 	t := model.Tokens{Input: u.Input - o.Input, Output: u.Output - o.Output, Cached: u.Cached - o.Cached, CacheWrite: u.CacheWrite - o.CacheWrite, Reasoning: u.Reasoning - o.Reasoning}
-	return ModelUsage{u.ModelCalls - o.ModelCalls, t, u.CostUSD - o.CostUSD}
+	return ModelUsage{u.ModelCalls - o.ModelCalls, t, u.CostUSD - o.CostUSD, u.LatencyMS - o.LatencyMS}
 }
 
 // maxFinalizeTime is the maximum part of max_duration reserved for the finalizer.

@@ -28,6 +28,10 @@ type ConversationMessage struct {
 	Model      string           `json:"model,omitempty"`       // as the provider names it
 	StopReason model.StopReason `json:"stop_reason,omitempty"` // why the model stopped
 	Usage      *model.Tokens    `json:"usage,omitempty"`
+	// LatencyMS is the duration of the call, and FirstTokenMS the time until the first token of a
+	// streamed reply.
+	LatencyMS    int64 `json:"latency_ms,omitempty"`
+	FirstTokenMS int64 `json:"first_token_ms,omitempty"`
 }
 
 // ConversationMessageOf returns m with the details of its reply.
@@ -35,6 +39,7 @@ func ConversationMessageOf(m model.Message, path string) ConversationMessage {
 	out := ConversationMessage{Message: m, Path: path}
 	if r := m.Reply; r != nil {
 		out.ID, out.Model, out.StopReason, out.Usage = r.ID, r.Model, r.Stop, &r.Usage
+		out.LatencyMS, out.FirstTokenMS = Milliseconds(r.Latency), Milliseconds(r.FirstToken)
 	}
 	return out
 }
@@ -83,6 +88,7 @@ type Usage struct {
 	ToolCalls    int                   `json:"tool_calls"`
 	model.Tokens                       // input_tokens, output_tokens, ...
 	CostUSD      float64               `json:"cost_usd"`
+	LatencyMS    int64                 `json:"latency_ms,omitempty"` // of all model calls together
 	ByModel      map[string]ModelUsage `json:"by_model"`
 }
 
@@ -90,7 +96,8 @@ type Usage struct {
 type ModelUsage struct {
 	ModelCalls int `json:"model_calls"`
 	model.Tokens
-	CostUSD float64 `json:"cost_usd"`
+	CostUSD   float64 `json:"cost_usd"`
+	LatencyMS int64   `json:"latency_ms,omitempty"` // of all calls together
 }
 
 // Summary summarizes the steps.

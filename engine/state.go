@@ -90,9 +90,10 @@ type (
 	StepEnded struct{ Record plan.StepRecord }
 	// ModelCalled has the usage of a model call.
 	ModelCalled struct {
-		Model  string
-		Tokens model.Tokens
-		Cost   float64
+		Model   string
+		Tokens  model.Tokens
+		Cost    float64
+		Latency time.Duration // as the provider measured it; 0 = unknown
 	}
 	// Embedded has the usage of embeddings made for a tool. It counts tokens and cost,
 	// but no model calls.
@@ -175,6 +176,7 @@ func (s *State) Add(f Fact) {
 		s.endStep(f.Record)
 	case ModelCalled:
 		s.Usage = s.Usage.add(1, f.Tokens, f.Cost)
+		s.Usage.LatencyMS += Milliseconds(f.Latency)
 	case Embedded:
 		s.Usage = s.Usage.add(0, f.Tokens, f.Cost)
 	case ToolCalled:

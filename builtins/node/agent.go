@@ -91,6 +91,7 @@ func runNested(s engine.Scope, ref component.AgentRef, params map[string]any, re
 	rec.Usage.ModelCalls += res.Usage.ModelCalls
 	rec.Usage.ToolCalls += res.Usage.ToolCalls
 	rec.Usage.Tokens = rec.Usage.Plus(res.Usage.Tokens)
+	rec.Usage.LatencyMS += res.Usage.LatencyMS
 	rec.Result, rec.Status = res.Response, plan.OK
 	switch res.Status {
 	case stop.RunCompleted:

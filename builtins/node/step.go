@@ -145,8 +145,7 @@ func (a *attempt) ask(s engine.Scope, name string, c model.Call) (*model.Reply, 
 	}
 	r, err := s.Model(name, c)
 	if err == nil {
-		a.rec.Usage.ModelCalls++
-		a.rec.Usage.Tokens = a.rec.Usage.Plus(r.Usage)
+		a.rec.Usage.AddCall(r)
 		return r, nil
 	}
 	if m := model.AsError(err); m != nil && !m.Permanent() && !isInterrupted(err) {

@@ -74,6 +74,18 @@ type StepUsage struct {
 	ModelCalls int `json:"model_calls"`
 	ToolCalls  int `json:"tool_calls"`
 	model.Tokens
+	// LatencyMS is the sum of the durations of the model calls, as their providers measured them,
+	// and FirstTokenMS the longest time until the first token of a streamed reply.
+	LatencyMS    int64 `json:"latency_ms,omitempty"`
+	FirstTokenMS int64 `json:"first_token_ms,omitempty"`
+}
+
+// AddCall adds a model call.
+func (u *StepUsage) AddCall(r *model.Reply) {
+	u.ModelCalls++
+	u.Tokens = u.Plus(r.Usage)
+	u.LatencyMS += r.Latency.Milliseconds()
+	u.FirstTokenMS = max(u.FirstTokenMS, r.FirstToken.Milliseconds())
 }
 
 // NumberedID returns the id that the engine assigns to the i-th step of a plan, from 0.

@@ -182,7 +182,7 @@ func (s *scope) emitFact(f engine.Fact) {
 		}})
 	case engine.StepEnded:
 		rec := f.Record
-		s.event(engine.Event{Type: engine.StepCompleted, Duration: rec.DurationMS, Usage: &rec.Usage.Tokens, Step: &engine.StepEvent{
+		s.event(engine.Event{Type: engine.StepCompleted, Duration: rec.DurationMS, Usage: &rec.Usage.Tokens, Latency: rec.Usage.LatencyMS, FirstToken: rec.Usage.FirstTokenMS, Step: &engine.StepEvent{
 			ID: rec.ID, Goal: rec.Goal, Status: rec.Status, Attempts: rec.Attempts, Result: rec.Result, Error: rec.Error,
 		}})
 	case engine.NodeReplied:

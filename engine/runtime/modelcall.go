@@ -174,11 +174,12 @@ func (s *scope) recordReply(q *modelQuery, reply *model.Reply) {
 	s.checkReply(spec.Name, c.Role, reply)
 	r.lastReplies.recordReply(s, c, reply)
 	cost := spec.Cost.Of(reply.Usage)
-	s.Record(engine.ModelCalled{Model: spec.Name, Tokens: reply.Usage, Cost: cost})
+	s.Record(engine.ModelCalled{Model: spec.Name, Tokens: reply.Usage, Cost: cost, Latency: reply.Latency})
 	if r.emit.enabled() {
 		ev := q.event(engine.ModelCompleted)
 		ev.Usage, ev.CostUSD, ev.Status = &reply.Usage, cost, string(reply.Stop)
 		ev.Duration, ev.FirstToken = engine.Milliseconds(s.k.Now()-q.started), engine.Milliseconds(reply.FirstToken)
+		ev.Latency = engine.Milliseconds(reply.Latency)
 		ev.ResponseModel, ev.ResponseID, ev.Attempts = reply.Model, reply.ID, reply.Attempts
 		ev.Message, ev.Reply = &model.Message{Role: model.Assistant, Text: replyText(reply.Text), Calls: reply.Calls}, reply
 		s.event(ev)

@@ -121,6 +121,7 @@ func (r *run) applyChange(body []byte) {
 		r.state.Usage.ModelCalls += u.ModelCalls
 		r.state.Usage.Tokens = r.state.Usage.Tokens.Plus(u.Tokens)
 		r.state.Usage.CostUSD += u.CostUSD
+		r.state.Usage.LatencyMS += u.LatencyMS
 		r.budget.tokens += u.Total()
 		r.budget.cost += u.CostUSD
 		r.usageByLLM = maps.Clone(r.usageByLLM)

@@ -211,7 +211,7 @@ func (r *run) chargeParents(f engine.Fact) {
 func (r *run) addUsage(f engine.Fact) {
 	switch f := f.(type) {
 	case engine.ModelCalled:
-		r.usageByLLM[f.Model] = r.usageByLLM[f.Model].Plus(engine.ModelUsage{ModelCalls: 1, Tokens: f.Tokens, CostUSD: f.Cost})
+		r.usageByLLM[f.Model] = r.usageByLLM[f.Model].Plus(engine.ModelUsage{ModelCalls: 1, Tokens: f.Tokens, CostUSD: f.Cost, LatencyMS: engine.Milliseconds(f.Latency)})
 	case engine.Embedded:
 		r.usageByLLM[f.Model] = r.usageByLLM[f.Model].Plus(engine.ModelUsage{ModelCalls: 0, Tokens: f.Tokens, CostUSD: f.Cost})
 	}

@@ -166,7 +166,9 @@ func (b *builder) modelCompleted(ev *engine.Event) {
 	p, ok := b.items[ev.Path]
 	if ev.Usage != nil {
 		g.Tokens += ev.Usage.Total()
+		g.Usage = g.Usage.Plus(*ev.Usage)
 	}
+	g.LatencyMS, g.FirstTokenMS = g.LatencyMS+callLatency(ev), max(g.FirstTokenMS, ev.FirstToken)
 	g.CostUSD += ev.CostUSD
 	if ev.Error == nil {
 		g.ModelCalls++
@@ -179,6 +181,7 @@ func (b *builder) modelCompleted(ev *engine.Event) {
 	if ev.Usage != nil {
 		it.Tokens = *ev.Usage
 	}
+	it.LatencyMS, it.FirstTokenMS = callLatency(ev), ev.FirstToken
 	if m := ev.Message; m != nil {
 		it.Text, it.Calls = m.Text.String(), m.Calls
 	}
@@ -186,6 +189,10 @@ func (b *builder) modelCompleted(ev *engine.Event) {
 		it.Failed, it.Status, it.Text = true, string(e.Kind), e.Message
 	}
 }
+
+// callLatency returns the duration of a model call in milliseconds, as the provider measured it if
+// it did.
+func callLatency(ev *engine.Event) int64 { return cmp.Or(ev.Latency, ev.Duration) }
 
 func (b *builder) toolStarted(ev *engine.Event) {
 	if p, ok := b.items[ev.Path]; ok { // it waited for an approval

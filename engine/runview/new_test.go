@@ -64,7 +64,7 @@ func TestEventsBecomeGroupsOfCalls(t *testing.T) {
 	v := view(t, runview.Source{Result: result(), Events: events()})
 	decision := &v.Decisions[0]
 	want := []runview.Group{
-		{Path: "plan.1", Role: "planner", ToMS: 10, Tokens: 7, CostUSD: 0.5, ModelCalls: 1, Items: []runview.Item{
+		{Path: "plan.1", Role: "planner", ToMS: 10, Tokens: 7, Usage: model.Tokens{Input: 5, Output: 2}, CostUSD: 0.5, ModelCalls: 1, Items: []runview.Item{
 			{ID: "c1", Kind: runview.ModelItem, Path: "plan.1/model", Name: "main", Role: "planner", Status: "end_turn", ToMS: 10, Done: true, Text: "a plan", Tokens: model.Tokens{Input: 5, Output: 2}, CostUSD: 0.5},
 			{ID: "c2", Kind: runview.PlanItem, Path: "plan.1", Name: "plan v1", FromMS: 10, ToMS: 10, Done: true, Steps: []engine.StepEvent{{ID: "s1", Goal: "Refund it"}}},
 		}},
@@ -109,5 +109,24 @@ func TestFailedModelCall(t *testing.T) {
 	g := v.Groups[0]
 	if it := g.Items[0]; !it.Done || !it.Failed || it.Status != "overloaded" || it.Text != "try later" || it.DurationMS() != 9 || g.ModelCalls != 0 {
 		t.Errorf("%+v %d", it, g.ModelCalls)
+	}
+}
+
+// Groups sum what their model calls took.
+func TestCycleMetrics(t *testing.T) {
+	call := func(path string, ev engine.Event) []engine.Event {
+		ev.Type, ev.At, ev.Path, ev.Role, ev.Message = engine.ModelCompleted, at(9), path, "planner", &model.Message{}
+		return []engine.Event{{Type: engine.ModelStarted, At: at(0), Path: path, Role: "planner"}, ev}
+	}
+	v := view(t, runview.Source{Result: result(), Events: append(
+		call("plan.1/model", engine.Event{Usage: &model.Tokens{Input: 10, Output: 2, Cached: 6}, Duration: 90, Latency: 70, FirstToken: 30}),
+		call("plan.1/model.2", engine.Event{Usage: &model.Tokens{Input: 20, Output: 3, CacheWrite: 4, Reasoning: 1}, Duration: 50, FirstToken: 20})...,
+	)})
+	g := v.Groups[0]
+	if want := (model.Tokens{Input: 30, Output: 5, Cached: 6, CacheWrite: 4, Reasoning: 1}); g.Usage != want || g.LatencyMS != 120 || g.FirstTokenMS != 30 {
+		t.Errorf("%+v %d %d", g.Usage, g.LatencyMS, g.FirstTokenMS)
+	}
+	if it := g.Items[1]; it.LatencyMS != 50 || it.FirstTokenMS != 20 {
+		t.Errorf("%+v", it)
 	}
 }

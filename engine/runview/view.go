@@ -39,21 +39,26 @@ type View struct {
 
 // Group is the calls of one step, or of one turn of a node such as the planner.
 type Group struct {
-	Path       string  `json:"path"` // "step.s1", "plan.1"
-	Role       string  `json:"role,omitempty"`
-	Step       string  `json:"step,omitempty"` // id
-	Goal       string  `json:"goal,omitempty"`
-	Status     string  `json:"status,omitempty"` // of a step
-	Attempts   int     `json:"attempts,omitempty"`
-	Result     string  `json:"result,omitempty"`
-	Error      string  `json:"error,omitempty"`
-	FromMS     float64 `json:"from_ms"`
-	ToMS       float64 `json:"to_ms"`
-	Tokens     int     `json:"tokens"`
-	CostUSD    float64 `json:"cost_usd"`
-	ModelCalls int     `json:"model_calls"`
-	ToolCalls  int     `json:"tool_calls"`
-	Items      []Item  `json:"items"`
+	Path     string  `json:"path"` // "step.s1", "plan.1"
+	Role     string  `json:"role,omitempty"`
+	Step     string  `json:"step,omitempty"` // id
+	Goal     string  `json:"goal,omitempty"`
+	Status   string  `json:"status,omitempty"` // of a step
+	Attempts int     `json:"attempts,omitempty"`
+	Result   string  `json:"result,omitempty"`
+	Error    string  `json:"error,omitempty"`
+	FromMS   float64 `json:"from_ms"`
+	ToMS     float64 `json:"to_ms"`
+	Tokens   int     `json:"tokens"`
+	CostUSD  float64 `json:"cost_usd"`
+	// Usage is the tokens of the model calls, LatencyMS the sum of their durations, and
+	// FirstTokenMS the longest time until the first token of a streamed reply.
+	Usage        model.Tokens `json:"usage,omitzero"`
+	LatencyMS    int64        `json:"latency_ms,omitempty"`
+	FirstTokenMS int64        `json:"first_token_ms,omitempty"`
+	ModelCalls   int          `json:"model_calls"`
+	ToolCalls    int          `json:"tool_calls"`
+	Items        []Item       `json:"items"`
 }
 
 // ItemKind is the kind of an item.
@@ -90,6 +95,9 @@ type Item struct {
 	Calls   []model.ToolCall `json:"calls,omitempty"` // tool calls requested by the reply
 	Tokens  model.Tokens     `json:"tokens,omitzero"`
 	CostUSD float64          `json:"cost_usd,omitempty"`
+
+	LatencyMS    int64 `json:"latency_ms,omitempty"`
+	FirstTokenMS int64 `json:"first_token_ms,omitempty"` // of a streamed reply
 
 	// Of tool calls and questions.
 	Args     json.RawMessage        `json:"args,omitempty"`

@@ -32,6 +32,14 @@ func (r *runTracer) usage(ev *engine.Event) (out []attribute.KeyValue) {
 	return out
 }
 
+// milliseconds returns an attribute, if it is known.
+func milliseconds(key attribute.Key, n int64) []attribute.KeyValue {
+	if n == 0 {
+		return nil
+	}
+	return []attribute.KeyValue{key.Int64(n)}
+}
+
 // parameters returns the attributes of a request's parameters.
 func parameters(p *model.Params) (out []attribute.KeyValue) {
 	if p.Temperature != nil {

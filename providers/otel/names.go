@@ -122,6 +122,8 @@ const (
 	attemptCount  = attribute.Key("pex.attempts")
 	stepID        = attribute.Key("pex.step.id")
 	stepStatus    = attribute.Key("pex.step.status")
+	latencySum    = attribute.Key("pex.latency_ms")     // of the model calls of a step or run
+	slowestFirst  = attribute.Key("pex.first_token_ms") // the longest of a step
 	stepAttempt   = attribute.Key("pex.step.attempt")
 	planVersion   = attribute.Key("pex.plan.version")
 	planSteps     = attribute.Key("pex.plan.steps")

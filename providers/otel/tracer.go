@@ -276,6 +276,8 @@ func (r *runTracer) endStep(ev *engine.Event) {
 	}
 	s.set(stepStatus.String(string(ev.Step.Status)))
 	s.set(r.usage(ev)...)
+	s.set(milliseconds(latencySum, ev.Latency)...)
+	s.set(milliseconds(slowestFirst, ev.FirstToken)...)
 	if ev.Step.Status == plan.Failed {
 		s.fail("step_" + string(ev.Step.Status))
 	}
@@ -305,6 +307,7 @@ func (r *runTracer) endRun(ev *engine.Event) {
 	if u := ev.Totals; u != nil {
 		s.set(r.tokens(&u.Tokens)...)
 		s.set(costUSD.Float64(u.CostUSD))
+		s.set(milliseconds(latencySum, u.LatencyMS)...)
 	}
 	if ev.Status == string(stop.RunFailed) {
 		s.fail(string(ev.Stop.Code))

@@ -19,7 +19,13 @@ var funcs = template.FuncMap{
 	"text": visible, "json": jsonText, "line": line, "span": span, "money": money, "amount": text.Amount, "tone": tone,
 	"count": text.Count, "name": func(it runview.Item) string { return itemName(&it) }, "group": func(g runview.Group) string { return groupName(&g) }, "px": px, "when": formatTime, "by": decidedBy, "word": func(it runview.Item) string { return statusWord(&it) },
 	"brief": brief,
-	"dur":   func(ms int64) string { return span(float64(ms)) },
+	"took": func(ms int64) string {
+		if ms == 0 {
+			return "–" // unknown
+		}
+		return span(float64(ms))
+	},
+	"dur": func(ms int64) string { return span(float64(ms)) },
 }
 
 // visible returns a text for the page: truncated to MaxText, with invisible characters made
