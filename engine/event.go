@@ -143,6 +143,8 @@ type Event struct {
 	// and the embeddings that it made.
 	Remote   *tool.RemoteCall `json:"-"`
 	Embedded *Embedded        `json:"-"`
+	// Dimensions are those of the embeddings; 0 = none, or an earlier session made them.
+	Dimensions int `json:"-"`
 }
 
 // CallError is why a model call failed.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -54,6 +55,16 @@ func (c *callee) serve(w http.ResponseWriter, r *http.Request) {
 		c.note("chat m", sent)
 		_, _ = io.WriteString(w, `{"id":"c1","model":"m-1","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"{\"steps\": [], \"result\": \"done\"}"}}],`+
 			`"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}`)
+	case "/v1/embeddings":
+		c.note("embeddings v", sent)
+		var body struct{ Input []string }
+		vectors := []any{}
+		if json.NewDecoder(r.Body).Decode(&body) == nil {
+			for i := range body.Input {
+				vectors = append(vectors, map[string]any{"object": "embedding", "index": i, "embedding": []float64{1, float64(i), 0}})
+			}
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": vectors, "model": "v", "usage": map[string]int{"prompt_tokens": 7, "total_tokens": 7}})
 	case "/item":
 		c.note("execute_tool fetch", sent)
 		_, _ = io.WriteString(w, `{"found": true}`)
@@ -111,8 +122,10 @@ llms:
         - {role: executor, when: 'call == 3', tool_calls: [{name: web__look, arguments: {}}]}
         - {role: executor, when: 'call == 4', tool_calls: [{name: web__fail, arguments: {}}]}
         - {role: executor, when: 'call == 5', tool_calls: [{name: child__read, arguments: {}}]}
-        - {role: executor, when: 'call == 6', text: ok}
+        - {role: executor, when: 'call == 6', tool_calls: [{name: notes, arguments: {query: refund}}]}
+        - {role: executor, when: 'call == 7', text: ok}
   live: {provider: openai, model: m, base_url: URL/v1}
+  vectors: {provider: openai, model: v, base_url: URL/v1, cost: {input: 1, output: 0}}
 planner: {llm: main}
 executor: {llm: main}
 reflector: {llm: live}
@@ -120,6 +133,7 @@ tools:
   fetch: {type: http, description: d, url: URL/item, approval: APPROVAL}
   env: {type: command, effect: read, description: d, argv: [sh, -c, 'echo "$TRACEPARENT|$TRACESTATE" > env.txt']}
   web: {type: mcp, url: URL/mcp, effect: read, approval: never}
+  notes: {type: retrieve, root: notes, embeddings: {llm: vectors}}
   child: {type: mcp, command: [./toolserver, tools.json], effect: read, approval: never}
 memory: {backend: none}
 `
@@ -133,10 +147,10 @@ func outgoingRun(t *testing.T, approval string) map[string]tracecontext.Caller {
 	c := newCallee(t)
 	self, err := os.Executable()
 	if err == nil {
-		err = os.Symlink(self, filepath.Join(dir, "toolserver"))
+		err = errors.Join(os.Symlink(self, filepath.Join(dir, "toolserver")), os.Mkdir("notes", 0o700))
 	}
 	spec := strings.NewReplacer("URL", c.URL, "APPROVAL", approval).Replace(outgoingSpec)
-	for name, text := range map[string]string{"spec.yaml": spec, "tools.json": `[{"name": "read", "inputSchema": {"type": "object"}}]`} {
+	for name, text := range map[string]string{"spec.yaml": spec, "tools.json": `[{"name": "read", "inputSchema": {"type": "object"}}]`, "notes/a.md": "Refunds take a week.\n"} {
 		if err == nil {
 			err = os.WriteFile(name, []byte(text), 0o600)
 		}
@@ -174,7 +188,7 @@ func outgoingRun(t *testing.T, approval string) map[string]tracecontext.Caller {
 var local = regexp.MustCompile(`server\.port=\d+`)
 
 // callees are the spans whose callees note their trace.
-var callees = []string{"chat m", "execute_tool fetch", "execute_tool env", "tools/call look", "tools/call fail", "tools/call read"}
+var callees = []string{"chat m", "execute_tool fetch", "execute_tool env", "tools/call look", "tools/call fail", "tools/call read", "embeddings v"}
 
 // What a run calls receives the id of the span that is exported, also in later sessions.
 func TestCalleesReceiveTheSpan(t *testing.T) {

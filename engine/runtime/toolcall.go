@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/exprenv"
@@ -55,6 +56,7 @@ type toolRun struct {
 	inFlight   *engine.ToolCalled // &running; nil = finished
 	remote     *remoteCall        // nil = it is not a RemoteCaller, or no one observes it
 	embedded   *engine.Embedded   // what it embedded
+	dimensions atomic.Int32       // of that
 }
 
 func (c *toolRun) run() error {
@@ -298,7 +300,7 @@ func (c *toolRun) recordCall() {
 	if c.s.r.emit.enabled() {
 		ev := c.event(engine.ToolCompleted)
 		ev.Status, ev.Text, ev.Duration = string(c.rec.Status), c.rec.Text(), c.rec.DurationMS
-		ev.Remote, ev.Embedded = c.remote.requests(), c.embedded
+		ev.Remote, ev.Embedded, ev.Dimensions = c.remote.requests(), c.embedded, int(c.dimensions.Load())
 		c.s.event(ev)
 	}
 }

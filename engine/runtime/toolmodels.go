@@ -202,6 +202,9 @@ func (m *toolSession) embed(ctx context.Context, texts []string, rest int) ([][]
 	if err == nil && used.Total() == 0 {
 		used.Input = estimateOf(texts)
 	}
+	if len(vectors) > 0 {
+		m.dimensions.Store(int32(len(vectors[0]))) //nolint:gosec // models have thousands
+	}
 	lost := 0
 	if me := model.AsError(err); err != nil && (me == nil || me.MaybeBilled()) {
 		lost = size

@@ -127,7 +127,7 @@ func (c *toolRun) effect(name string, answers []qa, allowed int) kernel.Effect[s
 	if t.effect() == tool.WriteEffect && s.r.root().host.Responder != nil {
 		shown = s.eventsDelivered()
 	}
-	p := &callSegment{r: s.r, tool: t, emit: send, announced: shown, answers: answers, metered: e.AtMostOnce, grantedTokens: allowed}
+	p := &callSegment{r: s.r, tool: t, emit: send, announced: shown, answers: answers, metered: e.AtMostOnce, grantedTokens: allowed, dimensions: &c.dimensions}
 	p.call = tool.Call{
 		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), name), Context: c.inv.Context,
 		Session: s.r.session(), Files: s.r.root().input.FilePaths(s.r.root().host.Artifacts),

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pexctl/pex/engine"
@@ -104,6 +105,7 @@ type callSegment struct {
 	meter         meter
 	spans         *tracecontext.Run // see scope.outgoing
 	span          string
+	dimensions    *atomic.Int32 // of the embeddings made
 }
 
 // toolSession serves a tool's callbacks during one attempt of a segment.

@@ -85,6 +85,7 @@ const (
 	toolCallID     = attribute.Key("gen_ai.tool.call.id")
 	requestStream  = attribute.Key("gen_ai.request.stream")
 	toolType       = attribute.Key("gen_ai.tool.type")
+	dimensionCount = attribute.Key("gen_ai.embeddings.dimension.count")
 	promptName     = attribute.Key("gen_ai.prompt.name")
 	mcpMethod      = attribute.Key("mcp.method.name")
 	mcpVersion     = attribute.Key("mcp.protocol.version")

@@ -70,6 +70,9 @@ func (r *runTracer) embeddings(call *span, ev *engine.Event) {
 		if provider != "" {
 			s.set(providerName.String(provider), systemName.String(provider))
 		}
+		if ev.Dimensions > 0 {
+			s.set(dimensionCount.Int(ev.Dimensions))
+		}
 		if made.Cost > 0 {
 			s.set(costUSD.Float64(made.Cost))
 		}
