@@ -1,6 +1,7 @@
 package manager_test
 
 import (
+	"fmt"
 	"maps"
 	"testing"
 	"time"
@@ -69,5 +70,29 @@ func TestOpenQuestionsAreCounted(t *testing.T) {
 		}
 		m.Await(t.Context(), run)
 		check("after an answer", m, 2-n)
+	}
+}
+
+// BenchmarkCountQuestions counts the questions of 1,000 runs that wait in memory, and of 1,000 that
+// wait on disk, of which one has just changed.
+func BenchmarkCountQuestions(b *testing.B) {
+	for name, park := range map[string]time.Duration{"in memory": time.Hour, "on disk": time.Nanosecond} {
+		b.Run(name, func(b *testing.B) {
+			w := &world{t: b, dir: b.TempDir(), model: gatedModel{}, node: func(s engine.Scope) error {
+				_, err := s.Ask("approval", interrupt.Question{Kind: interrupt.Approval, Question: "May it?"})
+				return err
+			}}
+			m := w.open(manager.Options{ParkAfter: park})
+			const runs = 1000
+			for i := range runs {
+				w.start(m, fmt.Sprint("r-", i))
+			}
+			for m.CountQuestions(b.Context()) < runs {
+				time.Sleep(time.Millisecond)
+			}
+			for b.Loop() {
+				m.CountQuestions(b.Context())
+			}
+		})
 	}
 }

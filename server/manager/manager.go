@@ -41,7 +41,7 @@ type Manager struct {
 	changed   map[string]chan struct{} // by conversation that is watched; closed when a run of it starts or continues
 	turns     map[string]*turnLock     // by conversation
 	parked    parkedCache
-	openCount openCache
+	openCount openCount
 	waiting   waitingIndex
 	sources   sources
 
@@ -68,6 +68,7 @@ type activeRun struct {
 	ended     stop.RunStatus // its status, if it had ended before a client resumed it
 	cancelled chan struct{}  // closed by the first request to cancel the run
 	cancel    sync.Once
+	open      int // questions in its journal, while nothing executes it
 	slot      *Slot
 	feed      *feed.Feed
 	inbox     *inbox
@@ -102,7 +103,7 @@ func (m *Manager) register(in engine.Input, slot *Slot, unwatched bool) (*active
 	a.feed.Earlier = func(ctx context.Context, to engine.Sink) { m.replay(ctx, in.RunID, to) }
 	a.feed.Unwatched = unwatched
 	m.active[in.RunID] = a
-	m.openCount.changed.Store(true)
+	a.open = m.openCount.take(in.RunID)
 	m.working.Add(1)
 	return a, nil
 }
@@ -110,10 +111,12 @@ func (m *Manager) register(in engine.Input, slot *Slot, unwatched bool) (*active
 // release ends an active run. Its watchers learn the status.
 func (m *Manager) release(a *activeRun, status stop.RunStatus) {
 	m.waiting.add(a, status)
-	m.openCount.changed.Store(true)
 	m.mu.Lock()
 	delete(m.active, a.run)
 	m.mu.Unlock()
+	if status == stop.RunInterrupted {
+		m.openCount.put(a.run, a.open)
+	}
 	a.feed.End(string(status))
 	a.messages.Close() // it may have had no session
 	if a.hooks != nil {

@@ -281,6 +281,7 @@ func (m *Manager) execute(a *activeRun, session *runs.Session) {
 	if res.Status != stop.RunInterrupted {
 		m.costs.settle(a.run, res.Usage.CostUSD)
 	}
+	a.open = len(res.Interrupts)
 	status := res.Status
 	if res.StopReason.Code == stop.Suspended { // interrupted means that it waits for an answer
 		status = Suspended

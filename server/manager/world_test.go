@@ -38,7 +38,7 @@ func (m gatedModel) Generate(ctx context.Context, _ *model.Request, _ func(model
 
 // world is a home and an agent.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	dir   string
 	node  node
 	model model.Model
