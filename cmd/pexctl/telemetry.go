@@ -24,13 +24,17 @@ type telemetry struct {
 	open    sync.Once
 	otel    *otel.Telemetry // nil = nothing is exported
 	warned  sync.Once
+	log     func(error) // nil = stderr
 	catalog *catalog.Catalog
 }
 
-// metrics returns the metrics of a process that serves them. It must be called before the first
-// run.
-func (t *telemetry) metrics(s otel.Scrape) *otel.Metrics {
-	t.open.Do(func() { t.connect(&s) })
+// metrics returns the metrics of a process that serves them, which has a log for the first failure
+// to export. It must be called before the first run.
+func (t *telemetry) metrics(s otel.Scrape, log func(error)) *otel.Metrics {
+	t.open.Do(func() {
+		t.log = log
+		t.connect(&s)
+	})
 	return t.otel.Metrics()
 }
 
@@ -57,7 +61,13 @@ func (t *telemetry) connect(scrape *otel.Scrape) {
 
 // warn reports the first failure to export. It never fails a command.
 func (t *telemetry) warn(err error) {
-	t.warned.Do(func() { fmt.Fprintf(t.stderr, "warning: telemetry: %v\n", err) })
+	t.warned.Do(func() {
+		if t.log != nil {
+			t.log(err)
+			return
+		}
+		fmt.Fprintf(t.stderr, "warning: telemetry: %v\n", err)
+	})
 }
 
 // close exports what remains.

@@ -134,3 +134,19 @@ func TestTelemetryThatIsOffCostsNothing(t *testing.T) {
 		t.Errorf("%v allocations", allocations)
 	}
 }
+
+// A server writes the failure to its log, once.
+func TestServersLogCollectorsThatFail(t *testing.T) {
+	t.Setenv("PEX_HOME", t.TempDir())
+	for variable, want := range map[string]string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1": "connection refused", "OTEL_TRACES_EXPORTER=zipkin": "OTEL_TRACES_EXPORTER: unknown exporter",
+	} {
+		s := serveWith(t, []string{"../../specs/hello", "--log-format", "json"}, variable, "OTEL_BSP_EXPORT_TIMEOUT=100")
+		s.send("POST", "/v1/agents/hello/runs", `{}`, nil)
+		s.stop()
+		log := s.output.String()
+		if strings.Count(log, `"level":"WARN","msg":"traces or metrics are not exported"`) != 1 || !strings.Contains(log, want) || strings.Contains(log, "warning: ") {
+			t.Errorf("%s:\n%s", variable, log)
+		}
+	}
+}

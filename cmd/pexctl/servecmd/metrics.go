@@ -26,7 +26,7 @@ func (d *daemon) openMetrics(c *ui.Call) {
 	if d.setup.config.Metrics.Tenants {
 		s.Tenant = d.setup.config.Tenants.Default
 	}
-	d.metrics = c.Metrics(s)
+	d.metrics = c.Metrics(s, func(err error) { d.log.Warn("traces or metrics are not exported", "error", err) })
 }
 
 // committed returns runs.Env.Committed.

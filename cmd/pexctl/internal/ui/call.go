@@ -21,8 +21,9 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Catalog        *catalog.Catalog
-	// Metrics returns the metrics of a process that serves them.
-	Metrics func(otel.Scrape) *otel.Metrics
+	// Metrics returns the metrics of a process that serves them. The function receives the first
+	// failure of an export.
+	Metrics func(otel.Scrape, func(error)) *otel.Metrics
 	Pause   func(context.Context) error // waits before --watch checks the files again; nil for a timer
 }
 
