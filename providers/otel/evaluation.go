@@ -75,7 +75,9 @@ func (t *Telemetry) Evaluate(o EvaluationOptions) *Evaluation {
 	e := &Evaluation{t: t, o: o, trials: map[string]*runTracer{}}
 	if _, found := o.Marks.Load(o.ID); found || !o.Resumed {
 		e.isDue = true
-		t.watch(o.ID, o.Marks)
+		if _, marked := t.watch(o.ID, o.Marks); !marked {
+			t.begin(o.ID, Mark{})
+		}
 	}
 	return e
 }

@@ -116,15 +116,24 @@ type watched struct {
 	ended   bool
 }
 
-// watch stores the mark of a run that has none, and returns its mark.
+// watch returns the mark of a run.
 func (t *Telemetry) watch(run string, marks Marks) (m Mark, found bool) {
-	if m, found = marks.Load(run); !found {
-		marks.Store(run, Mark{})
-	}
+	m, found = marks.Load(run)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.runs[run] = &watched{marks: marks}
 	return m, found
+}
+
+// begin stores the mark of a run that has none: the last event of earlier sessions, which
+// exported all they saw.
+func (t *Telemetry) begin(run string, last Mark) {
+	t.mu.Lock()
+	w := t.runs[run]
+	t.mu.Unlock()
+	if w != nil {
+		w.marks.Store(run, last)
+	}
 }
 
 // ending notes the last span of a run, or of this process's part of it.

@@ -2,6 +2,7 @@ package otel_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -172,5 +173,55 @@ func TestTraceOfTheCaller(t *testing.T) {
 		if n != want {
 			t.Errorf("flags %s: %d spans", flags, n)
 		}
+	}
+}
+
+// A run that ended, was continued with a higher limit and then killed exports each span once.
+func TestSpansOfKilledContinuations(t *testing.T) {
+	p := &engine.Program{Name: "a"}
+	ended := story(p)
+	raised := story(p)[1:]
+	for i := range raised {
+		raised[i].Seq, raised[i].Rewinds = i+4, 1
+		if raised[i].Path != "" {
+			raised[i].Path = "final.2/model"
+		}
+	}
+	exported := tracetest.NewInMemoryExporter()
+	tel, err := otel.Open(t.Context(), otel.Options{Getenv: environment(), Exporter: exported})
+	if err != nil {
+		t.Fatal(err)
+	}
+	marks := otel.FileMarks{Dir: filepath.Join(t.TempDir(), "marks")}
+	session := func(replayed, live []engine.Event) {
+		sink := tel.Sinks(p, &engine.Input{RunID: "r"}, marks)[0]
+		for _, ev := range replayed {
+			sink.(engine.ReplaySink).Replay(ev)
+		}
+		for _, ev := range live {
+			sink.Send(ev)
+		}
+	}
+	before := ended[:3]
+	session(nil, ended)
+	session(before, nil)
+	session(before, raised[:1])
+	session(append(slices.Clone(before), raised[0]), raised[1:])
+	counts := map[string]int{}
+	for _, s := range exported.GetSpans() {
+		if s.Name != "pex.session" {
+			counts[s.Name+" "+s.SpanContext.SpanID().String()]++
+		}
+	}
+	for name, n := range counts {
+		if n != 1 {
+			t.Errorf("%s was exported %d times", name, n)
+		}
+	}
+	if len(counts) != 4 {
+		t.Errorf("%v", counts)
+	}
+	if err := tel.Close(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

@@ -88,6 +88,9 @@ func (r *runTracer) Send(ev engine.Event) {
 	}
 	if !r.isLive {
 		r.isLive = true
+		if !r.isMarked {
+			r.t.begin(r.input.RunID, r.current)
+		}
 		if r.replayed > 0 {
 			r.lag = max(0, r.t.now().Sub(ev.At))
 		}
