@@ -13,24 +13,20 @@ import (
 // captureVariable is the variable that opts in to content.
 const captureVariable = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
-// capture is where prompts, replies, arguments and results are exported.
-type capture struct{ spans, events bool }
-
-func (c capture) any() bool { return c.spans || c.events }
-
-// captureOf returns what a value of captureVariable selects. ok is false if it is unknown.
-func captureOf(value string) (c capture, ok bool) {
+// captureOf returns whether a value of captureVariable has spans contain prompts, replies,
+// arguments and results. The problem is "" unless something else is not exported.
+func captureOf(value string) (onSpans bool, problem string) {
 	switch strings.ToUpper(strings.TrimSpace(value)) {
 	case "", "NO_CONTENT", "FALSE":
-		return capture{}, true
+		return false, ""
 	case "SPAN_ONLY", "TRUE":
-		return capture{spans: true}, true
+		return true, ""
 	case "EVENT_ONLY":
-		return capture{events: true}, true
+		return false, "events are not exported, so no content is; use SPAN_ONLY"
 	case "SPAN_AND_EVENT":
-		return capture{spans: true, events: true}, true
+		return true, "events are not exported, so only spans have content; use SPAN_ONLY"
 	}
-	return capture{}, false
+	return false, "unknown value, so no content is exported; use NO_CONTENT or SPAN_ONLY"
 }
 
 // Attributes with content. Their values are JSON.
@@ -120,7 +116,7 @@ type encoder struct {
 
 // newEncoder returns the encoder of the content of runs of a program; nil if none is exported.
 func (t *Telemetry) newEncoder(p *engine.Program) *encoder {
-	if !t.content.any() {
+	if !t.content {
 		return nil
 	}
 	e := &encoder{limit: spanLimits().AttributeValueLengthLimit}

@@ -29,8 +29,8 @@ type config struct {
 	sampler         sdktrace.Sampler
 	names           *names
 	clients         map[string]*http.Client // of exporters, by prefix
-	content         capture
-	warnings        []error // of settings that only limit what is exported
+	content         bool                    // on spans
+	warnings        []error                 // of settings that only limit what is exported
 }
 
 // SettingError reports an environment variable that cannot be used.
@@ -63,9 +63,9 @@ func readConfig(getenv func(string) string) (*config, error) {
 		env.checkWord(metricsPrefix+"TEMPORALITY_PREFERENCE", "cumulative", "delta", "lowmemory")
 		env.checkWord(metricsPrefix+"DEFAULT_HISTOGRAM_AGGREGATION", "explicit_bucket_histogram", "base2_exponential_bucket_histogram")
 	}
-	var known bool
-	if c.content, known = captureOf(getenv(captureVariable)); !known {
-		c.warnings = append(c.warnings, &SettingError{captureVariable, "unknown value, so no content is exported; use NO_CONTENT, SPAN_ONLY, EVENT_ONLY or SPAN_AND_EVENT"})
+	var problem string
+	if c.content, problem = captureOf(getenv(captureVariable)); problem != "" {
+		c.warnings = append(c.warnings, &SettingError{captureVariable, problem})
 	}
 	if c.traces || c.metrics {
 		env.checkPairs("OTEL_RESOURCE_ATTRIBUTES", func(string, string) bool { return true })

@@ -130,12 +130,18 @@ func validate(t *testing.T, attributes map[string]string) {
 
 // Content is exported if the environment opts in, and as the conventions say.
 func TestContent(t *testing.T) {
-	for _, setting := range []string{"", "NO_CONTENT", "false", "EVENT_ONLY"} {
+	for _, setting := range []string{"", "NO_CONTENT", "false"} {
 		if got := contentOf(t, setting, "x", nil); len(got) != 0 {
 			t.Errorf("%q: %v", setting, got)
 		}
 	}
 	if got := contentOf(t, "all", "x", nil); len(got) != 1 || !strings.HasPrefix(got["warning"], capturing+": unknown value") {
+		t.Errorf("%v", got)
+	}
+	if got := contentOf(t, "EVENT_ONLY", "x", nil); len(got) != 1 || !strings.HasPrefix(got["warning"], capturing+": events are not exported") {
+		t.Errorf("%v", got)
+	}
+	if got := contentOf(t, "SPAN_AND_EVENT", "x", nil); len(got) != 11 || !strings.HasPrefix(got["warning"], capturing+": events are not exported") {
 		t.Errorf("%v", got)
 	}
 	if got := contentOf(t, "True", "x", nil); len(got) != 10 {

@@ -151,7 +151,7 @@ func (r *runTracer) export(s *span, at time.Time) {
 	if r.current.Rewinds > 0 {
 		s.set(eventRewinds.Int(r.current.Rewinds))
 	}
-	if r.encoder != nil && r.t.content.spans {
+	if r.encoder != nil {
 		s.set(r.encoder.attributes(&s.content)...)
 	}
 	ctx := withIdentity(context.Background(), identity{r.trace, s.id})

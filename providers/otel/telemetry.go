@@ -43,7 +43,7 @@ type Telemetry struct {
 	now     func() time.Time
 
 	closeTime time.Duration
-	content   capture
+	content   bool // on spans
 	getenv    func(string) string
 	secrets   func(p *engine.Program) *secret.Values
 
