@@ -122,6 +122,21 @@ func (s *served) send(method, path, body string, into any) (status int) {
 	return res.StatusCode
 }
 
+// text returns the body of a response to GET.
+func (s *served) text(path string) string {
+	s.t.Helper()
+	res, err := http.Get(s.url + path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		s.t.Fatal(res.Status, err, string(b))
+	}
+	return string(b)
+}
+
 // converse makes runs with all contents, a question with each decision, a file and a message, and
 // requests that are rejected.
 func (s *served) converse(c *cage) {
@@ -189,8 +204,10 @@ func TestTelemetryHasNeitherSecretsNorContent(t *testing.T) {
 			address, exported := recorder(t)
 			s := serveWith(t, []string{"spec", "--log-format", "json"}, append(tt.variables, "OTEL_EXPORTER_OTLP_ENDPOINT="+address, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20c0ntent-header")...)
 			s.converse(c)
+			metrics := s.text("/metrics")
 			s.stop()
 			log := s.output.String()
+			nothingOf(t, "the metrics", metrics)
 			nothingOf(t, "the log", log)
 			nothingOf(t, "the export", exported.String())
 			if !strings.Contains(exported.String(), "/v1/traces") || !strings.Contains(exported.String(), "execute_tool tell") || !strings.Contains(exported.String(), "pex.ask approval") {
@@ -199,6 +216,9 @@ func TestTelemetryHasNeitherSecretsNorContent(t *testing.T) {
 			for what, text := range contents {
 				if strings.Contains(log, text) {
 					t.Errorf("the log has the %s:\n%s", what, linesWith(log, text))
+				}
+				if strings.Contains(metrics, text) {
+					t.Errorf("the metrics have the %s:\n%s", what, linesWith(metrics, text))
 				}
 				if !tt.isOptIn && strings.Contains(exported.String(), text) {
 					t.Errorf("the export has the %s", what)
