@@ -108,7 +108,7 @@ func levelOf(r *http.Request, status int) slog.Level {
 	switch {
 	case status >= 500 && status != http.StatusServiceUnavailable && status != http.StatusNotImplemented:
 		return slog.LevelError
-	case isProbe(r):
+	case isProbe(r) || r.URL.Path == "/metrics" && status < http.StatusBadRequest:
 		return slog.LevelDebug
 	default:
 		return slog.LevelInfo
