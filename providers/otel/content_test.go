@@ -67,13 +67,17 @@ func conversation(p *engine.Program, suffix string) []engine.Event {
 func contentOf(t *testing.T, setting, suffix string, secrets *secret.Values) map[string]string {
 	t.Helper()
 	exported := tracetest.NewInMemoryExporter()
-	var warnings []error
+	warnings := make(chan error, 10)
 	tel, err := otel.Open(t.Context(), otel.Options{
-		Getenv: environment(capturing, setting), Exporter: exported, Warn: func(err error) { warnings = append(warnings, err) },
+		Getenv: environment(capturing, setting), Exporter: exported, Warn: func(err error) { warnings <- err },
 		Secrets: func(*engine.Program) *secret.Values { return secrets },
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for range len(warnings) { // later ones are of exporters that other tests have closed
+		out["warning"] += (<-warnings).Error()
 	}
 	p := &engine.Program{Name: "a"}
 	for _, sink := range tel.Sinks(p, &engine.Input{RunID: "r"}, otel.FileMarks{Dir: t.TempDir()}) {
@@ -81,7 +85,6 @@ func contentOf(t *testing.T, setting, suffix string, secrets *secret.Values) map
 			sink.Send(ev)
 		}
 	}
-	out := map[string]string{}
 	for _, s := range exported.GetSpans() {
 		for _, a := range s.Attributes {
 			if _, ok := contentAttributes[string(a.Key)]; ok {
@@ -91,9 +94,6 @@ func contentOf(t *testing.T, setting, suffix string, secrets *secret.Values) map
 	}
 	if err := tel.Close(t.Context()); err != nil {
 		t.Error(err)
-	}
-	for _, w := range warnings {
-		out["warning"] += w.Error()
 	}
 	return out
 }
