@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -86,12 +87,18 @@ func (x *terminal) frame() string {
 func (x *terminal) await(pattern string) string {
 	x.t.Helper()
 	re := regexp.MustCompile(pattern)
+	return x.awaitThat(strconv.Quote(pattern)+" is on the screen", re.MatchString)
+}
+
+// awaitThat returns the screen once a condition holds. A screen may be captured while it is drawn.
+func (x *terminal) awaitThat(what string, holds func(frame string) bool) string {
+	x.t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if f := x.frame(); re.MatchString(f) {
+		if f := x.frame(); holds(f) {
 			return f
 		}
 	}
-	x.t.Fatalf("%q is not on the screen:\n%s", pattern, x.frame())
+	x.t.Fatalf("not so: %s:\n%s", what, x.frame())
 	return ""
 }
 
@@ -161,9 +168,10 @@ func TestChatContinuesWhateverTheTerminalDoes(t *testing.T) {
 		x.tmux("resize-window", "-x", fmt.Sprint(10+random.IntN(120)), "-y", fmt.Sprint(4+random.IntN(40)))
 	}
 	x.tmux("resize-window", "-x", "80", "-y", "24")
-	if f := x.await(`(?s)^Talking to desk.*May step s1 call clock.*plan v1.*answer ›`); strings.Count(f, "plan v1") != 1 || strings.Count(f, "answer ›") != 1 {
-		t.Errorf("after the resizes:\n%s", f)
-	}
+	order := regexp.MustCompile(`(?s)^Talking to desk.*May step s1 call clock.*plan v1.*answer ›`)
+	x.awaitThat("after the resizes, the screen has each part once", func(f string) bool {
+		return order.MatchString(f) && strings.Count(f, "Talking to desk") == 1 && strings.Count(f, "plan v1") == 1 && strings.Count(f, "answer ›") == 1
+	})
 	x.tmux("send-keys", "-l", "y")
 	x.paste(10 << 20)
 	x.await(`not inserted: a text of 10240 KiB; the limit is 512 KiB`)
