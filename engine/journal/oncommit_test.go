@@ -1,3 +1,5 @@
+//go:build !race
+
 package journal_test
 
 import (

@@ -146,7 +146,7 @@ func (r *run) startTimer(e *effect) {
 		e.ended = true
 		return
 	}
-	e.timer = r.world.Timer(e.due-r.active(), func() { Task{e}.End(Outcome{}) })
+	e.timer = r.world.Timer(e.due-r.active(), func() { r.report(e) })
 }
 
 // waitsForCommit reports whether the effect starts only once its intent is durable.

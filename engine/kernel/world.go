@@ -81,10 +81,15 @@ func panicked(t Task, with any) error { return &PanicError{t.e.path, with, debug
 // End passes the outcome to the session and wakes it. It may be called on any goroutine, and
 // does not block.
 func (t Task) End(out Outcome) {
-	r := t.e.run
 	t.e.out = out
+	t.e.run.report(t.e)
+}
+
+// report passes an ended effect to the scheduler; it never blocks. A timer that expired may be
+// delivered before its report, so a report does not change it.
+func (r *run) report(e *effect) {
 	r.mu.Lock()
-	r.endedQueue = append(r.endedQueue, t.e)
+	r.endedQueue = append(r.endedQueue, e)
 	r.mu.Unlock()
 	r.world.Wake()
 }
