@@ -23,6 +23,8 @@ type Pass struct {
 	Program  *engine.Program
 	Catalog  engine.Catalog
 	Analyzer *Analyzer
+	// Nested reports that the spec is loaded because another one calls it.
+	Nested bool
 	// Uses are the names that templates, expressions, roles and tools refer to:
 	// "prompts.x", "parameters.x", "llms.x". "parameters" alone means any
 	// parameter.
@@ -103,7 +105,7 @@ func (l *loader) analyze(c *compiler, s *Spec) {
 		}
 		a := &l.options.Analyzers[i]
 		a.Run(&Pass{
-			Spec: s, Program: s.program, Catalog: l.options.Catalog, Analyzer: a, Uses: s.uses, Tools: tools, report: l.Report, files: l.Files,
+			Spec: s, Program: s.program, Catalog: l.options.Catalog, Analyzer: a, Nested: len(l.chain) > 1, Uses: s.uses, Tools: tools, report: l.Report, files: l.Files,
 		})
 	}
 }
@@ -112,14 +114,13 @@ func (l *loader) analyze(c *compiler, s *Spec) {
 func (c *compiler) knownTools() []Tool {
 	out := make([]Tool, len(c.tools))
 	for i := range c.tools {
-		k := Tool{Spec: &c.tools[i]}
+		k := Tool{Spec: &c.tools[i], Stateful: c.tools[i].Stateful}
 		if e := c.doc.Tools.Find(k.Spec.Name); e != nil {
 			k.Entry = Entry{e.Key, shownPlace(e.Position), Value{e.Value}}
 		}
 		if built := c.builtTools[k.Spec.Name]; built != nil {
 			k.Info = built.Info()
 			_, k.Server = built.(tool.Toolset)
-			_, k.Stateful = built.(tool.SessionKeeper)
 			_, k.Asks = built.(tool.HumanTool)
 			if d, ok := built.(engine.AgentTool); ok {
 				k.Agent = d.Program()

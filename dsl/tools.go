@@ -44,7 +44,7 @@ func (c *compiler) tool(e *syntax.Entry) {
 		Name: e.Key, Type: f.Type, Config: settings, Description: k.Description, Effect: tool.Effect(k.Effect),
 		Approval: k.Approval, Rule: interrupt.Rule{Approvers: k.Approvers, FourEyes: k.FourEyes}, OnUnknown: tool.OnUnknown(k.OnUnknown), Timeout: k.Timeout, MaxOutputBytes: k.MaxOutputBytes, MaxConcurrent: k.MaxConcurrent,
 		OutputFilter: k.OutputFilter, IncludeOutput: k.IncludeOutput, With: c.with(k.With, path+".with"),
-		LLMs: llm.NamesIn(config.Struct(settings)),
+		LLMs: llm.NamesIn(config.Struct(settings)), Host: c.hostLabel(e.Value, k.Host),
 	}
 	if k.Retry != nil {
 		t.Retry = retry.Policy(*k.Retry)
@@ -57,6 +57,16 @@ func (c *compiler) tool(e *syntax.Entry) {
 		c.Used[path] = true // an agent within a file has only tools that it names
 	}
 	c.tools = append(c.tools, t)
+}
+
+// hostLabel checks the label of the machines that run a tool. It is part of the name of a queue.
+func (c *compiler) hostLabel(v *syntax.Node, label string) string {
+	if label == "" || config.NamePattern().MatchString(label) && len(label) <= config.MaxName {
+		return label
+	}
+	c.Report.Error(diag.BadName, v.Get("host").Position, "invalid label %s for a host", syntax.Quote(label)).
+		Hint = "a label starts with a letter and contains only letters, digits, _ and -"
+	return ""
 }
 
 type toolFactory = component.Factory[tool.Settings, tool.Tool]
@@ -131,6 +141,7 @@ func (c *compiler) checkTool(e *syntax.Entry, t *tool.Spec, f toolFactory, broke
 	if _, many := built.(tool.Toolset); !many {
 		t.Effect = effect
 	}
+	_, t.Stateful = built.(tool.SessionKeeper)
 	r := e.Value.Find("retry")
 	repeats := r != nil && t.Retry.MaxAttempts > 1
 	if _, agent := built.(engine.AgentTool); agent { // its own tools are checked with its spec

@@ -34,6 +34,14 @@ func (c *CommandConfig) Access() []string {
 	return []string{tool.Execs(argv, c.Cwd, c.Env)}
 }
 
+// NeedsHost implements tool.HostBound.
+func (c *CommandConfig) NeedsHost() string {
+	if len(c.Argv) == 0 {
+		return ""
+	}
+	return "the program " + c.Argv[0].Text
+}
+
 // Command runs a program chosen by the author. When the program ends, all processes it
 // left running are killed.
 var Command = component.New("command", "Runs a program without a shell, with arguments from the author and the model.",

@@ -27,6 +27,9 @@ type JSONQueryConfig struct {
 // Access implements tool.AccessDescriber.
 func (*JSONQueryConfig) Access() []string { return nil }
 
+// NeedsHost implements tool.HostBound.
+func (c *JSONQueryConfig) NeedsHost() string { return tool.FilesBelow(c.Root) }
+
 // ReadsFiles implements tool.FileReader.
 func (c *JSONQueryConfig) ReadsFiles() (root string, given bool) { return c.Root, true }
 

@@ -22,6 +22,9 @@ type ListFilesConfig struct {
 // Access implements tool.AccessDescriber.
 func (*ListFilesConfig) Access() []string { return nil }
 
+// NeedsHost implements tool.HostBound.
+func (c *ListFilesConfig) NeedsHost() string { return tool.FilesBelow(c.Root) }
+
 // ListFiles lists files and folders.
 var ListFiles = component.New("list_files", "Lists files and folders with their sizes, by pattern.",
 	func() ListFilesConfig { return ListFilesConfig{Exclude: sandboxfs.Hidden(), MaxEntries: 200} }, newListFiles)

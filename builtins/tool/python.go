@@ -32,6 +32,9 @@ func (c *PythonConfig) Access() []string {
 	return []string{tool.Execs([]string{c.Interpreter}, "", nil) + ", for programs that a model writes"}
 }
 
+// NeedsHost implements tool.HostBound.
+func (c *PythonConfig) NeedsHost() string { return "the program " + c.Interpreter }
+
 // DefaultApproval implements tool.DefaultApprover. Every program needs approval.
 func (*PythonConfig) DefaultApproval() string { return "always" }
 

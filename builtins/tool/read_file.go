@@ -26,6 +26,9 @@ type ReadFileConfig struct {
 // Access implements tool.AccessDescriber.
 func (*ReadFileConfig) Access() []string { return nil }
 
+// NeedsHost implements tool.HostBound.
+func (c *ReadFileConfig) NeedsHost() string { return tool.FilesBelow(c.Root) }
+
 // ReadsFiles implements tool.FileReader.
 func (c *ReadFileConfig) ReadsFiles() (root string, given bool) { return c.Root, true }
 

@@ -25,6 +25,9 @@ type SearchFilesConfig struct {
 // Access implements tool.AccessDescriber.
 func (*SearchFilesConfig) Access() []string { return nil }
 
+// NeedsHost implements tool.HostBound.
+func (c *SearchFilesConfig) NeedsHost() string { return tool.FilesBelow(c.Root) }
+
 // ReadsFiles implements tool.FileReader.
 func (c *SearchFilesConfig) ReadsFiles() (root string, given bool) { return c.Root, false }
 

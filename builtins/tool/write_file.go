@@ -22,6 +22,9 @@ type WriteFileConfig struct {
 // Access implements tool.AccessDescriber.
 func (*WriteFileConfig) Access() []string { return nil }
 
+// NeedsHost implements tool.HostBound.
+func (c *WriteFileConfig) NeedsHost() string { return tool.FilesBelow(c.Root) }
+
 // WrittenFile implements tool.FileWriter.
 func (*WriteFileConfig) WrittenFile(args json.RawMessage) (path, content string, ok bool) {
 	var a writeFileArgs

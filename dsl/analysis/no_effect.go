@@ -24,6 +24,7 @@ var NoEffect = dsl.Analyzer{Name: "no_effect", Codes: []diag.Code{diag.NoEffect}
 	w.places()
 	w.retries()
 	w.reviews()
+	w.hosts()
 	w.approvers()
 	w.datetime()
 	w.shell()
@@ -120,6 +121,19 @@ func (w effectChecker) reviews() {
 			w.report(e, ok, "tools."+t.Spec.Name+".on_unknown", "the tool is an agent", "set it on the tools of the agent, in its own spec")
 		case t.Spec.Effect == tool.ReadEffect || t.Spec.Effect == tool.IdempotentEffect:
 			w.report(e, ok, "tools."+t.Spec.Name+".on_unknown", "only calls with effect: write are reviewed", "remove it")
+		}
+	}
+}
+
+// hosts: no machine runs an agent or a question as a whole.
+func (w effectChecker) hosts() {
+	for _, t := range w.Tools {
+		e, ok := entryOf(w.Spec.Tree().Get("tools", t.Spec.Name), "host")
+		switch {
+		case t.Spec.Type == "agent":
+			w.report(e, ok, "tools."+t.Spec.Name+".host", "the tool is an agent", "set it on the tools of the agent, in its own spec")
+		case t.Asks:
+			w.report(e, ok, "tools."+t.Spec.Name+".host", "people answer its calls", "remove it")
 		}
 	}
 }

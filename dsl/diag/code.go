@@ -5,7 +5,7 @@ type Code string
 
 // Codes by subject: reading files, the shape of YAML, the language, names,
 // templates, expressions, schemas and paths, the graph, policy, YAML pitfalls,
-// servers, likely mistakes.
+// servers, likely mistakes, several machines.
 const (
 	Unreadable    Code = "PEX001"
 	OutsideRoot   Code = "PEX002"
@@ -78,5 +78,7 @@ const (
 	UntypedSchema   Code = "PEX098"
 	// TooMany counts the diagnostics that a list omits. It is neither an error nor
 	// a warning itself.
-	TooMany Code = "PEX099"
+	TooMany       Code = "PEX099"
+	NeedsHost     Code = "PEX100"
+	SharedSession Code = "PEX101"
 )

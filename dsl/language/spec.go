@@ -158,6 +158,7 @@ type Tool struct {
 	Retry          *Retry              `yaml:"retry" doc:"How failed calls are retried. Not allowed for a tool that writes."`
 	With           *syntax.Node        `yaml:"with" doc:"Fixed argument values. The model does not see them and cannot override them."`
 	OutputFilter   component.FilterRef `yaml:"output_filter" doc:"A JSONPath that is applied to the output."`
+	Host           string              `yaml:"host" doc:"With --driver temporal, the label of the workers that run the tool, because only their machines have its files, programs or network; any = every worker has them. Default: any worker, which is an error for a tool that needs files or programs of a machine."`
 	IncludeOutput  bool                `yaml:"include_output_in_agent_response" doc:"Includes the output in the agent's response."`
 }
 

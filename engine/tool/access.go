@@ -64,6 +64,15 @@ func Connects(address component.Template, others []string) []string {
 	return out
 }
 
+// FilesBelow is what HostBound.NeedsHost returns for a tool that uses the files below a folder
+// ("" = the spec's).
+func FilesBelow(root string) string {
+	if root == "" || root == "." {
+		return "the files of the spec's folder"
+	}
+	return "the files below " + root
+}
+
 // argvJSON returns arguments as a JSON list, which shows their boundaries.
 func argvJSON(argv []string) string {
 	b, _ := jsonvalue.Marshal(argv) // strings always encode

@@ -26,6 +26,11 @@ type Spec struct {
 	OutputFilter   component.FilterRef
 	IncludeOutput  bool     // include_output_in_agent_response
 	LLMs           []string // LLMs named in its settings, which it may call
+	// Host is the label of the machines that run the tool if several share the work: "" = every
+	// machine can; AnyHost = every machine has what the tool needs (see HostBound).
+	Host string
+	// Stateful reports that the tool stores a part of the session state; see SessionKeeper.
+	Stateful bool
 }
 
 // Fixed is an argument fixed by the author.
@@ -33,6 +38,9 @@ type Fixed struct {
 	Name  string
 	Value component.Value
 }
+
+// AnyHost is the value of Spec.Host for a tool whose files and programs every machine has.
+const AnyHost = "any"
 
 // Defaults of a tool's limits.
 const (

@@ -99,6 +99,14 @@ type DefaultApprover interface {
 	DefaultApproval() string
 }
 
+// HostBound is a tool's Config whose calls may need something that only one machine has: the
+// files of a folder, a program.
+type HostBound interface {
+	// NeedsHost returns what the calls need, as the object of "it needs"; "" = nothing, so that
+	// they have the same result on every machine.
+	NeedsHost() string
+}
+
 // CallSession is the session state of a call's conversation.
 type CallSession interface {
 	Read(ctx context.Context) (memory.Session, error)

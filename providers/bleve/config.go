@@ -5,6 +5,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/tool"
 	"github.com/pexctl/pex/internal/sandboxfs"
 )
 
@@ -22,6 +23,9 @@ type Config struct {
 // Access implements tool.AccessDescriber: only the LLM is reached, which declares that
 // itself.
 func (*Config) Access() []string { return nil }
+
+// NeedsHost implements tool.HostBound.
+func (c *Config) NeedsHost() string { return tool.FilesBelow(c.Root) }
 
 // ReadsFiles implements tool.FileReader.
 func (c *Config) ReadsFiles() (root string, given bool) { return c.Root, false }

@@ -104,6 +104,20 @@ func positive(n, otherwise int) int {
 
 var _ tool.AccessDescriber = (*Config)(nil)
 
+// NeedsHost implements tool.HostBound: the program of a server that is started, and folders of any.
+func (c *Config) NeedsHost() string {
+	switch {
+	case !c.Command.IsZero():
+		if argv, _, ok := c.program(); ok && len(argv) > 0 {
+			return "the program " + argv[0]
+		}
+		return "the program of its server"
+	case len(c.Roots) > 0:
+		return tool.FilesBelow(c.Roots[0])
+	}
+	return ""
+}
+
 // Access implements tool.AccessDescriber.
 func (c *Config) Access() (out []string) {
 	if !c.Command.IsZero() {

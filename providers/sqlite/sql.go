@@ -28,6 +28,9 @@ type Config struct {
 // Access implements tool.AccessDescriber: nothing.
 func (*Config) Access() []string { return nil }
 
+// NeedsHost implements tool.HostBound.
+func (c *Config) NeedsHost() string { return "the database " + c.Path }
+
 // SQL is the factory of the sql tool.
 var SQL = component.New("sql", "Queries a SQLite database; changes it only if read_only is false.",
 	func() Config { return Config{ReadOnly: true, MaxRows: 200, MaxBytes: 24 << 10} }, newSQL)

@@ -30,6 +30,9 @@ type Config struct {
 // Access implements tool.AccessDescriber: nothing.
 func (*Config) Access() []string { return nil }
 
+// NeedsHost implements tool.HostBound.
+func (c *Config) NeedsHost() string { return tool.FilesBelow(c.Root) }
+
 // ReadsFiles implements tool.FileReader.
 func (c *Config) ReadsFiles() (root string, given bool) { return c.Root, false }
 

@@ -15,7 +15,7 @@ type call struct {
 type flags struct {
 	check, showCost, exitCode, explain, noRenames, strict bool
 	contextTokens, maxCalls, maxTokens                    int
-	given, node, run                                      string
+	driver, given, node, run                              string
 	maxCost                                               float64
 	param                                                 []string
 }
@@ -30,6 +30,7 @@ func readFlags(c *ui.Call) flags {
 		check:         c.Bool("check"),
 		contextTokens: c.Int("context"),
 		showCost:      c.Bool("cost"),
+		driver:        c.String("driver"),
 		exitCode:      c.Bool("exit-code"),
 		explain:       c.Bool("explain"),
 		given:         c.String("given"),

@@ -44,9 +44,11 @@ func VetCommand(env *ui.Env) *cli.Command {
 			"pexctl vet ./... -o github # Annotate a pull request",
 			"pexctl vet spec.yaml --explain # Show where each value comes from",
 			"pexctl vet spec.yaml --cost --max-cost 2.00 # Fail if a run could cost more",
+			"pexctl vet spec.yaml --driver temporal # Whether it can run on several machines",
 		),
 		Flags: append(append(project.SpecFlags(), ui.OutputFlag(vetFormats...),
 			watch.Flag(),
+			project.DriverFlag(),
 			&cli.BoolFlag{Name: "strict", Usage: "Treat warnings as failures (exit code 1)"},
 			&cli.BoolFlag{Name: "explain", Usage: "Show where each value comes from"}), costFlags()...),
 		Action: env.Action(withFlags(vet)),
@@ -73,6 +75,9 @@ func vet(c *call) error {
 func vetOnce(c *call) error {
 	format, err := vetFormat(c)
 	if err != nil {
+		return err
+	}
+	if err := project.CheckDriver(c.driver); err != nil {
 		return err
 	}
 	costs, err := worstCasesOf(c)
@@ -107,7 +112,7 @@ func (v *vetReport) add(c *call, path string) error {
 		return err
 	}
 	o := project.OptionsFor(c.Call, path)
-	o.Analyzers = v.costs.analyzers(analysis.All(), file, path)
+	o.Analyzers = v.costs.analyzers(append(analysis.All(), project.DriverAnalyzers(c.driver)...), file, path)
 	o.Ignored = func(i diag.Ignored) {
 		if !slices.Contains(v.ignored, i) {
 			v.ignored = append(v.ignored, i)
