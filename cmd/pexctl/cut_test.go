@@ -215,11 +215,17 @@ func (l *lives) live(i int, memory *enginetest.Store, j *mortal) *engine.Result 
 	}
 	defer func() { l.spans = namesOf(l.t, telemetry, exported) }()
 	marks := otel.FileMarks{Dir: l.t.TempDir()}
+	site := runtime.NewSite(p.Program, p.Host, p.Start.Input)
+	defer func() {
+		if err := site.Close(); err != nil {
+			l.t.Error(err)
+		}
+	}()
 	var o runtime.Options
 	for range 50 {
 		o.Journal, o.Virtual, o.Version = j, true, version.String()
 		if j.oneByOne {
-			o.World = &enginetest.World{}
+			o.World = &enginetest.World{Perform: elsewhere(l.t, site)}
 		}
 		p.Host.Sinks = telemetry.Sinks(p.Program, &p.Start.Input, marks)
 		res := runtime.Run(l.t.Context(), p.Program, p.Start.Input, p.Host, o)
@@ -238,6 +244,25 @@ func (l *lives) live(i int, memory *enginetest.Store, j *mortal) *engine.Result 
 	}
 	l.t.Fatal("no end after 50 sessions")
 	return nil
+}
+
+// elsewhere performs tasks as another process does: from their work as data.
+func elsewhere(t *testing.T, site *runtime.Site) func(kernel.Task) kernel.Outcome {
+	return func(task kernel.Task) kernel.Outcome {
+		w := runtime.WorkOf(task)
+		if w == nil {
+			return task.Perform()
+		}
+		sent, err := json.Marshal(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var received runtime.Work
+		if err := json.Unmarshal(sent, &received); err != nil {
+			t.Fatal(err)
+		}
+		return site.Perform(t.Context(), &received, nil)
+	}
 }
 
 func encode(v any) string {

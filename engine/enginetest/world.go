@@ -13,6 +13,8 @@ import (
 type World struct {
 	// Choose returns which of n waiting tasks Wait performs, from 0; nil = the oldest.
 	Choose func(n int) int
+	// Perform performs a task; nil = Task.Perform.
+	Perform func(kernel.Task) kernel.Outcome
 
 	tasks  []kernel.Task
 	timers []*worldTimer
@@ -78,7 +80,24 @@ func (w *World) perform() {
 	}
 	t := w.tasks[i]
 	w.tasks = slices.Delete(w.tasks, i, i+1)
-	t.End(t.Perform().Portable())
+	perform := w.Perform
+	if perform == nil {
+		perform = kernel.Task.Perform
+	}
+	t.End(sent(perform(t)))
+}
+
+// sent returns an outcome as another process returns it.
+func sent(out kernel.Outcome) kernel.Outcome {
+	b, err := out.AppendBinary(nil)
+	if err == nil {
+		out = kernel.Outcome{}
+		err = out.UnmarshalBinary(b)
+	}
+	if err != nil {
+		return kernel.Outcome{Fatal: err}
+	}
+	return out
 }
 
 // Wake implements kernel.World.

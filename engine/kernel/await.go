@@ -36,6 +36,8 @@ func (r *run) await() error {
 		case !r.permitAnswer(e):
 			r.decline(e)
 			e.declined = !r.o.AskAll // another human may answer
+		case e.out.Lost:
+			r.recordLost(e)
 		case e.out.Unknown != nil:
 			r.recordDoubt(e, false)
 		default:
@@ -148,6 +150,32 @@ func (r *run) recordDoubt(e *effect, held bool) {
 	failpoint.At(failpoint.ResultAfter)
 }
 
+// maxLost is the number of attempts of a task that is lost each time.
+const maxLost = 3
+
+// recordLost decides about an effect whose task was lost: it may be repeated, or a human has to
+// decide, or it fails.
+func (r *run) recordLost(e *effect) {
+	switch {
+	case e.class == journal.Write:
+		e.out.Unknown = lostFailure.Encode()
+		r.recordDoubt(e, false)
+	case e.once || e.attempt >= maxLost:
+		r.record(e, failed(lostFailure))
+	default:
+		if r.o.Virtual {
+			r.now = max(r.now, e.due)
+		}
+		e.started, e.ended, e.out = false, false, Outcome{}
+		r.working--
+		e.attempt++
+		r.add(journal.Record{Kind: journal.Redo, Path: e.path, Attempt: e.attempt, Sync: e.waitsForCommit()})
+		r.toStart = append(r.toStart, e)
+	}
+}
+
+var lostFailure = &journal.Failure{Code: FailureUnknown, Message: "the worker that performed it ended before its outcome was there"}
+
 // suspend ends the session. Effects in flight may finish within the grace time. Their
 // outcomes are journaled for the next session; node code does not see them in this one.
 func (r *run) suspend() error {
@@ -204,6 +232,9 @@ func (r *run) journalOutcomes() error {
 }
 
 func (r *run) journalOutcome(e *effect) {
+	if e.out.Lost {
+		return // the next session repeats it, or not
+	}
 	if e.out.Unknown != nil {
 		r.recordDoubt(e, true)
 		return

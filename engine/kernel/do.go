@@ -3,7 +3,6 @@ package kernel
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -47,6 +46,9 @@ type Effect[T any] struct {
 	// Delay is the virtual duration of the effect; in real time Perform is called after
 	// it.
 	Delay time.Duration
+	// Work is what Perform does as data, for a World whose tasks other processes perform; nil
+	// = only the process of the session can perform it.
+	Work Work
 	// Perform runs on its own goroutine with an idempotency key; ctx ends when the
 	// outcome is no longer needed. Its error becomes a *journal.Failure. A panic ends the
 	// session.
@@ -71,7 +73,7 @@ func Do[T any](s *Scope, e Effect[T]) (T, error) {
 	}
 	c := &call[T]{do: e.Perform}
 	c.class, c.layer, c.detail, c.delay, c.once, c.work = e.Class, e.Layer, e.Detail, e.Delay, e.AtMostOnce, c
-	c.key, c.interruptible = e.Key, e.Interruptible && e.Class != journal.Write
+	c.key, c.interruptible, c.data = e.Key, e.Interruptible && e.Class != journal.Write, e.Work
 	s.issue(&c.effect, e.Name, intent{e.Digest, e.Request, e.OnReplay, e.AcceptDrift})
 	s.b.park()
 	if c.cut != nil {
@@ -82,31 +84,10 @@ func Do[T any](s *Scope, e Effect[T]) (T, error) {
 
 func (c *call[T]) perform(ctx context.Context, key string) Outcome {
 	v, err := c.do(ctx, key)
-	if u, ok := errors.AsType[*Unavailable](err); ok {
-		return Outcome{Fatal: u}
-	}
-	if u, ok := errors.AsType[*UnknownOutcome](err); ok && c.class == journal.Write {
-		return Outcome{Unknown: u.Why.Encode()}
-	}
-	if err != nil {
-		return failed(err)
-	}
-	if c.run.keepsValues {
+	if err == nil && c.run.keepsValues {
 		return Outcome{value: v}
 	}
-	out := Outcome{Encoded: true}
-	if known, ok := any(v).(Canonical[T]); ok {
-		v = known.Canonical()
-		known, _ = any(v).(Canonical[T])
-		out.Body, err = known.AppendJSON(nil)
-		out.value = v
-	} else {
-		out.Body, err = jsonvalue.Marshal(v)
-	}
-	if err != nil {
-		return Outcome{Fatal: fmt.Errorf("result of %s has no JSON form: %w", c.path, err)}
-	}
-	return out
+	return OutcomeOf(c.class, c.path, v, err)
 }
 
 // Canonical is a result that needs no decoding in the session that performed it: Canonical

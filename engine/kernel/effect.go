@@ -43,6 +43,7 @@ type effect struct {
 	prev, next *effect
 
 	work   performer // nil for timers, and for questions not asked inline
+	data   Work      // what work does; nil = only this process can do it
 	fire   func()    // set for timers of Timeouts
 	bounds *Scope    // the scope that fire cuts
 	timer  Timer
@@ -155,10 +156,8 @@ func (e *effect) waitsForCommit() bool {
 }
 
 func (e *effect) runWork() Outcome {
-	if e.waitsForCommit() {
-		if err := e.ticket.Wait(); err != nil {
-			return Outcome{Fatal: &StoreError{err}}
-		}
+	if err := (Task{e}).Committed(); err != nil {
+		return Outcome{Fatal: err}
 	}
 	if e.delay > 0 && !e.run.o.Virtual {
 		t := time.NewTimer(e.delay)
@@ -173,8 +172,4 @@ func (e *effect) runWork() Outcome {
 	out := e.work.perform(&e.ctx, e.key)
 	failpoint.At(failpoint.EffectAfter)
 	return out
-}
-
-func failed(err error) Outcome {
-	return Outcome{Status: journal.Failed, Body: journal.AsFailure(err).Encode(), Encoded: true}
 }

@@ -43,6 +43,12 @@ type Signals struct {
 	Suspend <-chan struct{} // the session is to end
 }
 
+// Work is what a task does, as data. A World finds out more from its type.
+type Work interface {
+	// Note receives the Notes of an outcome, before the session sees it.
+	Note(notes []byte)
+}
+
 // Task is an effect that a World performs.
 type Task struct{ e *effect }
 
@@ -55,8 +61,8 @@ func (t Task) Key() string { return t.e.key }
 // Class returns what repeating the task would do.
 func (t Task) Class() journal.Class { return t.e.class }
 
-// Attempt returns how often the journal lets the task start again, from 0. A World performs
-// each attempt at most once: the session decides about others.
+// Attempt returns the number of the attempt, from 1. A World performs each attempt at most once:
+// the session decides about others.
 func (t Task) Attempt() int { return int(t.e.attempt) }
 
 // Detail returns Effect.Detail.
@@ -64,6 +70,29 @@ func (t Task) Detail() any { return t.e.detail }
 
 // Context returns a context that ends when the task is dropped.
 func (t Task) Context() context.Context { return &t.e.ctx }
+
+// Work returns Effect.Work; nil = only Perform can perform the task.
+func (t Task) Work() Work { return t.e.data }
+
+// Delay returns for how long a World that does not call Perform waits first: Effect.Delay.
+func (t Task) Delay() time.Duration {
+	if t.e.run.o.Virtual {
+		return 0
+	}
+	return t.e.delay
+}
+
+// Committed waits until the task may start: a task that is performed at most once must first
+// be in the journal. An error ends the session.
+func (t Task) Committed() error {
+	if !t.e.waitsForCommit() {
+		return nil
+	}
+	if err := t.e.ticket.Wait(); err != nil {
+		return &StoreError{err}
+	}
+	return nil
+}
 
 // Perform performs the task in this process, on any goroutine. If it panics the outcome ends
 // the session.
@@ -81,6 +110,9 @@ func panicked(t Task, with any) error { return &PanicError{t.e.path, with, debug
 // End passes the outcome to the session and wakes it. It may be called on any goroutine, and
 // does not block.
 func (t Task) End(out Outcome) {
+	if t.e.data != nil && len(out.Notes) > 0 {
+		t.e.data.Note(out.Notes)
+	}
 	t.e.out = out
 	t.e.run.report(t.e)
 }
@@ -92,25 +124,4 @@ func (r *run) report(e *effect) {
 	r.endedQueue = append(r.endedQueue, e)
 	r.mu.Unlock()
 	r.world.Wake()
-}
-
-// Outcome is the outcome of a task.
-type Outcome struct {
-	Status  journal.Status
-	Encoded bool // Body was written by journal.Encode
-
-	declined bool // a question that was not answered inline
-
-	Body    []byte // JSON of the result, or of the journal.Failure
-	Unknown []byte // of a write: JSON of the journal.Failure why it may have taken effect or not
-	Fatal   error  // ends the session
-
-	value any    // the result, in the process that performed the task
-	stamp *stamp // of a decision; nil = not a decision
-}
-
-// Portable returns the outcome as another process can return it, with the result only as JSON.
-func (o Outcome) Portable() Outcome {
-	o.value = nil
-	return o
 }

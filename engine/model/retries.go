@@ -91,3 +91,28 @@ func NoticeRetry(ctx context.Context, e RetryEvent) {
 		notice(e)
 	}
 }
+
+// RetryCount is how many calls a run has made, and how many retries it has used.
+type RetryCount struct {
+	Calls int `json:"calls,omitempty"`
+	Used  int `json:"used,omitempty"`
+}
+
+// Count returns the calls and retries so far.
+func (r *Retries) Count() RetryCount {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return RetryCount{r.calls, r.used}
+}
+
+// Add counts calls and retries that another process made.
+func (r *Retries) Add(c RetryCount) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls, r.used = r.calls+c.Calls, r.used+c.Used
+}
+
+// Minus returns c without the earlier o.
+func (c RetryCount) Minus(o RetryCount) RetryCount {
+	return RetryCount{c.Calls - o.Calls, c.Used - o.Used}
+}

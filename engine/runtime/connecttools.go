@@ -58,12 +58,7 @@ func (r *run) connectTools(s *scope) error {
 
 // register adds a tool to the run.
 func (r *run) register(t BoundTool) {
-	info := t.Info()
-	t.cachedEffect, t.mask, t.vectorLLM = info.Effect, redact.New(r.host.Secrets), vectorLLM(t.Spec)
-	t.redactVisible = func(d tool.Definition) tool.Definition { return t.mask.Definition(d.Visible()) }
-	if t.sem == nil {
-		t.sem = newSemaphore(t.Spec)
-	}
+	info := r.prepare(&t)
 	r.tools[info.Name] = &t
 	r.infos = append(r.infos, info)
 }
@@ -73,7 +68,7 @@ func (r *run) register(t BoundTool) {
 func (r *run) serverTools(s *scope, t *BoundTool) ([]BoundTool, error) {
 	set := t.Tool.(tool.Toolset)
 	shared := newSemaphore(t.Spec)
-	listing, err := r.listTools(s, t, set)
+	listing, err := r.listTools(s, t)
 	if err != nil || listing == nil {
 		return nil, err
 	}
@@ -135,7 +130,7 @@ func (r *run) nameOwner(entry *BoundTool, member string) string {
 
 // listTools returns the journaled listing of a server. If the server failed it records a
 // warning and returns nil.
-func (r *run) listTools(s *scope, t *BoundTool, set tool.Toolset) (*tool.Listing, error) {
+func (r *run) listTools(s *scope, t *BoundTool) (*tool.Listing, error) {
 	e := kernel.Effect[*tool.Listing]{Name: "list", Class: journal.Read, Layer: replay.LayerTool}
 	if r.journaled() {
 		body := jsonvalue.Encode(struct {
@@ -143,22 +138,9 @@ func (r *run) listTools(s *scope, t *BoundTool, set tool.Toolset) (*tool.Listing
 		}{t.Spec.Name})
 		e.Digest, e.Request = digest(body), func() []byte { return body }
 	}
-	call := tool.Call{RunID: r.input.RunID, Path: joinPath(s.Path(), e.Name), Lookup: r.lookup(nil), Progress: func(string) {}}
-	masked := redact.New(r.host.Secrets)
-	e.Perform = func(ctx context.Context, _ string) (*tool.Listing, error) {
-		l, err := set.List(ctx, &call)
-		l = masked.Listing(l.Visible())
-		if err == nil && t.Pinned != nil {
-			err = t.Pinned(l)
-		}
-		switch {
-		case errors.Is(err, tool.ErrChanged):
-			return nil, &journal.Failure{Code: changedTools, Message: masked.Text(err.Error())}
-		case err != nil:
-			return nil, &journal.Failure{Code: "error", Message: masked.Text(err.Error())}
-		}
-		return l, nil
-	}
+	w := &listWork{site: &r.site, Toolset: t.Spec.Name}
+	path := joinPath(s.Path(), e.Name)
+	e.Work, e.Perform = w, func(ctx context.Context, _ string) (*tool.Listing, error) { return r.list(ctx, path, t) }
 	l, err := kernel.Do(s.k, e)
 	f, failed := errors.AsType[*journal.Failure](err)
 	switch {
@@ -169,6 +151,23 @@ func (r *run) listTools(s *scope, t *BoundTool, set tool.Toolset) (*tool.Listing
 		return nil, nil
 	}
 	return l, err
+}
+
+// list lists the tools of a server.
+func (st *site) list(ctx context.Context, path string, t *BoundTool) (*tool.Listing, error) {
+	masked := redact.New(st.host.Secrets)
+	l, err := t.Tool.(tool.Toolset).List(ctx, &tool.Call{RunID: st.runID, Path: path, Lookup: st.lookup(nil), Progress: func(string) {}})
+	l = masked.Listing(l.Visible())
+	if err == nil && t.Pinned != nil {
+		err = t.Pinned(l)
+	}
+	switch {
+	case errors.Is(err, tool.ErrChanged):
+		return nil, &journal.Failure{Code: changedTools, Message: masked.Text(err.Error())}
+	case err != nil:
+		return nil, &journal.Failure{Code: "error", Message: masked.Text(err.Error())}
+	}
+	return l, nil
 }
 
 // bindMember returns one tool of a server with the settings of its entry and its override

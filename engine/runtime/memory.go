@@ -55,21 +55,17 @@ func (r *run) readHistory(s *scope) error {
 		r.applyHistory(s, history{})
 		return nil
 	}
-	memory, ids, limits := r.host.Memory, r.ids, r.program.Limits
+	limits := r.program.Limits
+	w := &historyWork{site: &r.site, Memory: r.ids.memory, Executor: r.ids.executorMemory, Turns: limits.MessageHistoryLimit, Steps: limits.ExecutorMessageHistoryLimit, Timeout: limits.MaxDuration}
 	if r.program.Memory.HideHistory || r.input.EarlierOnly {
-		limits.MessageHistoryLimit, limits.ExecutorMessageHistoryLimit = 0, 0
+		w.Turns, w.Steps = 0, 0
 	}
 	found, err := kernel.Do(s.k, kernel.Effect[history]{
-		Name: memoryRead, Class: journal.Read, Layer: replay.LayerMemory, Digest: digest([]byte(ids.memory + "\x00" + ids.executorMemory)),
-		Perform: func(ctx context.Context, _ string) (history, error) {
-			ctx, cancel := r.boundStore(ctx)
-			defer cancel()
-			found, err := loadHistory(ctx, memory, ids, limits)
-			return found, storeError("read the conversation "+ids.memory, err)
-		},
+		Name: memoryRead, Class: journal.Read, Layer: replay.LayerMemory, Digest: digest([]byte(w.Memory + "\x00" + w.Executor)),
+		Work: w, Perform: func(ctx context.Context, _ string) (history, error) { return r.loadHistory(ctx, w) },
 	})
 	if err != nil {
-		return stop.Fail(recordedCode(err), "memory", "read the conversation %s: %v", ids.memory, err)
+		return stop.Fail(recordedCode(err), "memory", "read the conversation %s: %v", w.Memory, err)
 	}
 	r.ids.parent = found.Parent
 	r.applyHistory(s, found)
@@ -86,20 +82,19 @@ func (r *run) applyHistory(s *scope, found history) {
 
 // loadHistory reads both conversations, drops what must not be shown, and keeps the
 // newest interactions.
-func loadHistory(ctx context.Context, memory memory.Store, ids identity, limits engine.Limits) (history, error) {
-	turns, err := memory.History(ctx, ids.memory)
-	if err != nil {
-		return history{}, err
+func (st *site) loadHistory(ctx context.Context, w *historyWork) (history, error) {
+	ctx, cancel := boundStore(ctx, w.Timeout)
+	defer cancel()
+	turns, err := st.host.Memory.History(ctx, w.Memory)
+	var steps []memory.Interaction
+	if err == nil {
+		steps, err = st.host.Memory.History(ctx, w.Executor)
 	}
-	steps, err := memory.History(ctx, ids.executorMemory)
 	if err != nil {
-		return history{}, err
+		return history{}, storeError("read the conversation "+w.Memory, err)
 	}
 	turns, steps = visibleInteractions(turns, stop.RunCompleted, stop.RunStopped), visibleInteractions(steps, stop.RunCompleted)
-	found := history{
-		Turns: newest(turns, limits.MessageHistoryLimit),
-		Steps: newest(steps, limits.ExecutorMessageHistoryLimit),
-	}
+	found := history{Turns: newest(turns, w.Turns), Steps: newest(steps, w.Steps)}
 	if len(turns) > 0 {
 		found.Parent = turns[len(turns)-1].ID
 	}
@@ -149,25 +144,27 @@ func (r *run) storeConversation(s *scope) error {
 	if err != nil {
 		return err
 	}
-	all := append([]memory.Interaction{turn}, r.stepInteractions(s, turn)...)
-	memory := r.host.Memory
+	w := &storeWork{site: &r.site, Interactions: append([]memory.Interaction{turn}, r.stepInteractions(s, turn)...), Timeout: r.program.Limits.MaxDuration}
 	_, err = kernel.Do(s.k, kernel.Effect[bool]{
 		Name: memoryAdd, Class: journal.Idempotent, Layer: replay.LayerMemory, Digest: digest([]byte(turn.ID)),
-		Perform: func(ctx context.Context, _ string) (bool, error) {
-			ctx, cancel := r.boundStore(ctx)
-			defer cancel()
-			return true, storeError("the answer is complete, but not yet stored in conversation "+turn.MemoryID, memory.Append(ctx, all...))
-		},
+		Work: w, Perform: func(ctx context.Context, _ string) (bool, error) { return true, r.store(ctx, w) },
 	})
 	if err != nil { // the store rejected it; the answer is complete nevertheless
 		s.Record(engine.WarningAdded{Text: "the conversation was not stored: " + err.Error()})
 		return nil
 	}
 	r.ids.interaction = turn.ID
-	if len(all) > 1 {
+	if all := w.Interactions; len(all) > 1 {
 		r.ids.executorInteraction = all[len(all)-1].ID
 	}
 	return nil
+}
+
+// store stores the interactions of a run.
+func (st *site) store(ctx context.Context, w *storeWork) error {
+	ctx, cancel := boundStore(ctx, w.Timeout)
+	defer cancel()
+	return storeError("the answer is complete, but not yet stored in conversation "+w.Interactions[0].MemoryID, st.host.Memory.Append(ctx, w.Interactions...))
 }
 
 // interaction returns the run as its conversation stores it, with all steps as its trace.
@@ -231,19 +228,6 @@ func (b boundSession) Update(ctx context.Context, change func(*memory.Session) e
 	return asSessionError(err)
 }
 
-// session returns the session state of the outermost run's conversation; nil if nothing
-// is stored.
-func (r *run) session() tool.CallSession {
-	if r.program.Memory.Backend == "none" {
-		return nil
-	}
-	root := r.root()
-	if memory, ok := root.host.Memory.(memory.SessionStore); ok && root.hasMemory() {
-		return boundSession{memory, root.ids.memory}
-	}
-	return nil
-}
-
 // root returns the outermost run.
 func (r *run) root() *run {
 	for r.parent != nil {
@@ -266,25 +250,14 @@ func (r *run) sessionParts() (notes, variables bool) {
 // readSession reads the session state that the run's tools use. A failure is only a
 // warning.
 func (r *run) readSession(s *scope) error {
-	notes, variables := r.sessionParts()
-	sessions := r.session()
-	if sessions == nil || !notes && !variables {
+	w := &sessionWork{site: &r.site, Timeout: r.program.Limits.MaxDuration}
+	w.Notes, w.Variables = r.sessionParts()
+	if r.session() == nil || !w.Notes && !w.Variables {
 		return nil
 	}
 	view, err := kernel.Do(s.k, kernel.Effect[memory.SessionView]{
 		Name: "memory.session", Class: journal.Read, Layer: replay.LayerMemory, Digest: digest([]byte(r.root().ids.memory)),
-		Perform: func(ctx context.Context, _ string) (memory.SessionView, error) {
-			ctx, cancel := r.boundStore(ctx)
-			defer cancel()
-			found, err := sessions.Read(ctx)
-			if !notes {
-				found.Notes = nil
-			}
-			if !variables {
-				found.Variables = nil
-			}
-			return found.View(), err
-		},
+		Work: w, Perform: func(ctx context.Context, _ string) (memory.SessionView, error) { return r.loadSession(ctx, w) },
 	})
 	var f *journal.Failure
 	switch {
@@ -296,6 +269,20 @@ func (r *run) readSession(s *scope) error {
 		s.Record(engine.SessionRead{Session: view})
 	}
 	return nil
+}
+
+// loadSession reads the parts of the session state that w names.
+func (st *site) loadSession(ctx context.Context, w *sessionWork) (memory.SessionView, error) {
+	ctx, cancel := boundStore(ctx, w.Timeout)
+	defer cancel()
+	found, err := st.session().Read(ctx)
+	if !w.Notes {
+		found.Notes = nil
+	}
+	if !w.Variables {
+		found.Variables = nil
+	}
+	return found.View(), err
 }
 
 // storeError makes an error of the store suspend the session. If the store rejected the
@@ -332,9 +319,9 @@ func asSessionError(err error) error {
 }
 
 // boundStore bounds the wait for a store shared with other processes by
-// limits.max_duration.
-func (r *run) boundStore(ctx context.Context) (context.Context, context.CancelFunc) {
-	if d := r.program.Limits.MaxDuration; d > 0 {
+// limits.max_duration; 0 = none.
+func boundStore(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if d > 0 {
 		return context.WithTimeout(ctx, d)
 	}
 	return context.WithCancel(ctx)

@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/modelrecord"
 	"github.com/pexctl/pex/engine/plan"
 	"github.com/pexctl/pex/engine/stop"
+	"github.com/pexctl/pex/engine/tracecontext"
 )
 
 // modelStage is one stage between a node and an LLM. Each stage does one thing and passes
@@ -38,10 +39,19 @@ type modelQuery struct {
 	started  time.Duration // active time of the run at the start of the call
 }
 
-// request is a request as the run sees it, and the copy that its model gets.
+// request is a request as the run sees it, with what its effect needs to perform it.
 type request struct {
 	model.Request
-	sent model.Request
+
+	site    *site
+	llm     model.Model // nil = not connected
+	bound   *boundModel
+	attempt attempt
+	streams bool
+	notify  func(engine.Event) // sends transient events of the call; nil = nobody observes it
+	spans   *tracecontext.Run  // see scope.outgoing
+	span    string
+	sent    model.Request // what the model gets
 }
 
 // Model implements Scope.
@@ -56,7 +66,7 @@ func (s *scope) Model(name string, c model.Call) (*model.Reply, error) {
 	if !ok {
 		return nil, stop.Fail(stop.Internal, "llms", "llm %q is not in the program", c.LLM)
 	}
-	reply, err := modelChain.ask(s, &modelQuery{call: c, nth: r.calls[key], attempt: attempt{name: name}, llm: m})
+	reply, err := modelChain.ask(s, &modelQuery{call: c, nth: r.calls[key], attempt: attempt{Name: name}, llm: m})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +80,7 @@ func (s *scope) Model(name string, c model.Call) (*model.Reply, error) {
 type withFallback struct{ next modelStage }
 
 func (f withFallback) ask(s *scope, q *modelQuery) (*model.Reply, error) {
-	name, others := q.attempt.name, q.llm.spec.Fallback
+	name, others := q.attempt.Name, q.llm.spec.Fallback
 	q.llm.hasFallback = len(others) > 0
 	reply, err := f.next.ask(s, q)
 	for i, other := range others {
@@ -81,7 +91,7 @@ func (f withFallback) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s failed, so %s is used instead: %s", q.call.LLM, other, me), Repair: engine.FellBack})
 		m := s.r.models[other]
 		m.hasFallback = i+1 < len(others)
-		q.llm, q.attempt = m, attempt{name: fmt.Sprintf("%s.fallback.%d", name, i+1)}
+		q.llm, q.attempt = m, attempt{Name: fmt.Sprintf("%s.fallback.%d", name, i+1)}
 		reply, err = f.next.ask(s, q)
 	}
 	return reply, err
@@ -96,7 +106,7 @@ func (w withRecord) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 		return nil, err
 	}
 	q.makeRequest(s.messages(q))
-	if s.r.traced() && q.attempt.n == 0 {
+	if s.r.traced() && q.attempt.Nth == 0 {
 		s.r.trace(Requested{&q.request.Request})
 	}
 	reply, err := w.next.ask(s, q)
@@ -161,7 +171,7 @@ func (q *modelQuery) makeRequest(messages []model.Message) {
 	c := &q.call
 	q.request.Request = model.Request{
 		Role: c.Role, Call: q.nth, Step: c.Step, Messages: messages, Tools: c.Tools,
-		ParallelTools: c.Parallel, Schema: c.Schema, Params: q.llm.spec.Params, Fallback: q.llm.hasFallback, PriorAttempts: q.attempt.requests,
+		ParallelTools: c.Parallel, Schema: c.Schema, Params: q.llm.spec.Params, Fallback: q.llm.hasFallback, PriorAttempts: q.attempt.Requests,
 	}
 }
 

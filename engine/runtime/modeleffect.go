@@ -42,7 +42,7 @@ func (s *scope) announceModelCall(q *modelQuery) {
 }
 
 func (s *scope) modelEffect(at attempt, m *boundModel, req *request) kernel.Effect[*model.Reply] {
-	llm, spec := m.choose(&req.Request), m.spec
+	llm := m.choose(&req.Request)
 	name := at.path()
 	e := kernel.Effect[*model.Reply]{Name: name, Class: journal.Read, Layer: replay.LayerLLM, Detail: &req.Request, AcceptDrift: s.driftRule(), AtMostOnce: req.Metered}
 	if s.r.journaled() {
@@ -60,34 +60,44 @@ func (s *scope) modelEffect(at attempt, m *boundModel, req *request) kernel.Effe
 	if d, ok := llm.(model.Delayed); ok {
 		e.Delay = d.Delay()
 	}
-	spans, span := s.outgoing(name)
-	stream, send := s.deltas(name, spec.Name, req.Role), s.transientSender(name)
-	e.Perform = func(ctx context.Context, key string) (*model.Reply, error) {
-		if llm == nil {
-			return nil, modelFailure(&model.Error{Kind: model.NotFound, Message: "llm " + spec.Name + " is not connected"}, false)
-		}
-		if me := at.begin(s.r.retries); me != nil {
-			return nil, modelFailure(me, false)
-		}
-		req.sent = req.Request
-		if me := attachment.Load(s.r.root().host.Artifacts, &req.sent); me != nil {
-			return nil, modelFailure(me, false)
-		}
-		req.sent.Key = at.key(key)
-		ctx = spans.Call(ctx, tracecontext.ModelKind, span)
-		mask := redact.New(s.r.host.Secrets)
-		if s.r.emit.enabled() {
-			ctx = model.WithRetryNotice(ctx, func(e model.RetryEvent) {
-				send(retryEvent(engine.Event{Type: engine.ModelRetrying, Model: spec.Name, Role: req.Role}, e, mask))
-			})
-		}
-		reply, err := redact.Model{Model: llm, Mask: mask}.Generate(ctx, &req.sent, stream)
-		if err != nil {
-			return nil, modelFailure(model.AsError(err), req.Metered)
-		}
-		return reply, nil
+	req.site, req.llm, req.bound, req.attempt, req.streams = &s.r.site, llm, m, at, s.r.opts.Stream
+	req.spans, req.span = s.outgoing(name)
+	if s.r.emit.enabled() {
+		req.notify = s.transientSender(name)
 	}
+	if _, ok := m.model.(model.Sequenced); !ok {
+		e.Work = req
+	}
+	e.Perform = req.perform
 	return e
+}
+
+// perform calls the model, concurrently with the run.
+func (q *request) perform(ctx context.Context, key string) (*model.Reply, error) {
+	spec := q.bound.spec
+	if q.llm == nil {
+		return nil, modelFailure(&model.Error{Kind: model.NotFound, Message: "llm " + spec.Name + " is not connected"}, false)
+	}
+	if me := q.attempt.begin(q.site.retries); me != nil {
+		return nil, modelFailure(me, false)
+	}
+	q.sent = q.Request
+	if me := attachment.Load(q.site.outermost().host.Artifacts, &q.sent); me != nil {
+		return nil, modelFailure(me, false)
+	}
+	q.sent.Key = q.attempt.key(key)
+	ctx = q.spans.Call(ctx, tracecontext.ModelKind, q.span)
+	mask := redact.New(q.site.host.Secrets)
+	if q.notify != nil {
+		ctx = model.WithRetryNotice(ctx, func(e model.RetryEvent) {
+			q.notify(retryEvent(engine.Event{Type: engine.ModelRetrying, Model: spec.Name, Role: q.Role}, e, mask))
+		})
+	}
+	reply, err := redact.Model{Model: q.llm, Mask: mask}.Generate(ctx, &q.sent, q.deltas())
+	if err != nil {
+		return nil, modelFailure(model.AsError(err), q.Metered)
+	}
+	return reply, nil
 }
 
 // modelFailure encodes a model's error for the journal. metered reports that a budget
@@ -111,16 +121,16 @@ func (m *boundModel) choose(req *model.Request) model.Model {
 }
 
 // deltas returns the function that streams to the sinks; nil if streaming is off.
-func (s *scope) deltas(name, llm, role string) func(model.Delta) {
-	r := s.r
-	if !r.opts.Stream {
+func (q *request) deltas() func(model.Delta) {
+	switch {
+	case !q.streams:
 		return nil
-	}
-	if !r.emit.enabled() {
+	case q.notify == nil:
 		return func(model.Delta) {}
 	}
-	send := s.transientSender(name)
-	return func(d model.Delta) { send(engine.Event{Type: engine.ModelDelta, Model: llm, Role: role, Text: d.Text}) }
+	return func(d model.Delta) {
+		q.notify(engine.Event{Type: engine.ModelDelta, Model: q.bound.spec.Name, Role: q.Role, Text: d.Text})
+	}
 }
 
 // driftRule returns acceptDrift if it can accept anything, else nil.

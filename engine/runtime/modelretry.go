@@ -34,16 +34,16 @@ func (w withRetry) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 // prepareRetry waits until a failed call may be repeated. It returns an error if it may not.
 func (s *scope) prepareRetry(q *modelQuery, f *journal.Failure) error {
 	spec, at := q.llm.spec, q.attempt
-	q.attempt.n++
+	q.attempt.Nth++
 	if f.Code == kernel.FailureUnknown {
-		q.attempt.lastErr = nil
+		q.attempt.LastErr = nil
 		return nil
 	}
 	me := modelrecord.DecodeError(f)
-	q.attempt.lastErr = me
-	q.attempt.requests += max(1, me.Attempts)
-	me.Attempts = q.attempt.requests
-	if !me.Charged || !me.Retryable() || q.attempt.requests >= spec.Retry.MaxAttempts {
+	q.attempt.LastErr = me
+	q.attempt.Requests += max(1, me.Attempts)
+	me.Attempts = q.attempt.Requests
+	if !me.Charged || !me.Retryable() || q.attempt.Requests >= spec.Retry.MaxAttempts {
 		return fmt.Errorf("llm %s: %w", spec.Name, me)
 	}
 	if says := spec.Retry.TooLong(me.RetryAfter); says != "" {
@@ -51,10 +51,10 @@ func (s *scope) prepareRetry(q *modelQuery, f *journal.Failure) error {
 		return fmt.Errorf("llm %s: %w", spec.Name, me)
 	}
 	q.llm.chosen = nil
-	wait := max(spec.Retry.Backoff(q.attempt.requests), me.RetryAfter)
+	wait := max(spec.Retry.Backoff(q.attempt.Requests), me.RetryAfter)
 	if !s.k.Replaying() && s.r.opts.Follow == nil {
 		ev := engine.Event{Type: engine.ModelRetrying, Model: spec.Name, Role: q.call.Role}
-		e := model.RetryEvent{Attempt: q.attempt.requests + 1, MaxAttempts: spec.Retry.MaxAttempts, Wait: engine.Milliseconds(wait), Error: me.Error()}
+		e := model.RetryEvent{Attempt: q.attempt.Requests + 1, MaxAttempts: spec.Retry.MaxAttempts, Wait: engine.Milliseconds(wait), Error: me.Error()}
 		s.transientSender(at.path())(retryEvent(ev, e, redact.Mask{}))
 	}
 	return s.Sleep(at.path()+".pause", wait)
@@ -62,42 +62,42 @@ func (s *scope) prepareRetry(q *modelQuery, f *journal.Failure) error {
 
 // attempt is one attempt of a call that the engine repeats, numbered from 0.
 type attempt struct {
-	name     string
-	n        int
-	requests int          // requests sent by earlier attempts, as far as known
-	lastErr  *model.Error // failure of the attempt before; nil = none, or unknown
+	Name     string       `json:"name"` // of the call
+	Nth      int          `json:"nth,omitempty"`
+	Requests int          `json:"requests,omitempty"`   // sent by earlier attempts, as far as known
+	LastErr  *model.Error `json:"last_error,omitempty"` // failure of the attempt before; nil = none, or unknown
 }
 
 // begin counts the call, or takes one from the retry allowance. It returns an error if
 // none is left.
 func (a attempt) begin(r *model.Retries) *model.Error {
-	if a.n == 0 {
+	if a.Nth == 0 {
 		r.AddCall()
 	}
-	if a.lastErr == nil {
+	if a.LastErr == nil {
 		return nil
 	}
 	used, ok := r.Take()
 	if ok {
 		return nil
 	}
-	me := *a.lastErr
+	me := *a.LastErr
 	me.Message, me.NotSent, me.Charged = me.Message+"; "+used, true, false
 	return &me
 }
 
 // path returns the name of the attempt's effect.
 func (a attempt) path() string {
-	if a.n == 0 {
-		return a.name
+	if a.Nth == 0 {
+		return a.Name
 	}
-	return fmt.Sprintf("%s.again.%d", a.name, a.n)
+	return fmt.Sprintf("%s.again.%d", a.Name, a.Nth)
 }
 
 // key returns the idempotency key of the call, which all its attempts share.
 func (a attempt) key(own string) string {
-	if a.n == 0 {
+	if a.Nth == 0 {
 		return own
 	}
-	return strings.TrimSuffix(own, a.path()) + a.name
+	return strings.TrimSuffix(own, a.path()) + a.Name
 }

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/stop"
@@ -54,6 +55,7 @@ func (r *run) child(s *scope, name string, p *engine.Program, h engine.Host, par
 	child.parent, child.depth, child.agent = r, r.depth+1, path
 	child.emit, child.started = r.emit, r.started
 	child.segments, child.retries, child.charges = r.segments, r.retries, r.charges
+	child.site.nest(&r.site, AgentCall{Agent: slices.Index(r.program.Agents, p), Path: path, Parameters: params})
 	return child
 }
 

@@ -51,13 +51,11 @@ func Run(ctx context.Context, p *engine.Program, in engine.Input, h engine.Host,
 // run is one run of one program. A nested agent's run shares its parent's budget, journal
 // and events. It needs no lock: only the run's own coroutines access it, one at a time.
 type run struct {
+	site            // performs the effects if no other process does; concurrently with the run
 	program         *engine.Program
-	host            engine.Host
 	input           engine.Input
 	opts            Options
 	state           engine.State
-	models          map[string]boundModel
-	tools           map[string]*BoundTool
 	infos           []tool.Info
 	calls           map[callKey]int
 	counts          map[string]int
@@ -92,9 +90,8 @@ type run struct {
 	ids             identity
 	usageByLLM      map[string]engine.ModelUsage
 	lastReplies     lastReplies
-	retries         *model.Retries    // shared by the tree of runs
-	charges         charges           // likewise
-	segments        *journal.Segments // segments of the journal's requests; shared by the tree of runs
+	charges         charges           // shared by the tree of runs
+	segments        *journal.Segments // segments of the journal's requests; likewise
 	defs            modelrecord.Tools
 	parent          *run // run that started this one, or nil
 	depth           int
@@ -120,19 +117,12 @@ type identity struct {
 
 func newRun(p *engine.Program, h engine.Host, in engine.Input, o Options) *run {
 	r := &run{
-		program: p, host: h, input: in, opts: o,
-		models: make(map[string]boundModel, len(p.Models)),
-		tools:  make(map[string]*BoundTool, len(h.Tools)),
-		calls:  map[callKey]int{}, counts: map[string]int{}, usageByLLM: map[string]engine.ModelUsage{}, segments: &journal.Segments{},
-		permissions: &permission.Set{}, retries: &model.Retries{}, charges: charges{},
+		program: p, input: in, opts: o,
+		calls: map[callKey]int{}, counts: map[string]int{}, usageByLLM: map[string]engine.ModelUsage{}, segments: &journal.Segments{},
+		permissions: &permission.Set{}, charges: charges{},
 	}
-	for i := range p.Models {
-		m := h.Models[p.Models[i].Name]
-		if rm, ok := m.(model.RunScoped); ok {
-			m = rm.ForRun(in.RunID)
-		}
-		r.models[p.Models[i].Name] = boundModel{spec: &p.Models[i], model: m}
-	}
+	r.site = newSite(p, h, &r.input)
+	r.retries = &model.Retries{}
 	r.infos = make([]tool.Info, 0, len(h.Tools))
 	for _, t := range h.Tools {
 		if _, ok := t.Tool.(tool.Toolset); !ok { // see connectTools
@@ -232,6 +222,7 @@ func (r *run) begin(s *scope, start []byte) error {
 		return &kernel.Drift{Class: "program", Message: "the journal was written by program " + b.Digest + ", this is " + r.program.Digest}
 	}
 	r.input = b.Input
+	r.parameters = b.Input.Parameters
 	r.state.Parameters = b.Input.Parameters
 	r.state.Question, _ = b.Input.Parameters["question"].(string)
 	r.spans = outgoingTrace(&r.input, r.host.Sinks)

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/tool"
 )
@@ -174,32 +173,6 @@ func (t *BoundTool) arguments(s *scope, raw json.RawMessage) (args json.RawMessa
 // programs treat "To" and "to" as the same and use the last one.
 func dropRespelled(m map[string]json.RawMessage, fixed string) {
 	maps.DeleteFunc(m, func(name string, _ json.RawMessage) bool { return strings.EqualFold(name, fixed) })
-}
-
-// lookup returns the values available to a tool's own templates.
-func (r *run) lookup(args json.RawMessage) component.Lookup {
-	var m map[string]any             // decoded args
-	parameters := r.state.Parameters // the effect runs concurrently with the run, which owns its state
-	return func(ns, name string) (any, bool) {
-		switch ns {
-		case "args":
-			if m == nil {
-				m, _ = jsonvalue.Decode(args).(map[string]any) // valid JSON at this point
-			}
-			v, ok := m[name]
-			return v, ok
-		case "parameters":
-			v, ok := parameters[name]
-			return v, ok
-		case "env":
-			if r.host.Env == nil {
-				return nil, false
-			}
-			v := r.host.Env(name)
-			return v, v != ""
-		}
-		return nil, false
-	}
 }
 
 func (r *run) unknownTool(name string) string {

@@ -44,7 +44,7 @@ type meter struct {
 // sample implements tool.Call.Sample.
 func (m *toolSession) sample(ctx context.Context, messages []model.Message, maxTokens int) (*model.Reply, error) {
 	may := m.tool.sampling
-	llm := m.r.models[may.LLM]
+	llm := m.site.models[may.LLM]
 	req, err := m.request(llm.spec, messages, maxTokens)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (m *toolSession) sample(ctx context.Context, messages []model.Message, maxT
 		m.meter.endSample(nil, false)
 		return nil, fmt.Errorf("llm %s is not connected", may.LLM)
 	}
-	m.r.retries.AddCall()
+	m.site.retries.AddCall()
 	ctx = m.spans.Call(ctx, tracecontext.ToolKind, m.span)
 	reply, err := mdl.Generate(m.llmContext(ctx, may.LLM), req, nil)
 	if err != nil {
@@ -74,7 +74,7 @@ func (m *toolSession) sample(ctx context.Context, messages []model.Message, maxT
 // limit leaves.
 func (p *callSegment) request(llm *engine.ModelSpec, messages []model.Message, maxTokens int) (*model.Request, error) {
 	may := p.tool.sampling
-	req := &model.Request{Role: "tool", Messages: messages, Params: llm.Params, Metered: p.metered}
+	req := &model.Request{Role: "tool", Messages: messages, Params: llm.Params, Metered: p.Metered}
 	room := may.MaxTokens - (requestBytes(req)+1)/2
 	if room < minOutput {
 		return nil, fmt.Errorf("the request of the tool to llm %s exceeds its limit of %d tokens", may.LLM, may.MaxTokens)
@@ -183,7 +183,7 @@ func (m *toolSession) embed(ctx context.Context, texts []string, rest int) ([][]
 		return nil, nil
 	}
 	llm := m.tool.vectorLLM
-	by := m.r.host.Embedders[llm]
+	by := m.site.host.Embedders[llm]
 	if by == nil {
 		return nil, fmt.Errorf("llm %s cannot make embeddings here", llm)
 	}
@@ -195,7 +195,7 @@ func (m *toolSession) embed(ctx context.Context, texts []string, rest int) ([][]
 		return nil, err
 	}
 	ctx = m.spans.Call(m.llmContext(ctx, llm), tracecontext.EmbeddingsKind, m.span)
-	if m.metered {
+	if m.Metered {
 		ctx = model.WithMeter(ctx)
 	}
 	vectors, used, err := by.Embed(ctx, texts)
@@ -235,8 +235,8 @@ func (m *toolSession) startEmbed(size, rest int) error {
 		return errNeedsGrant
 	}
 	bound := -1
-	if m.metered {
-		bound = m.grantedTokens
+	if m.Metered {
+		bound = m.Granted
 	}
 	if m.meter.startEmbed(size, rest, bound) {
 		m.sentBytes += size
@@ -244,7 +244,7 @@ func (m *toolSession) startEmbed(size, rest int) error {
 	}
 	wants := vectorTokens(m.sentBytes + size + rest)
 	if m.tool.effect() == tool.WriteEffect {
-		return fmt.Errorf("a tool that writes is called only once, so the call may embed %d tokens, but needs %d", m.grantedTokens, wants)
+		return fmt.Errorf("a tool that writes is called only once, so the call may embed %d tokens, but needs %d", m.Granted, wants)
 	}
 	m.wantTokens = wants
 	m.end(errNeedsGrant)

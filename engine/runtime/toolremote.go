@@ -30,6 +30,13 @@ func (r *remoteCall) reporter() func(tool.RemoteCall) {
 	return func(did tool.RemoteCall) { r.reported.Store(&did) }
 }
 
+// note stores requests that another process made; nil for none.
+func (r *remoteCall) note(did *tool.RemoteCall) {
+	if r != nil && did != nil {
+		r.reported.Store(did)
+	}
+}
+
 // requests returns what is known of the requests; nil for nil.
 func (r *remoteCall) requests() *tool.RemoteCall {
 	if r == nil {

@@ -122,23 +122,34 @@ func (c *toolRun) effect(name string, answers []qa, allowed int) kernel.Effect[s
 		e.Digest = digest(toolRequest(c.rec.Tool, c.rec.Args, ""))
 		e.Request = func() []byte { return toolRequest(c.rec.Tool, c.rec.Args, c.reusedKey) }
 	}
-	send := c.sender()
-	var shown <-chan struct{}
-	if t.effect() == tool.WriteEffect && s.r.root().host.Responder != nil {
-		shown = s.eventsDelivered()
+	p := &callSegment{
+		toolWork: toolWork{Tool: c.rec.Tool, Server: t.server, Definition: t.def, Args: c.rec.Args, Context: c.inv.Context, Answers: answers, Metered: e.AtMostOnce, Granted: allowed},
+		site:     &s.r.site, tool: t, path: joinPath(s.Path(), name), emit: c.sender(), observed: s.r.emit.enabled(), remote: c.remote, dimensions: &c.dimensions,
 	}
-	p := &callSegment{r: s.r, tool: t, emit: send, announced: shown, answers: answers, metered: e.AtMostOnce, grantedTokens: allowed, dimensions: &c.dimensions}
-	p.call = tool.Call{
-		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), name), Context: c.inv.Context,
-		Session: s.r.session(), Files: s.r.root().input.FilePaths(s.r.root().host.Artifacts),
-		Lookup: s.r.lookup(c.rec.Args), Progress: c.progress(send), Redacted: t.redactVisible, Report: c.remote.reporter(),
+	if root := s.r.root(); t.effect() == tool.WriteEffect && root.host.Responder != nil {
+		p.asks, p.announced = root, s.eventsDelivered()
 	}
 	p.spans, p.span = s.outgoing(c.name)
-	e.Perform = func(ctx context.Context, key string) (segmentResult, error) {
-		p.call.Key = key
-		return t.callWithRetry(p.spans.Call(ctx, tracecontext.ToolKind, p.span), p)
-	}
+	e.Work, e.Perform = p, p.perform
 	return e
+}
+
+// perform makes the call, concurrently with the run.
+func (p *callSegment) perform(ctx context.Context, key string) (segmentResult, error) {
+	st, progress := p.site, func(string) {}
+	if p.observed {
+		progress = p.progress
+	}
+	p.call = tool.Call{
+		Args: p.Args, Key: key, RunID: st.runID, Path: p.path, Context: p.Context,
+		Session: st.session(), Files: st.files(), Lookup: st.lookup(p.Args), Progress: progress, Redacted: p.tool.redactVisible, Report: p.remote.reporter(),
+	}
+	return p.tool.callWithRetry(p.spans.Call(ctx, tracecontext.ToolKind, p.span), p)
+}
+
+// progress forwards a tool's progress message.
+func (p *callSegment) progress(text string) {
+	p.emit(engine.Event{Type: engine.ToolProgress, Text: p.tool.mask.Text(text)})
 }
 
 // class returns the journal class of an effect; an unknown effect counts as a write.
@@ -226,15 +237,6 @@ func statsOf(f *journal.Failure) attemptStats {
 	}
 	t.Attempts = max(t.Attempts, 1)
 	return t
-}
-
-// progress returns the function that forwards a tool's progress messages.
-func (c *toolRun) progress(send func(engine.Event)) func(string) {
-	if !c.s.r.emit.enabled() {
-		return func(string) {}
-	}
-	masked := c.tool.mask
-	return func(text string) { send(engine.Event{Type: engine.ToolProgress, Text: masked.Text(text)}) }
 }
 
 // sender returns the function that sends transient events of the call.

@@ -29,8 +29,8 @@ var errOver = errors.New("the call is over")
 
 // qa is a question of a tool and its answer.
 type qa struct {
-	asked    interrupt.Question
-	decision interrupt.Decision
+	Question interrupt.Question `json:"question"`
+	Decision interrupt.Decision `json:"decision"`
 }
 
 // runWithQuestions makes the call. If the tool asks a question, the question is journaled
@@ -94,18 +94,21 @@ func nth(name, kind string, n int) string {
 // callSegment is a call, or its part between two questions, as an effect performs it
 // concurrently with the run.
 type callSegment struct {
-	r             *run
-	tool          *BoundTool
-	call          tool.Call
-	emit          func(engine.Event) // sends transient events of the call
-	announced     <-chan struct{}    // closed once the sinks know of the call; nil = it cannot ask inline
-	answers       []qa
-	metered       bool // a budget pays for the tool's LLM calls
-	grantedTokens int  // embedding tokens paid for
-	meter         meter
-	spans         *tracecontext.Run // see scope.outgoing
-	span          string
-	dimensions    *atomic.Int32 // of the embeddings made
+	toolWork
+	site       *site
+	tool       *BoundTool
+	path       string             // of the effect
+	emit       func(engine.Event) // sends transient events of the call
+	observed   bool               // somebody receives them
+	asks       *run               // whose humans a write may ask inline; nil = it cannot
+	announced  <-chan struct{}    // closed once the sinks know of the call, if it asks inline
+	spans      *tracecontext.Run  // see scope.outgoing
+	span       string
+	remote     *remoteCall
+	dimensions *atomic.Int32 // of the embeddings made
+
+	call  tool.Call
+	meter meter
 }
 
 // toolSession serves a tool's callbacks during one attempt of a segment.
@@ -132,7 +135,7 @@ type toolSession struct {
 
 // begin starts an attempt.
 func (p *callSegment) begin(ctx context.Context, timeout time.Duration) *toolSession {
-	m := &toolSession{callSegment: p, delivered: make([]bool, len(p.answers)), remaining: timeout, startedAt: time.Now()}
+	m := &toolSession{callSegment: p, delivered: make([]bool, len(p.Answers)), remaining: timeout, startedAt: time.Now()}
 	m.ctx, m.end = context.WithCancelCause(ctx)
 	m.clock = time.AfterFunc(timeout, func() { m.end(context.DeadlineExceeded) })
 	return m
@@ -194,7 +197,7 @@ func (m *toolSession) ask(ctx context.Context, q interrupt.Question) (interrupt.
 		return interrupt.Decision{}, errNeedsGrant
 	case i >= 0:
 		m.delivered[i] = true
-		return m.answers[i].decision, nil
+		return m.Answers[i].Decision, nil
 	case m.tool.effect() == tool.WriteEffect:
 		return m.askInline(ctx, q)
 	}
@@ -206,8 +209,8 @@ func (m *toolSession) ask(ctx context.Context, q interrupt.Question) (interrupt.
 // findAnswer returns the index of the first answer to q that the tool has not received
 // yet, or -1.
 func (m *toolSession) findAnswer(q interrupt.Question) int {
-	for i, x := range m.answers {
-		if !m.delivered[i] && sameQuestion(x.asked, q) {
+	for i, x := range m.Answers {
+		if !m.delivered[i] && sameQuestion(x.Question, q) {
 			return i
 		}
 	}
@@ -223,10 +226,9 @@ func sameQuestion(q, o interrupt.Question) bool {
 // askInline asks during the call, because a write is never called twice. It is called and
 // returns with m.mu held.
 func (m *toolSession) askInline(ctx context.Context, q interrupt.Question) (interrupt.Decision, error) {
-	people := m.r.root().host.Responder
 	m.inlineQuestions++
 	switch {
-	case people == nil:
+	case m.asks == nil:
 		return interrupt.Decision{}, tool.ErrNoResponder
 	case m.inlineQuestions > engine.MaxQuestions:
 		return interrupt.Decision{}, fmt.Errorf("%w: a call may ask %d questions", tool.ErrNoResponder, engine.MaxQuestions)
@@ -245,7 +247,7 @@ func (m *toolSession) askInline(ctx context.Context, q interrupt.Question) (inte
 		return interrupt.Decision{}, fmt.Errorf("%w: %w", tool.ErrNoResponder, ctx.Err())
 	}
 	q.Path = m.call.Path
-	given, err := m.r.root().askResponder(ctx, q)
+	given, err := m.asks.askResponder(ctx, q)
 	if err != nil {
 		return interrupt.Decision{}, fmt.Errorf("%w: %w", tool.ErrNoResponder, err)
 	}
@@ -257,7 +259,7 @@ func (m *toolSession) askInline(ctx context.Context, q interrupt.Question) (inte
 	if err := kernel.RecordAnswer(m.ctx, given); err != nil {
 		return interrupt.Decision{}, fmt.Errorf("%w: the answer cannot be stored: %w", tool.ErrNoResponder, err)
 	}
-	if decided := m.r.opts.Decided; decided != nil {
+	if decided := m.asks.opts.Decided; decided != nil {
 		decided(q.Path)
 	}
 	return d, nil
