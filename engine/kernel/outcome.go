@@ -18,7 +18,7 @@ type Outcome struct {
 
 	Body    []byte // JSON of the result, or of the journal.Failure
 	Unknown []byte // of a write: JSON of the journal.Failure why it may have taken effect or not
-	// Lost says that what performed the task has ended, so that nobody knows the outcome. The
+	// Lost says that what performed the task has ended, so that the outcome is unknown. The
 	// session repeats the task if it may.
 	Lost  bool
 	Notes []byte // for Work.Note

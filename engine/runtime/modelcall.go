@@ -48,7 +48,7 @@ type request struct {
 	bound   *boundModel
 	attempt attempt
 	streams bool
-	notify  func(engine.Event) // sends transient events of the call; nil = nobody observes it
+	notify  func(engine.Event) // sends transient events of the call; nil = no sink observes it
 	spans   *tracecontext.Run  // see scope.outgoing
 	span    string
 	sent    model.Request // what the model gets
