@@ -7,12 +7,6 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// stamp is who made a decision, and when.
-type stamp struct {
-	by   []byte
-	wall int64
-}
-
 // stamp returns the stamp of a decision made now in this session.
 func (r *run) stamp() *stamp { return &stamp{r.o.By, r.o.WallClock().UnixNano()} }
 
@@ -85,14 +79,6 @@ func stampOf(rec *journal.Record) *stamp {
 		return nil
 	}
 	return &stamp{rec.By, rec.WallTime}
-}
-
-// applyTo returns the record with the stamp; a nil stamp changes nothing.
-func (s *stamp) applyTo(rec journal.Record) journal.Record {
-	if s != nil {
-		rec.By, rec.WallTime = s.by, s.wall
-	}
-	return rec
 }
 
 // reportDecision calls Options.OnDecision if the record is a decision about effect e, or

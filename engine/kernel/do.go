@@ -90,14 +90,6 @@ func (c *call[T]) perform(ctx context.Context, key string) Outcome {
 	return OutcomeOf(c.class, c.path, v, err)
 }
 
-// Canonical is a result that needs no decoding in the session that performed it: Canonical
-// returns it as decoding its JSON returns it, so that node code sees the same value in a
-// replay. AppendJSON appends the JSON of a canonical value to b.
-type Canonical[T any] interface {
-	Canonical() T
-	AppendJSON(b []byte) ([]byte, error)
-}
-
 // take returns the value. It decodes what the journal stores unless the value is Canonical,
 // so that node code sees the same value in a replay.
 func (c *call[T]) take() (T, error) {

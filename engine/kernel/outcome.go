@@ -28,6 +28,28 @@ type Outcome struct {
 	stamp *stamp // of a decision; nil = not a decision
 }
 
+// stamp is who made a decision, and when.
+type stamp struct {
+	by   []byte
+	wall int64
+}
+
+// applyTo returns the record with the stamp; a nil stamp changes nothing.
+func (s *stamp) applyTo(rec journal.Record) journal.Record {
+	if s != nil {
+		rec.By, rec.WallTime = s.by, s.wall
+	}
+	return rec
+}
+
+// Canonical is a result that needs no decoding in the session that performed it: Canonical
+// returns it as decoding its JSON returns it, so that node code sees the same value in a
+// replay. AppendJSON appends the JSON of a canonical value to b.
+type Canonical[T any] interface {
+	Canonical() T
+	AppendJSON(b []byte) ([]byte, error)
+}
+
 // OutcomeOf returns the outcome of an effect at path whose Perform returned v and err.
 func OutcomeOf[T any](class journal.Class, path string, v T, err error) Outcome {
 	if u, ok := errors.AsType[*Unavailable](err); ok {
@@ -77,7 +99,7 @@ func (o Outcome) AppendBinary(b []byte) ([]byte, error) {
 		}
 		o.Body, o.Encoded = body, true
 	}
-	b = append(b, outcomeFormat, byte(o.Status), flags(o.Encoded, o.Lost))
+	b = append(b, outcomeFormat, byte(o.Status), bits(o.Encoded, o.Lost))
 	for _, part := range [][]byte{o.Body, o.Unknown, o.Notes} {
 		b = binary.AppendUvarint(b, uint64(len(part)))
 		b = append(b, part...)
@@ -85,7 +107,7 @@ func (o Outcome) AppendBinary(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-func flags(set ...bool) (b byte) {
+func bits(set ...bool) (b byte) {
 	for i, on := range set {
 		if on {
 			b |= 1 << i
@@ -96,7 +118,7 @@ func flags(set ...bool) (b byte) {
 
 // UnmarshalBinary reads what AppendBinary wrote. The outcome keeps parts of b.
 func (o *Outcome) UnmarshalBinary(b []byte) error {
-	if len(b) < 3 || b[0] != outcomeFormat || b[2] > flags(true, true) {
+	if len(b) < 3 || b[0] != outcomeFormat || b[2] > bits(true, true) {
 		return ErrOutcomeFormat
 	}
 	out := Outcome{Status: journal.Status(b[1]), Encoded: b[2]&1 != 0, Lost: b[2]&2 != 0}

@@ -1,11 +1,14 @@
 package runtime
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/stop"
 )
@@ -246,4 +249,84 @@ func (c charges) sumExcept(others charges) (sum engine.Charge) {
 		}
 	}
 	return sum
+}
+
+// changeBody is the body of a change record.
+type changeBody struct {
+	Limits engine.Limits                `json:"limits"`
+	Set    []string                     `json:"set,omitempty"`
+	Spent  map[string]engine.ModelUsage `json:"spent,omitempty"` // usage of the records dropped from here on, by LLM
+	Lost   engine.Charge                `json:"lost,omitzero"`   // likewise
+}
+
+// Exceeded implements Scope.
+func (s *scope) Exceeded(over func(engine.Limits) bool) bool {
+	for over(s.r.program.Limits) {
+		if s.r.parent != nil || !s.k.ReevaluateLimits() {
+			return true
+		}
+	}
+	return false
+}
+
+// changeRecord returns the body of the change record of this session.
+func (r *run) changeRecord() []byte {
+	c := changeBody{Limits: r.opts.Extension.Limits, Set: r.opts.Extension.Set, Spent: map[string]engine.ModelUsage{}, Lost: charges(r.opts.Extension.Lost).sumExcept(r.charges)}
+	for name, all := range r.opts.Extension.Spent {
+		if rest := all.Minus(r.usageByLLM[name]); rest != (engine.ModelUsage{}) {
+			c.Spent[name] = rest
+		}
+	}
+	return jsonvalue.Encode(c)
+}
+
+// applyChange applies a change record, new or replayed.
+func (r *run) applyChange(body []byte) {
+	var c changeBody
+	if err := json.Unmarshal(body, &c); err != nil {
+		panic(fmt.Sprintf("change record: %v", err)) // the hash chain proves that this package wrote it
+	}
+	r.emit.rewinds++
+	p := *r.program
+	p.Limits = c.Limits
+	r.program = &p
+	r.budget.setLimits(c.Limits)
+	r.budget.tokens += c.Lost.Tokens
+	r.budget.cost += c.Lost.CostUSD
+	for _, name := range slices.Sorted(maps.Keys(c.Spent)) { // a fixed order, because floating-point sums depend on it
+		u := c.Spent[name]
+		r.state.Usage.ModelCalls += u.ModelCalls
+		r.state.Usage.Tokens = r.state.Usage.Tokens.Plus(u.Tokens)
+		r.state.Usage.CostUSD += u.CostUSD
+		r.state.Usage.LatencyMS += u.LatencyMS
+		r.budget.tokens += u.Total()
+		r.budget.cost += u.CostUSD
+		r.usageByLLM = maps.Clone(r.usageByLLM)
+		r.usageByLLM[name] = r.usageByLLM[name].Plus(u)
+	}
+}
+
+// LimitsNow returns the limits of a run of p, including changes made on resume.
+func LimitsNow(p *engine.Program, recs []journal.Record) engine.Limits {
+	limits := p.Limits
+	for _, rec := range journal.WithoutVoided(recs) {
+		var c changeBody
+		if rec.Kind == journal.Change && json.Unmarshal(rec.Body, &c) == nil {
+			limits = c.Limits
+		}
+	}
+	return limits
+}
+
+// Raises returns the limit changes made on resume so far, as the user wrote them, in
+// order.
+func Raises(recs []journal.Record) []string {
+	var out []string
+	for _, rec := range journal.WithoutVoided(recs) {
+		var c changeBody
+		if rec.Kind == journal.Change && json.Unmarshal(rec.Body, &c) == nil {
+			out = append(out, c.Set...)
+		}
+	}
+	return out
 }

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/pexctl/pex/engine"
@@ -74,61 +72,6 @@ type LimitExtension struct {
 	Lost   map[string]engine.Charge     // charges for calls without a reply
 }
 
-// changeBody is the body of a change record.
-type changeBody struct {
-	Limits engine.Limits                `json:"limits"`
-	Set    []string                     `json:"set,omitempty"`
-	Spent  map[string]engine.ModelUsage `json:"spent,omitempty"` // usage of the records dropped from here on, by LLM
-	Lost   engine.Charge                `json:"lost,omitzero"`   // likewise
-}
-
-// Exceeded implements Scope.
-func (s *scope) Exceeded(over func(engine.Limits) bool) bool {
-	for over(s.r.program.Limits) {
-		if s.r.parent != nil || !s.k.ReevaluateLimits() {
-			return true
-		}
-	}
-	return false
-}
-
-// changeRecord returns the body of the change record of this session.
-func (r *run) changeRecord() []byte {
-	c := changeBody{Limits: r.opts.Extension.Limits, Set: r.opts.Extension.Set, Spent: map[string]engine.ModelUsage{}, Lost: charges(r.opts.Extension.Lost).sumExcept(r.charges)}
-	for name, all := range r.opts.Extension.Spent {
-		if rest := all.Minus(r.usageByLLM[name]); rest != (engine.ModelUsage{}) {
-			c.Spent[name] = rest
-		}
-	}
-	return jsonvalue.Encode(c)
-}
-
-// applyChange applies a change record, new or replayed.
-func (r *run) applyChange(body []byte) {
-	var c changeBody
-	if err := json.Unmarshal(body, &c); err != nil {
-		panic(fmt.Sprintf("change record: %v", err)) // the hash chain proves that this package wrote it
-	}
-	r.emit.rewinds++
-	p := *r.program
-	p.Limits = c.Limits
-	r.program = &p
-	r.budget.setLimits(c.Limits)
-	r.budget.tokens += c.Lost.Tokens
-	r.budget.cost += c.Lost.CostUSD
-	for _, name := range slices.Sorted(maps.Keys(c.Spent)) { // a fixed order, because floating-point sums depend on it
-		u := c.Spent[name]
-		r.state.Usage.ModelCalls += u.ModelCalls
-		r.state.Usage.Tokens = r.state.Usage.Tokens.Plus(u.Tokens)
-		r.state.Usage.CostUSD += u.CostUSD
-		r.state.Usage.LatencyMS += u.LatencyMS
-		r.budget.tokens += u.Total()
-		r.budget.cost += u.CostUSD
-		r.usageByLLM = maps.Clone(r.usageByLLM)
-		r.usageByLLM[name] = r.usageByLLM[name].Plus(u)
-	}
-}
-
 // Begin stores the start of a new run and returns once it is durable: from then on the run
 // exists and can be resumed.
 func Begin(j journal.Journal, p *engine.Program, in engine.Input, at time.Time) error {
@@ -156,29 +99,4 @@ func decodeStart(body []byte) (engine.Start, error) {
 	}
 	jsonvalue.Normalize(s.Input.Parameters)
 	return s, nil
-}
-
-// LimitsNow returns the limits of a run of p, including changes made on resume.
-func LimitsNow(p *engine.Program, recs []journal.Record) engine.Limits {
-	limits := p.Limits
-	for _, rec := range journal.WithoutVoided(recs) {
-		var c changeBody
-		if rec.Kind == journal.Change && json.Unmarshal(rec.Body, &c) == nil {
-			limits = c.Limits
-		}
-	}
-	return limits
-}
-
-// Raises returns the limit changes made on resume so far, as the user wrote them, in
-// order.
-func Raises(recs []journal.Record) []string {
-	var out []string
-	for _, rec := range journal.WithoutVoided(recs) {
-		var c changeBody
-		if rec.Kind == journal.Change && json.Unmarshal(rec.Body, &c) == nil {
-			out = append(out, c.Set...)
-		}
-	}
-	return out
 }

@@ -1,11 +1,19 @@
 package runtime
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/engine/model"
 	"github.com/pexctl/pex/engine/runtime/redact"
@@ -105,4 +113,245 @@ func (st *site) lookup(args json.RawMessage) component.Lookup {
 		}
 		return nil, false
 	}
+}
+
+// nest makes st the site of an agent that the agent of caller calls.
+func (st *site) nest(caller *site, call AgentCall) {
+	st.outer, st.retries = caller.outermost(), caller.retries
+	st.agents = append(slices.Clip(caller.agents), call)
+}
+
+// Site performs the effects of one run in another process than the run's. It is safe for
+// concurrent use.
+type Site struct {
+	program *engine.Program
+	root    site
+
+	mu     sync.Mutex
+	agents map[string]*nestedSite // by the JSON of their AgentCalls
+}
+
+// nestedSite is the site of a nested agent.
+type nestedSite struct {
+	program *engine.Program
+	site    site
+}
+
+// NewSite returns the site of a run of p with an input. The caller must close it, and then h.
+func NewSite(p *engine.Program, h engine.Host, in engine.Input) *Site {
+	s := &Site{program: p, root: newSite(p, h, &in), agents: map[string]*nestedSite{}}
+	s.root.retries = &model.Retries{}
+	s.root.bindTools()
+	return s
+}
+
+// Close closes the hosts of nested agents.
+func (s *Site) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, n := range s.agents {
+		errs = append(errs, n.site.host.Close())
+	}
+	clear(s.agents)
+	return errors.Join(errs...)
+}
+
+// bindTools binds the tools of the spec. Those of servers are bound when they are called.
+func (st *site) bindTools() {
+	for _, b := range st.host.Tools {
+		if _, ok := b.Tool.(tool.Toolset); !ok {
+			t := &BoundTool{Binding: b}
+			st.tools[st.prepare(t).Name] = t
+		}
+	}
+}
+
+// Perform performs an effect. notify receives its transient events, such as progress, from any
+// goroutine; nil = none. The outcome is Fatal if the effect could not be performed: an
+// *kernel.Unavailable if it may be possible later.
+func (s *Site) Perform(ctx context.Context, w *Work, notify func(engine.Event)) (out kernel.Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			out = kernel.Outcome{Fatal: &kernel.PanicError{Path: w.Path, Value: p, Stack: debug.Stack()}}
+		}
+	}()
+	st, err := s.find(w.Agents)
+	if err != nil {
+		return kernel.Outcome{Fatal: &kernel.Unavailable{Err: err}}
+	}
+	if notify != nil {
+		inner := notify
+		notify = func(ev engine.Event) {
+			ev.Path, ev.Agent = w.Path, agentOf(w.Agents)
+			inner(ev)
+		}
+	}
+	switch {
+	case w.Model != nil:
+		return st.performModel(ctx, w, notify)
+	case w.Tool != nil:
+		return st.performTool(ctx, w, notify)
+	case w.List != nil:
+		return st.performList(ctx, w)
+	case w.History != nil:
+		found, err := st.loadHistory(ctx, w.History)
+		return kernel.OutcomeOf(w.Class, w.Path, found, err)
+	case w.Session != nil:
+		found, err := st.loadSession(ctx, w.Session)
+		return kernel.OutcomeOf(w.Class, w.Path, found, err)
+	case w.Store != nil:
+		return kernel.OutcomeOf(w.Class, w.Path, true, st.store(ctx, w.Store))
+	}
+	return unperformable("%s: the work is of an unknown kind; the worker has another version", w.Path)
+}
+
+// agentOf returns the path of the agent that the last call is to, or "".
+func agentOf(calls []AgentCall) string {
+	if len(calls) == 0 {
+		return ""
+	}
+	return calls[len(calls)-1].Path
+}
+
+// unperformable returns the outcome of work that does not fit the program.
+func unperformable(format string, args ...any) kernel.Outcome {
+	return kernel.Outcome{Fatal: fmt.Errorf(format, args...)}
+}
+
+// find returns the site of the agent that the calls lead to.
+func (s *Site) find(calls []AgentCall) (*site, error) {
+	if len(calls) == 0 {
+		return &s.root, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := &nestedSite{program: s.program, site: s.root}
+	for i, c := range calls {
+		key := string(jsonvalue.Encode(calls[:i+1]))
+		n := s.agents[key]
+		if n == nil {
+			var err error
+			if n, err = s.open(at, c); err != nil {
+				return nil, err
+			}
+			s.agents[key] = n
+		}
+		at = n
+	}
+	return &at.site, nil
+}
+
+// open opens the host of a nested agent.
+func (s *Site) open(caller *nestedSite, c AgentCall) (*nestedSite, error) {
+	if c.Agent < 0 || c.Agent >= len(caller.program.Agents) || caller.site.host.Nested == nil {
+		return nil, fmt.Errorf("agent %s: program %s has no such agent", c.Path, caller.program.Digest)
+	}
+	p := caller.program.Agents[c.Agent]
+	jsonvalue.Normalize(c.Parameters)
+	h, err := caller.site.host.Nested(p, c.Parameters)
+	if err != nil {
+		return nil, fmt.Errorf("agent %s: %w", p.Name, err)
+	}
+	if h.Secrets == nil {
+		h.Secrets = caller.site.host.Secrets
+	}
+	n := &nestedSite{program: p, site: newSite(p, h, &engine.Input{RunID: s.root.runID + "/" + c.Path, Parameters: c.Parameters})}
+	n.site.input = s.root.input
+	n.site.nest(&s.root, c)
+	n.site.bindTools()
+	return n, nil
+}
+
+func (st *site) performModel(ctx context.Context, w *Work, notify func(engine.Event)) kernel.Outcome {
+	d := w.Model
+	bound, ok := st.models[d.LLM]
+	if !ok {
+		return unperformable("%s: llm %q is not in the program", w.Path, d.LLM)
+	}
+	q := &request{Request: d.Request, llm: bound.model, bound: &bound, attempt: d.Attempt, streams: d.Streams, notify: notify, spans: w.Trace, span: w.Span}
+	q.Fallback, q.Bounded, q.BoundBy, q.Metered, q.PriorAttempts = d.Fallback, d.Bounded, d.BoundBy, d.Metered, d.PriorAttempts
+	q.site = st.leased(d.Retries)
+	reply, err := q.perform(model.WithRetries(ctx, q.site.retries), w.Key)
+	out := kernel.OutcomeOf(w.Class, w.Path, reply, err)
+	out.Notes = notes{Retries: q.site.retries.Count().Minus(d.Retries)}.encode()
+	return out
+}
+
+// leased returns the site with the retries of a run that has used so many.
+func (st *site) leased(used model.RetryCount) *site {
+	own := *st
+	own.retries = &model.Retries{}
+	own.retries.Add(used)
+	return &own
+}
+
+func (st *site) performTool(ctx context.Context, w *Work, notify func(engine.Event)) kernel.Outcome {
+	d := *w.Tool
+	t, err := st.tool(&d)
+	if err != nil {
+		return unperformable("%s: %w", w.Path, err)
+	}
+	if d.Context != nil {
+		d.Context.Text = d.Prose
+	}
+	var dimensions atomic.Int32
+	p := &callSegment{
+		toolWork: d, site: st.leased(d.Retries), tool: t, path: w.Path, emit: func(engine.Event) {}, spans: w.Trace, span: w.Span,
+		remote: newRemoteCall(t.Tool), dimensions: &dimensions,
+	}
+	if notify != nil {
+		p.observed, p.emit = true, func(ev engine.Event) {
+			ev.Tool = d.Tool
+			notify(ev)
+		}
+	}
+	result, err := p.perform(model.WithRetries(ctx, p.site.retries), w.Key)
+	out := kernel.OutcomeOf(w.Class, w.Path, result, err)
+	n := notes{Retries: p.site.retries.Count().Minus(d.Retries), Dimensions: dimensions.Load()}
+	if p.remote != nil {
+		n.Remote = p.remote.reported.Load()
+	}
+	out.Notes = n.encode()
+	return out
+}
+
+// tool returns the tool that a call is to.
+func (st *site) tool(d *toolWork) (*BoundTool, error) {
+	if d.Server == "" {
+		if t := st.tools[d.Tool]; t != nil {
+			return t, nil
+		}
+		return nil, fmt.Errorf("tool %q is not in the program", d.Tool)
+	}
+	entry, err := st.toolset(d.Server)
+	if err != nil {
+		return nil, err
+	}
+	if d.Definition == nil {
+		return nil, fmt.Errorf("tool %q of server %s has no definition", d.Tool, d.Server)
+	}
+	set := entry.Tool.(tool.Toolset)
+	t := entry.bindMember(set, set.Rules().Override(d.Definition.Name), *d.Definition)
+	st.prepare(&t)
+	return &t, nil
+}
+
+// toolset returns the tools entry of a server.
+func (st *site) toolset(name string) (*BoundTool, error) {
+	for _, b := range st.host.Tools {
+		if _, ok := b.Tool.(tool.Toolset); ok && b.Spec.Name == name {
+			return &BoundTool{Binding: b}, nil
+		}
+	}
+	return nil, fmt.Errorf("tool server %q is not in the program", name)
+}
+
+func (st *site) performList(ctx context.Context, w *Work) kernel.Outcome {
+	t, err := st.toolset(w.List.Toolset)
+	if err != nil {
+		return unperformable("%s: %w", w.Path, err)
+	}
+	l, err := st.list(ctx, w.Path, t)
+	return kernel.OutcomeOf(w.Class, w.Path, l, err)
 }

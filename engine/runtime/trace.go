@@ -81,11 +81,6 @@ func (Requested) traceEvent()      {}
 func (Recorded) traceEvent()       {}
 func (Ended) traceEvent()          {}
 
-// traced reports whether there is a tracer; checked first to avoid building events.
-func (r *run) traced() bool { return r.opts.Tracer != nil }
-
-func (r *run) trace(w TraceEvent) { r.opts.Tracer.Trace(r.program, w) }
-
 // PathRecorder is a Tracer that records the path of a run through its graph. It ignores
 // nested agents. The zero value is ready for one run.
 type PathRecorder struct {

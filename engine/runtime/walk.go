@@ -118,3 +118,8 @@ func (r *run) edgeHolds(s *scope, label string, guard engine.Condition, each boo
 	}
 	return false, nil
 }
+
+// traced reports whether there is a tracer; checked first to avoid building events.
+func (r *run) traced() bool { return r.opts.Tracer != nil }
+
+func (r *run) trace(w TraceEvent) { r.opts.Tracer.Trace(r.program, w) }
