@@ -2,7 +2,7 @@
 // tests.
 //
 //	ModelSuite(t, newModel, skip...)   a model.Model against a fake server
-//	ToolSuite, MemorySuite             a tool.Tool, a memory.Store
+//	ToolSuite, MemorySuite, BlobSuite  a tool.Tool, a memory.Store, a blob.Store
 //	ScopeSuite(t, drive)               an implementation of engine.Scope
 //	NewScope(ctx, program, input, host) an in-memory Scope, to test a single node
 //	Toolset, Store                     an in-memory tool server and store

@@ -16,3 +16,9 @@ func Lock(f *os.File) error {
 	_, err := flock(f, exclusive)
 	return err
 }
+
+// Share is TryShare, but it waits until no one else has the file locked exclusively.
+func Share(f *os.File) error {
+	_, err := flock(f, shared)
+	return err
+}
