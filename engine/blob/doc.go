@@ -5,6 +5,6 @@
 //	Store.Get(Ref)  -> the content, verified, or an *Error that says what is wrong
 //	Sweeper.DeleteOlder removes what was not stored again since a time
 //
-// Whoever has a Ref can read its content, so a Ref is as confidential as what it refers to. The package does not know
+// A Ref is all that a process needs to read a content, so it is as confidential as the content. The package does not know
 // what the contents mean, and does not encrypt them.
 package blob

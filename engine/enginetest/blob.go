@@ -108,8 +108,12 @@ func blobMissing(t *testing.T, s blob.Store) {
 func blobInvalid(t *testing.T, s blob.Store) {
 	ref := putBlob(t, s, []byte("x"))
 	for _, bad := range []blob.Ref{
-		{}, {SHA256: "../../../etc/passwd", Size: 1}, {SHA256: ref.SHA256[:63] + "G", Size: 1}, {SHA256: ref.SHA256 + "/", Size: 1},
-		{SHA256: ref.SHA256, Size: -1}, {SHA256: ref.SHA256, Size: blob.MaxSize + 1},
+		{},
+		{SHA256: "../../../etc/passwd", Size: 1},
+		{SHA256: ref.SHA256[:63] + "G", Size: 1},
+		{SHA256: ref.SHA256 + "/", Size: 1},
+		{SHA256: ref.SHA256, Size: -1},
+		{SHA256: ref.SHA256, Size: blob.MaxSize + 1},
 	} {
 		_, err := s.Get(t.Context(), bad)
 		wantBlobError(t, err, blob.Missing)
