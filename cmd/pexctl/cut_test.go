@@ -134,6 +134,13 @@ func (l *lives) record(home string) {
 // afresh restores the case's folder to its initial state.
 func (l *lives) afresh() {
 	l.t.Helper()
+	l.empty()
+	l.archive.Extract(l.t, l.dir)
+}
+
+// empty deletes the content of the case's folder.
+func (l *lives) empty() {
+	l.t.Helper()
 	entries, err := os.ReadDir(l.dir)
 	if err != nil {
 		l.t.Fatal(err)
@@ -143,7 +150,6 @@ func (l *lives) afresh() {
 			l.t.Fatal(err)
 		}
 	}
-	l.archive.Extract(l.t, l.dir)
 }
 
 // before returns the memory before a run, and restores the folder.
