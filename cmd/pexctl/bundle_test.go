@@ -211,7 +211,7 @@ func TestBundleWithRecordingOfForeignAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, there, _ := elsewhere(t, run, home, "")
+	p, there, _ := moved(t, run, home, "")
 	if err := os.RemoveAll(top); err != nil {
 		t.Fatal(err)
 	}
@@ -262,14 +262,15 @@ func realPath(t *testing.T, path string) string {
 }
 
 // Runs of testdata/run have the same journal if their programs come from bundles, with the folder of
-// the spec deleted. Tools that need the files of a machine find them in a copy of the folder.
+// the spec deleted, and their effects are performed elsewhere. Tools that need the files of a machine
+// find them in a copy of the folder.
 func TestRunsOfBundlesHaveTheSameJournal(t *testing.T) {
 	t.Setenv("NO_COLOR", "1")
 	pattern, err := filepath.Abs("../../testdata/run/*.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	moved, bound, cases := 0, 0, 0
+	all, bound, cases := 0, 0, 0
 	goldentest.Each(t, pattern, func(t *testing.T, a *goldentest.Archive) {
 		if cases++; testing.Short() && cases%10 != 0 {
 			t.Skip("every tenth case with -short")
@@ -285,9 +286,9 @@ func TestRunsOfBundlesHaveTheSameJournal(t *testing.T) {
 		for i, start := range here.starts {
 			own := *start
 			var needsHost bool
-			own.Program, own.Host, needsHost = elsewhere(t, start, home, there.dir)
+			own.Program, own.Host, needsHost = moved(t, start, home, there.dir)
 			there.starts = append(there.starts, &own)
-			moved++
+			all++
 			if needsHost {
 				bound++
 			}
@@ -295,7 +296,7 @@ func TestRunsOfBundlesHaveTheSameJournal(t *testing.T) {
 			t.Chdir(here.dir)
 			here.live(i, here.before(i), want)
 			here.empty()
-			got := &mortal{left: -1}
+			got := &mortal{left: -1, oneByOne: true}
 			t.Chdir(there.dir)
 			there.live(i, there.before(i), got)
 			if d := cmp.Diff(string(lines(t, want.Records)), string(lines(t, got.Records))); d != "" {
@@ -303,12 +304,12 @@ func TestRunsOfBundlesHaveTheSameJournal(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("%d runs, %d of them with tools of one machine", moved, bound)
+	t.Logf("%d runs, %d of them with tools of one machine", all, bound)
 }
 
-// elsewhere returns the program of a run from its bundle, connected as on a machine that has a copy
+// moved returns the program of a run from its bundle, connected as on a machine that has a copy
 // of the project in a folder if its tools need one.
-func elsewhere(t *testing.T, r *runs.Run, home, copied string) (*engine.Program, engine.Host, bool) {
+func moved(t *testing.T, r *runs.Run, home, copied string) (*engine.Program, engine.Host, bool) {
 	t.Helper()
 	b, err := bundle.Pack(r.Program, r.Start.Input.Origin)
 	if err != nil {

@@ -23,7 +23,16 @@ func Pack(p *engine.Program, o *engine.Origin) ([]byte, error) {
 	if o == nil || o.Dir == "" || o.Root == "" {
 		return nil, errors.New("the program has no folder, so it cannot be sent to other machines")
 	}
-	k := &packer{origin: o, read: map[string][]byte{}}
+	own := *o
+	own.Allow = nil
+	for _, dir := range o.Allow {
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		own.Allow = append(own.Allow, dir)
+	}
+	k := &packer{origin: &own, read: map[string][]byte{}}
 	if err := k.program(p, o.Dir, o.Spec); err != nil {
 		return nil, err
 	}
