@@ -15,6 +15,7 @@ const (
 	Denied      Kind = "denied"      // the store refused the access
 	Full        Kind = "full"        // the store has no space left
 	TooLarge    Kind = "too_large"   // the content is larger than MaxSize, or than the store accepts
+	Unsupported Kind = "unsupported" // another version of pexctl wrote the store
 	Unreachable Kind = "unreachable" // the store did not answer, or had an internal error
 )
 
@@ -25,6 +26,7 @@ var remedies = map[Kind]string{
 	Denied:      "the store denies access; check the credentials and permissions",
 	Full:        "the store is full; free some space",
 	TooLarge:    "it is too large for the store",
+	Unsupported: "the store has another format",
 	Unreachable: "the store is not available",
 }
 

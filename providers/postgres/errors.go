@@ -12,14 +12,20 @@ import (
 )
 
 // FormatError reports that the tables are not those of this version of pexctl.
-type FormatError struct{ Format int } // 0 = the tables have none
+type FormatError struct {
+	Format int // 0 = the tables have none
+	tables *tables
+}
 
 // Error names both formats.
 func (e *FormatError) Error() string {
+	t := e.tables
 	if e.Format == 0 {
-		return "the table pex_memory_format is empty; restore a backup of the database, or drop the tables pex_memory_format, pex_conversations and pex_interactions to start without conversations"
+		last := len(t.names) - 1
+		return fmt.Sprintf("the table %s is empty; restore a backup of the database, or drop the tables %s and %s to start without %s",
+			t.names[0], strings.Join(t.names[:last], ", "), t.names[last], t.content)
 	}
-	return fmt.Sprintf("the conversations in the database have format %d, this version of pexctl supports format %d; use the pexctl that wrote them", e.Format, format)
+	return fmt.Sprintf("the %s in the database have format %d, this version of pexctl supports format %d; use the pexctl that wrote them", t.content, e.Format, t.format)
 }
 
 // StopCode returns the stop code of a run that gets this error.
@@ -27,11 +33,15 @@ func (e *FormatError) StopCode() stop.Code { return stop.StoreCorrupt }
 
 // AddressError reports that the address of the database cannot be used. It does not contain the
 // address, which may have a password.
-type AddressError struct{ Variable, Reason string }
+type AddressError struct {
+	Variable string // that has the address
+	Reason   string
+	Of       string // what uses the database
+}
 
 // Error names the variable.
 func (e *AddressError) Error() string {
-	return fmt.Sprintf("memory: %s %s; it must be the address of a database, such as postgres://user:password@host:5432/name", e.Variable, e.Reason)
+	return fmt.Sprintf("%s: %s %s; it must be the address of a database, such as postgres://user:password@host:5432/name", e.Of, e.Variable, e.Reason)
 }
 
 // StopCode returns the stop code of a run that gets this error.

@@ -3,9 +3,11 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
+	"github.com/pexctl/pex/engine/blob"
 	"github.com/pexctl/pex/engine/memory"
 	"github.com/pexctl/pex/providers/postgres"
 )
@@ -61,5 +63,30 @@ func TestClosedStoreFails(t *testing.T) {
 	}
 	if _, err := s.Session(context.Background(), "c"); err == nil || !strings.Contains(err.Error(), "closed") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func openBlobs(t *testing.T, address string) (blob.Store, error) {
+	t.Helper()
+	return blob.Open(address, map[string]blob.Opener{"postgres": postgres.OpenBlobs})
+}
+
+func TestAddressOfBlobsIsNotShown(t *testing.T) {
+	_, err := openBlobs(t, "postgres://u:hunter2@host/db?sslmode=maybe")
+	if _, ok := errors.AsType[*postgres.AddressError](err); !ok || !strings.Contains(err.Error(), "blob store: ") || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("got %v", err)
+	}
+	s, err := openBlobs(t, "postgres://u:hunter2@127.0.0.1:1/db?connect_timeout=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"127.0.0.1", "the store is closed"} {
+		_, err = s.Put(t.Context(), []byte("x"))
+		if blob.KindOf(err) != blob.Unreachable || !strings.Contains(err.Error(), "database db on 127.0.0.1") || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("got %v", err)
+		}
+		if err := s.(io.Closer).Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
