@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 )
 
-// Signer signs requests to other AWS services, for tools. It searches for credentials where AWS's own tools search, on
+// Signer signs requests to other AWS services, for tools and blobs. It searches for credentials where AWS's own tools search, on
 // the first request, and caches them while they are valid. The zero value is ready to use. Safe for concurrent use. It
 // is in this package because only this package imports the SDK.
 type Signer struct {
@@ -49,6 +49,15 @@ func (s *Signer) Sign(ctx context.Context, req *http.Request, sum, region, servi
 		now = s.Now
 	}
 	return v4.NewSigner().SignHTTP(ctx, who, req, sum, service, region, now())
+}
+
+// Region returns the region that is configured on the machine, or "".
+func (s *Signer) Region(ctx context.Context) (string, error) {
+	found, err := s.find(ctx)
+	if err != nil {
+		return "", err
+	}
+	return found.Region, nil
 }
 
 // serverless is the service name of OpenSearch Serverless, which requires the body's sum in a header.

@@ -85,3 +85,11 @@ func TestSignerReportsMissingSettings(t *testing.T) {
 		t.Errorf("without credentials: %v", err)
 	}
 }
+
+func TestSignerReturnsTheRegionOfTheMachine(t *testing.T) {
+	signer := suite(t)
+	t.Setenv("AWS_REGION", "ap-east-1")
+	if got, err := signer.Region(t.Context()); err != nil || got != "ap-east-1" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
