@@ -26,14 +26,25 @@ func Attach(messages []model.Message, files []model.Attachment, accepts []model.
 		if !slices.Contains(accepts, f.Kind()) {
 			continue
 		}
-		if s.Tokens != nil {
-			f.Tokens = s.Tokens(f)
-		}
 		accepted = append(accepted, f)
 	}
 	out := slices.Clone(messages)
 	out[first].Attachments = accepted
+	Count(out[first:first+1], s)
 	return out
+}
+
+// Count sets the tokens of the files in messages, which JSON omits.
+func Count(messages []model.Message, s model.FileSupport) {
+	if s.Tokens == nil {
+		return
+	}
+	for i := range messages {
+		for j := range messages[i].Attachments {
+			f := &messages[i].Attachments[j]
+			f.Tokens = s.Tokens(*f)
+		}
+	}
 }
 
 // Load adds the content of its files to a request, from the artifacts of a home. It does not

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/attachment"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/kernel"
@@ -178,7 +179,7 @@ func (s *Site) Perform(ctx context.Context, w *Work, notify func(engine.Event)) 
 	}()
 	st, err := s.find(w.Agents)
 	if err != nil {
-		return kernel.Outcome{Fatal: &kernel.Unavailable{Err: err}}
+		return kernel.Outcome{Fatal: fmt.Errorf("%s: %w", w.Path, err)}
 	}
 	if notify != nil {
 		inner := notify
@@ -194,16 +195,8 @@ func (s *Site) Perform(ctx context.Context, w *Work, notify func(engine.Event)) 
 		return st.performTool(ctx, w, notify)
 	case w.List != nil:
 		return st.performList(ctx, w)
-	case w.History != nil:
-		found, err := st.loadHistory(ctx, w.History)
-		return kernel.OutcomeOf(w.Class, w.Path, found, err)
-	case w.Session != nil:
-		found, err := st.loadSession(ctx, w.Session)
-		return kernel.OutcomeOf(w.Class, w.Path, found, err)
-	case w.Store != nil:
-		return kernel.OutcomeOf(w.Class, w.Path, true, st.store(ctx, w.Store))
 	}
-	return unperformable("%s: the work is of an unknown kind; the worker has another version", w.Path)
+	return st.performMemory(ctx, w)
 }
 
 // agentOf returns the path of the agent that the last call is to, or "".
@@ -248,15 +241,14 @@ func (s *Site) open(caller *nestedSite, c AgentCall) (*nestedSite, error) {
 		return nil, fmt.Errorf("agent %s: program %s has no such agent", c.Path, caller.program.Digest)
 	}
 	p := caller.program.Agents[c.Agent]
-	jsonvalue.Normalize(c.Parameters)
 	h, err := caller.site.host.Nested(p, c.Parameters)
 	if err != nil {
-		return nil, fmt.Errorf("agent %s: %w", p.Name, err)
+		return nil, &kernel.Unavailable{Err: fmt.Errorf("agent %s: %w", p.Name, err)}
 	}
 	if h.Secrets == nil {
 		h.Secrets = caller.site.host.Secrets
 	}
-	n := &nestedSite{program: p, site: newSite(p, h, &engine.Input{RunID: s.root.runID + "/" + c.Path, Parameters: c.Parameters})}
+	n := &nestedSite{program: p, site: newSite(p, h, &engine.Input{RunID: caller.site.runID + "/" + c.Path, Parameters: c.Parameters})}
 	n.site.input = s.root.input
 	n.site.nest(&s.root, c)
 	n.site.bindTools()
@@ -271,11 +263,28 @@ func (st *site) performModel(ctx context.Context, w *Work, notify func(engine.Ev
 	}
 	q := &request{Request: d.Request, llm: bound.model, bound: &bound, attempt: d.Attempt, streams: d.Streams, notify: notify, spans: w.Trace, span: w.Span}
 	q.Fallback, q.Bounded, q.BoundBy, q.Metered, q.PriorAttempts = d.Fallback, d.Bounded, d.BoundBy, d.Metered, d.PriorAttempts
+	attachment.Count(q.Messages, bound.spec.FileSupport())
 	q.site = st.leased(d.Retries)
 	reply, err := q.perform(model.WithRetries(ctx, q.site.retries), w.Key)
 	out := kernel.OutcomeOf(w.Class, w.Path, reply, err)
 	out.Notes = notes{Retries: q.site.retries.Count().Minus(d.Retries)}.encode()
 	return out
+}
+
+func (st *site) performMemory(ctx context.Context, w *Work) kernel.Outcome {
+	switch {
+	case w.History == nil && w.Session == nil && w.Store == nil:
+		return unperformable("%s: the work is of an unknown kind; the worker has another version", w.Path)
+	case w.Session != nil && st.session() == nil, w.Session == nil && st.host.Memory == nil:
+		return unperformable("%s: the worker has no memory", w.Path)
+	case w.History != nil:
+		found, err := st.loadHistory(ctx, w.History)
+		return kernel.OutcomeOf(w.Class, w.Path, found, err)
+	case w.Session != nil:
+		found, err := st.loadSession(ctx, w.Session)
+		return kernel.OutcomeOf(w.Class, w.Path, found, err)
+	}
+	return kernel.OutcomeOf(w.Class, w.Path, true, st.store(ctx, w.Store))
 }
 
 // leased returns the site with the retries of a run that has used so many.

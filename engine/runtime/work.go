@@ -38,6 +38,16 @@ type AgentCall struct {
 	Parameters map[string]any `json:"parameters,omitempty"`
 }
 
+// UnmarshalJSON decodes the parameters as Program.Arguments returns them: whole numbers are int.
+func (c *AgentCall) UnmarshalJSON(b []byte) error {
+	type plain AgentCall
+	if err := jsonvalue.Unmarshal(b, (*plain)(c)); err != nil {
+		return err
+	}
+	jsonvalue.Normalize(c.Parameters)
+	return nil
+}
+
 // WorkKind is what a Work needs of the worker that performs it.
 type WorkKind string
 
@@ -152,7 +162,7 @@ func (p *callSegment) describe(w *Work) {
 	if d.Context != nil {
 		d.Prose = d.Context.Text
 	}
-	if d.Retries = p.site.retries.Count(); p.tool.sampling.LLM == "" {
+	if d.Retries = p.site.retries.Count(); p.tool.billedLLM() == "" {
 		d.Retries = model.RetryCount{}
 	}
 	w.Tool = &d
