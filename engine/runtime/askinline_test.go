@@ -63,7 +63,7 @@ func TestQuestionIsAskedAfterEarlierEvents(t *testing.T) {
 				s := &slowSink{}
 				bound := named("x", tt.tool)
 				bound.Spec.Approval.Source = tt.approval
-				res := runtime.Run(t.Context(), program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)}), question(),
+				res := execute(t.Context(), program(map[string]nodeFunc{"a": callTool("x", 1, false, &recs)}), question(),
 					engine.Host{Tools: []tool.Binding{bound}, Responder: s, Sinks: []engine.Sink{s}}, runtime.Options{Journal: f})
 				at := slices.Index(s.seen, "asked")
 				if res.Status != stop.RunCompleted || at < 1 || s.seen[at-1] != string(tt.before) {

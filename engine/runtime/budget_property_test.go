@@ -208,6 +208,7 @@ func (w *budgetWorld) agent(name string, depth int, outer []*bill, nested map[st
 		h.Embedders[name] = m.(*vendor)
 	}
 	var branches [][]func(engine.Scope, string) error
+	var agents []*engine.Program
 	for i := range 1 + w.rnd.IntN(8) {
 		var calls []func(engine.Scope, string) error
 		for range 1 + w.rnd.IntN(pick(w.rnd, 3, 12)) {
@@ -219,7 +220,7 @@ func (w *budgetWorld) agent(name string, depth int, outer []*bill, nested map[st
 		}
 		if depth > 0 && w.rnd.IntN(4) == 0 {
 			child, host := w.agent(fmt.Sprint(name, ".", i), depth-1, bills, nested)
-			nested[child.Name] = host
+			nested[child.Name], agents = host, append(agents, child)
 			calls = append(calls, func(s engine.Scope, at string) error {
 				_, err := s.Agent(at, child, map[string]any{"question": "q"})
 				return err
@@ -229,7 +230,7 @@ func (w *budgetWorld) agent(name string, depth int, outer []*bill, nested map[st
 	}
 	limits, models := p.Limits, p.Models
 	p = program(map[string]nodeFunc{"a": func(s engine.Scope) error { return each(s, branches) }})
-	p.Name, p.Limits, p.Models = name, limits, models
+	p.Name, p.Limits, p.Models, p.Agents = name, limits, models, agents
 	last := w.call(p)
 	p.Nodes["finalizer"] = finalizer{func(s engine.Scope) error { return last(s, "last") }}
 	return p, h
@@ -305,7 +306,7 @@ func (w *budgetWorld) run(t *testing.T) (res *engine.Result, sessions int) {
 		w.mu.Lock()
 		w.kill = kill
 		w.mu.Unlock()
-		res = runtime.Run(ctx, w.main, engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}, w.host, o)
+		res = execute(ctx, w.main, engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}, w.host, o)
 		kill()
 		switch o.Extension = nil; {
 		case res.StopReason.Code == stop.Suspended:

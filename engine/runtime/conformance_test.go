@@ -11,6 +11,6 @@ import (
 
 func TestScopeFollowsTheContract(t *testing.T) {
 	enginetest.ScopeSuite(t, func(t *testing.T, p *engine.Program, in engine.Input, h engine.Host) {
-		runtime.Run(t.Context(), p, in, h, runtime.Options{Journal: &journal.Memory{RoundTrip: true}, Virtual: true})
+		execute(t.Context(), p, in, h, runtime.Options{Journal: &journal.Memory{RoundTrip: true}, Virtual: true})
 	})
 }

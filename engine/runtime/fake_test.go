@@ -62,7 +62,7 @@ func question() engine.Input {
 func session(t *testing.T, p *engine.Program, h engine.Host, j *journal.Memory, o runtime.Options) *engine.Result {
 	t.Helper()
 	o.Journal = j
-	return runtime.Run(t.Context(), p, question(), h, o)
+	return execute(t.Context(), p, question(), h, o)
 }
 
 func encodeAnswer(t *testing.T, text string) json.RawMessage {

@@ -42,7 +42,7 @@ func programWithMemory(node nodeFunc) *engine.Program {
 // turnOf runs a program in a conversation.
 func turnOf(p *engine.Program, store memory.Store, in engine.Input) *engine.Result {
 	in.Parameters = map[string]any{"question": "question of " + in.RunID}
-	return runtime.Run(context.Background(), p, in, engine.Host{Memory: store}, runtime.Options{Virtual: true})
+	return execute(context.Background(), p, in, engine.Host{Memory: store}, runtime.Options{Virtual: true})
 }
 
 func storedHistory(t *testing.T, store memory.Store, id string) []memory.Interaction {
@@ -195,7 +195,7 @@ func TestJournalsDoNotGrowWithTheConversation(t *testing.T) {
 		p := programWithMemory(endsWith("s1 ok "+strings.Repeat("a", 500), "s2 failed "+strings.Repeat("b", 500)))
 		p.Limits.MessageHistoryLimit, p.Limits.ExecutorMessageHistoryLimit = 3, 3
 		in := engine.Input{RunID: fmt.Sprintf("r%02d", i), MemoryID: "m", Parameters: map[string]any{"question": "q"}}
-		runtime.Run(t.Context(), p, in, engine.Host{Memory: store}, runtime.Options{Virtual: true, Journal: j})
+		execute(t.Context(), p, in, engine.Host{Memory: store}, runtime.Options{Virtual: true, Journal: j})
 		size := 0
 		for _, rec := range j.Records {
 			size += len(rec.Body)
@@ -239,7 +239,7 @@ func TestReplayStoresWhatAnEarlierVersionStored(t *testing.T) {
 	store, j := &enginetest.Store{}, &journal.Memory{RoundTrip: true}
 	in := engine.Input{RunID: "r1", MemoryID: "m"}
 	ends := func(node nodeFunc) *engine.Result {
-		return runtime.Run(t.Context(), programWithMemory(node), in, engine.Host{Memory: store}, runtime.Options{Virtual: true, Journal: j})
+		return execute(t.Context(), programWithMemory(node), in, engine.Host{Memory: store}, runtime.Options{Virtual: true, Journal: j})
 	}
 	ends(endsWith("s1 ok deny"))
 	refused := func(s engine.Scope) error {

@@ -75,7 +75,7 @@ func newFileRun(t *testing.T, run nodeFunc) *fileRun {
 func (r *fileRun) run(t *testing.T) *engine.Result {
 	t.Helper()
 	h := engine.Host{Models: map[string]model.Model{"main": r.main, "second": r.second, "plain": r.main}, Artifacts: r.home}
-	return runtime.Run(t.Context(), r.program, r.input, h, runtime.Options{Virtual: true, Journal: r.journal})
+	return execute(t.Context(), r.program, r.input, h, runtime.Options{Virtual: true, Journal: r.journal})
 }
 
 var fileMessages = []model.Message{

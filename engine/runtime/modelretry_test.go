@@ -85,7 +85,7 @@ func runWithLostReply(t *testing.T, m *failingModel, o runtime.Options) (*engine
 	p.Models = []engine.ModelSpec{{Name: "main", Retry: retry.Policy{MaxAttempts: 4, InitialDelay: time.Second}, Params: model.Params{MaxOutputTokens: 3000}}}
 	j := &journal.Memory{RoundTrip: true}
 	o.Virtual, o.Journal = true, j
-	res := runtime.Run(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Models: map[string]model.Model{"main": m}}, o)
+	res := execute(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Models: map[string]model.Model{"main": m}}, o)
 	if res.StopReason.Code != stop.Answered {
 		t.Fatalf("%+v", res.StopReason)
 	}
@@ -112,7 +112,7 @@ func TestNoRetryBeyondMaxDelay(t *testing.T) {
 	p := program(map[string]nodeFunc{"a": func(s engine.Scope) error { _, err := s.Model("model", model.Call{LLM: "main"}); return err }})
 	p.Models = []engine.ModelSpec{{Name: "main", Retry: retry.Policy{MaxAttempts: 3}}}
 	p.Limits.MaxTokens = 100_000
-	res := runtime.Run(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Models: map[string]model.Model{"main": m}}, runtime.Options{Virtual: true})
+	res := execute(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Models: map[string]model.Model{"main": m}}, runtime.Options{Virtual: true})
 	const want = "llm main: truncated: cut; the server asks to wait 31s, longer than retry.max_delay (30s)"
 	if len(m.made) != 1 || res.StopReason.Code != stop.ProviderError || !strings.Contains(res.Error, want) {
 		t.Errorf("%d calls, %+v", len(m.made), res.StopReason)
@@ -141,7 +141,7 @@ func TestForkWithoutBudgetReusesRetries(t *testing.T) {
 	p, j, _ := runWithLostReply(t, m, runtime.Options{})
 	p.Limits = engine.Limits{}
 	last := slices.IndexFunc(j.Records, func(r journal.Record) bool { return r.Path == "b0/model.2" })
-	res := runtime.Run(t.Context(), p, engine.Input{RunID: "f"}, engine.Host{Models: map[string]model.Model{"main": m}}, runtime.Options{
+	res := execute(t.Context(), p, engine.Input{RunID: "f"}, engine.Host{Models: map[string]model.Model{"main": m}}, runtime.Options{
 		Virtual: true, Journal: &journal.Memory{RoundTrip: true},
 		Recorded: replay.New(j.Records, replay.Options{Until: j.Records[last].Seq}),
 	})
@@ -170,11 +170,11 @@ func TestCallOfACrashedSessionIsChargedAndRepeated(t *testing.T) {
 			h := engine.Host{Models: map[string]model.Model{"main": hangs}}
 			j := &journal.Memory{RoundTrip: true}
 			in := engine.Input{RunID: "r"}
-			if res := runtime.Run(ctx, p, in, h, runtime.Options{Virtual: true, Journal: j}); res.StopReason.Code != stop.Suspended {
+			if res := execute(ctx, p, in, h, runtime.Options{Virtual: true, Journal: j}); res.StopReason.Code != stop.Suspended {
 				t.Fatalf("%+v", res.StopReason)
 			}
 			for range 2 { // the third session replays the second
-				res := runtime.Run(t.Context(), p, in, engine.Host{Models: map[string]model.Model{"main": m}}, runtime.Options{Virtual: true, Journal: j})
+				res := execute(t.Context(), p, in, engine.Host{Models: map[string]model.Model{"main": m}}, runtime.Options{Virtual: true, Journal: j})
 				if len(m.keys) != tt.calls || res.StopReason.Code != tt.code {
 					t.Errorf("%d calls, %+v", len(m.keys), res.StopReason)
 				}

@@ -53,7 +53,7 @@ func TestResumedRunReturnsOpaqueData(t *testing.T) {
 	for cut := 1; ; cut++ {
 		m, j := &opaqueModel{}, &journal.Memory{RoundTrip: true}
 		session := func() *engine.Result {
-			return runtime.Run(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Models: map[string]model.Model{"m": m}}, runtime.Options{Virtual: true, Journal: j})
+			return execute(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Models: map[string]model.Model{"m": m}}, runtime.Options{Virtual: true, Journal: j})
 		}
 		session()
 		if cut >= len(j.Records) {

@@ -46,7 +46,7 @@ func TestOpaqueDataSurvivesTheJournal(t *testing.T) {
 	p.Models = []engine.ModelSpec{{Name: "main"}}
 	h := engine.Host{Models: map[string]model.Model{"main": m}}
 	for range 2 {
-		if res := runtime.Run(t.Context(), p, engine.Input{RunID: "r", Parameters: map[string]any{}}, h, runtime.Options{Journal: j, Virtual: true}); res.Status != stop.RunCompleted {
+		if res := execute(t.Context(), p, engine.Input{RunID: "r", Parameters: map[string]any{}}, h, runtime.Options{Journal: j, Virtual: true}); res.Status != stop.RunCompleted {
 			t.Fatalf("%s: %s", res.Status, res.StopReason)
 		}
 	}

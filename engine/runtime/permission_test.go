@@ -110,11 +110,12 @@ func restricted(t *testing.T, r interrupt.Rule, nested bool, j *journal.Memory, 
 			}
 			return err
 		}})
+		p.Agents = []*engine.Program{calls}
 	}
 	h.Responder, o.Journal = people, j
 	in := question()
 	in.By = &ines
-	return runtime.Run(t.Context(), p, in, h, o)
+	return execute(t.Context(), p, in, h, o)
 }
 
 func TestRulesDecideWhoMayApprove(t *testing.T) {
@@ -249,7 +250,7 @@ func TestTheRuleOfAGuardHoldsForUnknownOutcomes(t *testing.T) {
 	in.By = &ines
 	session := func(o runtime.Options, people interrupt.Responder) *engine.Result {
 		o.Journal = j
-		return runtime.Run(t.Context(), p, in, engine.Host{Tools: []tool.Binding{named("pay", pay)}, Responder: people}, o)
+		return execute(t.Context(), p, in, engine.Host{Tools: []tool.Binding{named("pay", pay)}, Responder: people}, o)
 	}
 	session(runtime.Options{}, &shared{"approve", finance, map[string]bool{}})
 	for i, r := range j.Records {
@@ -284,7 +285,7 @@ func TestTheReasonOfADenialChangesTheRun(t *testing.T) {
 		h := engine.Host{Tools: []tool.Binding{{Spec: spec, Tool: pay}}}
 		j := &journal.Memory{}
 		give := func(by engine.Actor, path, typed string) *engine.Result {
-			return runtime.Run(t.Context(), p, in, h, runtime.Options{Journal: j, By: by, Answers: map[string]json.RawMessage{path: encodeAnswer(t, typed)}})
+			return execute(t.Context(), p, in, h, runtime.Options{Journal: j, By: by, Answers: map[string]json.RawMessage{path: encodeAnswer(t, typed)}})
 		}
 		give(finance, "", "")
 		give(finance, "tool.0.approval", typed)

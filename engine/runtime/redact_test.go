@@ -89,7 +89,7 @@ func TestModelAndToolOutputIsRedacted(t *testing.T) {
 				Secrets: secret.New(map[string]string{"HUSH": secretValue}),
 			}
 			for range 2 {
-				res := runtime.Run(t.Context(), p, engine.Input{RunID: "r", Parameters: map[string]any{}}, h, runtime.Options{Journal: j, Virtual: true, Stream: true})
+				res := execute(t.Context(), p, engine.Input{RunID: "r", Parameters: map[string]any{}}, h, runtime.Options{Journal: j, Virtual: true, Stream: true})
 				if res.Status != stop.RunCompleted {
 					t.Fatalf("%s: %s", res.Status, res.StopReason)
 				}

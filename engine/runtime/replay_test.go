@@ -65,7 +65,7 @@ func runRecorded(t *testing.T, a askingNode, temperature float64, j journal.Jour
 	g := &recordingTool{}
 	h := engine.Host{Models: map[string]model.Model{"main": m}, Tools: []tool.Binding{{Tool: g}}}
 	o := runtime.Options{Virtual: true, Journal: j, Recorded: rec}
-	res = runtime.Run(t.Context(), p, engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}, h, o)
+	res = execute(t.Context(), p, engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}, h, o)
 	return res, m.calls + len(g.calls)
 }
 

@@ -52,7 +52,7 @@ func TestNestedAgentsShareTheRetryAllowance(t *testing.T) {
 		return nil
 	}})
 	inner.Models = []engine.ModelSpec{{Name: "main"}}
-	outer.Models = inner.Models
+	outer.Models, outer.Agents = inner.Models, []*engine.Program{inner}
 	if res := runs(outer, host); res.Error != "" || m.repeated != 10 {
 		t.Errorf("%d repeats, want 10: %s", m.repeated, res.Error)
 	}

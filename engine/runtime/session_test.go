@@ -91,7 +91,7 @@ func TestSessionsAreReadByRunsThatUseThem(t *testing.T) {
 		{"nothing in a new conversation", sessionTools(memory.NotesPart), "", memory.SessionView{}},
 	}
 	store := &enginetest.Store{}
-	first := runtime.Run(
+	first := execute(
 		t.Context(), programWithMemory(callsTools("notes", "variables")), engine.Input{RunID: "first", MemoryID: "m"},
 		engine.Host{Memory: store, Tools: sessionTools(memory.NotesPart, memory.VariablesPart)}, runtime.Options{Virtual: true},
 	)
@@ -102,7 +102,7 @@ func TestSessionsAreReadByRunsThatUseThem(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var seen memory.SessionView
 			p := programWithMemory(func(s engine.Scope) error { seen = s.View().State.Session; return nil })
-			runtime.Run(t.Context(), p, engine.Input{RunID: "next", MemoryID: tt.id}, engine.Host{Memory: store, Tools: tt.tools}, runtime.Options{Virtual: true})
+			execute(t.Context(), p, engine.Input{RunID: "next", MemoryID: tt.id}, engine.Host{Memory: store, Tools: tt.tools}, runtime.Options{Virtual: true})
 			if d := cmp.Diff(tt.want, seen); d != "" {
 				t.Error(d)
 			}
@@ -122,7 +122,7 @@ func TestResumedRunStoresNothingTwice(t *testing.T) {
 	for cut := 1; ; cut++ {
 		store, j := &enginetest.Store{}, &journal.Memory{RoundTrip: true}
 		session := func() *engine.Result {
-			return runtime.Run(
+			return execute(
 				t.Context(), p, engine.Input{RunID: "r", MemoryID: "m", Parameters: map[string]any{"question": "q"}},
 				engine.Host{Memory: store, Tools: sessionTools(memory.NotesPart, memory.VariablesPart)}, runtime.Options{Virtual: true, Journal: j},
 			)
@@ -156,7 +156,7 @@ func (brokenSessions) Session(context.Context, string) (memory.Session, error) {
 }
 
 func TestUnreadableSessionIsAWarning(t *testing.T) {
-	res := runtime.Run(
+	res := execute(
 		t.Context(), programWithMemory(warn("went on")), engine.Input{RunID: "r", MemoryID: "m"},
 		engine.Host{Memory: brokenSessions{&enginetest.Store{}}, Tools: sessionTools(memory.NotesPart)}, runtime.Options{Virtual: true},
 	)
@@ -180,7 +180,7 @@ func TestToolsWithoutMemoryHaveNoSession(t *testing.T) {
 		"a memory without sessions": {programWithMemory(callsTools("notes")), storeWithoutSessions{&enginetest.Store{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			res := runtime.Run(t.Context(), c.p, engine.Input{RunID: "r"}, engine.Host{Memory: c.store, Tools: sessionTools(memory.NotesPart)}, runtime.Options{Virtual: true})
+			res := execute(t.Context(), c.p, engine.Input{RunID: "r"}, engine.Host{Memory: c.store, Tools: sessionTools(memory.NotesPart)}, runtime.Options{Virtual: true})
 			if got := strings.Join(res.Warnings, ", "); got != "error: nothing is kept" {
 				t.Error(got)
 			}
@@ -202,11 +202,12 @@ func TestNestedAgentsShareTheSession(t *testing.T) {
 		_, err := s.Agent("agent", inner, nil)
 		return err
 	})
+	outer.Agents = []*engine.Program{inner}
 	host := engine.Host{Memory: store, Tools: sessionTools(memory.NotesPart)}
 	host.Nested = func(*engine.Program, map[string]any) (engine.Host, error) {
 		return engine.Host{Tools: sessionTools(memory.NotesPart)}, nil
 	}
-	runtime.Run(t.Context(), outer, engine.Input{RunID: "r", MemoryID: "m"}, host, runtime.Options{Virtual: true})
+	execute(t.Context(), outer, engine.Input{RunID: "r", MemoryID: "m"}, host, runtime.Options{Virtual: true})
 	kept, err := store.Session(t.Context(), "m")
 	if err != nil || len(kept.Notes) != 2 || len(seen.Notes) != 1 {
 		t.Errorf("%d notes stored, %d visible to the agent, %v", len(kept.Notes), len(seen.Notes), err)
@@ -255,7 +256,7 @@ func encodeAnswers(t *testing.T, answers map[string]string) map[string]json.RawM
 func TestHumanToolSuspendsTheRunUntilAnswered(t *testing.T) {
 	j := &journal.Memory{RoundTrip: true}
 	session := func(answers map[string]string) *engine.Result {
-		return runtime.Run(
+		return execute(
 			t.Context(), program(map[string]nodeFunc{"a": callsTools("survey")}), engine.Input{RunID: "r"},
 			engine.Host{Tools: []tool.Binding{{Tool: survey{"first?", "second?"}}}},
 			runtime.Options{Virtual: true, Journal: j, Answers: encodeAnswers(t, answers)},
@@ -291,7 +292,7 @@ func TestHumanToolSuspendsTheRunUntilAnswered(t *testing.T) {
 
 func TestHumanToolMayFail(t *testing.T) {
 	people := fixedAnswer{"text": `{"do":"text","text":""}`}
-	res := runtime.Run(
+	res := execute(
 		t.Context(), program(map[string]nodeFunc{"a": callsTools("survey")}), engine.Input{RunID: "r"},
 		engine.Host{Tools: []tool.Binding{{Tool: survey{"first?"}}}, Responder: people}, runtime.Options{Virtual: true},
 	)

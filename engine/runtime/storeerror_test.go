@@ -50,7 +50,7 @@ func TestStoreErrorSuspendsTheRun(t *testing.T) {
 					return endsWith("s1 ok one")(s)
 				}
 				in := engine.Input{RunID: "r", MemoryID: tt.memoryID, Parameters: map[string]any{"question": "q"}}
-				return runtime.Run(t.Context(), programWithMemory(node), in, engine.Host{Memory: store}, runtime.Options{Journal: j})
+				return execute(t.Context(), programWithMemory(node), in, engine.Host{Memory: store}, runtime.Options{Journal: j})
 			}
 			res := run()
 			if res.Status != stop.RunInterrupted || res.StopReason.Code != tt.code {
@@ -78,7 +78,7 @@ func TestMaxDurationBoundsTheWaitForTheStore(t *testing.T) {
 	store := &deadlineStore{}
 	p := programWithMemory(endsWith("s1 ok one"))
 	p.Limits.MaxDuration = time.Minute
-	res := runtime.Run(t.Context(), p, engine.Input{RunID: "r", MemoryID: "m"}, engine.Host{Memory: store}, runtime.Options{})
+	res := execute(t.Context(), p, engine.Input{RunID: "r", MemoryID: "m"}, engine.Host{Memory: store}, runtime.Options{})
 	if res.Status != stop.RunCompleted || len(store.left) != 3 {
 		t.Fatalf("%s, %v", res.Status, store.left)
 	}
@@ -143,7 +143,7 @@ func TestSessionErrorIsAWarning(t *testing.T) {
 				}
 				return endsWith("s1 ok one")(s)
 			})
-			res := runtime.Run(t.Context(), p, question(), engine.Host{Memory: store, Tools: []tool.Binding{named("notes", one)}}, runtime.Options{Journal: &journal.Memory{RoundTrip: true}})
+			res := execute(t.Context(), p, question(), engine.Host{Memory: store, Tools: []tool.Binding{named("notes", one)}}, runtime.Options{Journal: &journal.Memory{RoundTrip: true}})
 			if res.Status != stop.RunCompleted || recs[0].Status != tt.status {
 				t.Errorf("%s, the call %s: %s", res.Status, recs[0].Status, recs[0].Text())
 			}
@@ -164,7 +164,7 @@ func TestStopCodeOfAJournaledStoreErrorIsKept(t *testing.T) {
 		run := func() *engine.Result {
 			store := &enginetest.Store{Err: &memory.RefusedError{Err: errors.New("not this one")}, Fails: 1}
 			in := engine.Input{RunID: "r", MemoryID: "m", Parameters: map[string]any{"question": "q"}}
-			return runtime.Run(t.Context(), programWithMemory(endsWith("s1 ok one")), in, engine.Host{Memory: store}, runtime.Options{Journal: j})
+			return execute(t.Context(), programWithMemory(endsWith("s1 ok one")), in, engine.Host{Memory: store}, runtime.Options{Journal: j})
 		}
 		run()
 		changed := 0
@@ -205,7 +205,7 @@ func TestJournalErrorIsInTheStopReason(t *testing.T) {
 		{fmt.Errorf("append: %w", journal.ErrCorrupt), stop.StoreCorrupt},
 		{errors.New("input/output error"), stop.StoreUnavailable},
 	} {
-		res := runtime.Run(t.Context(), program(map[string]nodeFunc{"a": warn("a")}), question(), engine.Host{}, runtime.Options{Journal: &limitedJournal{err: tt.err}})
+		res := execute(t.Context(), program(map[string]nodeFunc{"a": warn("a")}), question(), engine.Host{}, runtime.Options{Journal: &limitedJournal{err: tt.err}})
 		if res.StopReason.Code != tt.want || !strings.Contains(res.StopReason.Message, tt.err.Error()) {
 			t.Errorf("%v: %s, %+v", tt.err, res.Status, res.StopReason)
 		}

@@ -69,7 +69,7 @@ func TestJournalKeepsTheSegmentsOfARequest(t *testing.T) {
 	p.Models = []engine.ModelSpec{{Name: "main"}}
 	j := &journal.Memory{RoundTrip: true}
 	in := engine.Input{RunID: "r", Parameters: map[string]any{}}
-	res := runtime.Run(t.Context(), p, in, engine.Host{Models: map[string]model.Model{"main": answer{}}}, runtime.Options{Journal: j, Virtual: true})
+	res := execute(t.Context(), p, in, engine.Host{Models: map[string]model.Model{"main": answer{}}}, runtime.Options{Journal: j, Virtual: true})
 	if res.Status != stop.RunCompleted {
 		t.Fatal(res.StopReason)
 	}

@@ -36,6 +36,7 @@ func (d agentTool) Parameters(args json.RawMessage, _ *tool.PlanContext) (map[st
 // the tool's spec.
 func nestedProgram(inner *engine.Program, calls int, recs *[]tool.Record, tools map[string][]tool.Binding, change func(*tool.Spec)) (*engine.Program, engine.Host) {
 	p := program(map[string]nodeFunc{"a": callTool("agent", calls, true, recs)})
+	p.Agents = []*engine.Program{inner}
 	bound := named("agent", agentTool{program: inner})
 	if change != nil {
 		change(bound.Spec)
@@ -51,7 +52,7 @@ func TestNestingLimit(t *testing.T) {
 	var recs []tool.Record
 	deepest := 0
 	inner := program(nil)
-	inner.Name = "inner"
+	inner.Name, inner.Agents = "inner", []*engine.Program{inner}
 	inner.Graph.Nodes = program(map[string]nodeFunc{"a": nothing}).Graph.Nodes
 	inner.Nodes["a"] = nodeFunc(func(s engine.Scope) error {
 		deepest = max(deepest, strings.Count(s.Path()+"/", "tool.0/"))
@@ -142,12 +143,14 @@ func TestConcurrencyLimit(t *testing.T) {
 				bound := named("x", one)
 				bind(bound.Spec)
 				h := engine.Host{Tools: []tool.Binding{bound}}
+				p := program(map[string]nodeFunc{"a": func(s engine.Scope) error { return callTool(name, 20, true, &recs)(s) }})
 				switch kind {
 				case "agent":
 					inner := program(map[string]nodeFunc{"a": func(s engine.Scope) error {
 						_, _, err := s.Tool("tool", engine.Invocation{Tool: "x"})
 						return err
 					}})
+					p.Agents = []*engine.Program{inner}
 					_, h = nestedProgram(inner, 1, &recs, map[string][]tool.Binding{"p": {named("x", one)}}, bind)
 					name = "agent"
 				case "server":
@@ -159,7 +162,7 @@ func TestConcurrencyLimit(t *testing.T) {
 					bind(many.Spec)
 					h, name = engine.Host{Tools: []tool.Binding{many}}, "x__one"
 				}
-				res := session(t, program(map[string]nodeFunc{"a": callTool(name, 20, true, &recs)}), h, &journal.Memory{}, runtime.Options{})
+				res := session(t, p, h, &journal.Memory{}, runtime.Options{})
 				if res.Status != stop.RunCompleted || c.most != at {
 					t.Errorf("%+v: %d at once", res.StopReason, c.most)
 				}

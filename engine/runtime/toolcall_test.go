@@ -190,7 +190,7 @@ func TestAttemptsAreTheSameOnReplay(t *testing.T) {
 			h.Responder = &answers{typed: []string{"approve"}}
 			in := engine.Input{RunID: "r", Parameters: map[string]any{}}
 			for range 2 {
-				runtime.Run(t.Context(), p, in, h, runtime.Options{Journal: j, Virtual: true})
+				execute(t.Context(), p, in, h, runtime.Options{Journal: j, Virtual: true})
 			}
 			if d := cmp.Diff([]int{want, want}, seen); d != "" || len(g.calls) != want {
 				t.Errorf("%d calls made, %s", len(g.calls), d)

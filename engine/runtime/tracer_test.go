@@ -64,7 +64,7 @@ func TestTracerReceivesTheEventsOfARun(t *testing.T) {
 		return g
 	}
 	p.Guards = []engine.Guard{guard(0, false), guard(1, true), guard(2, true)}
-	p.Models = []engine.ModelSpec{{Name: "main"}}
+	p.Models, p.Agents = []engine.ModelSpec{{Name: "main"}}, []*engine.Program{inner}
 	h := engine.Host{Models: map[string]model.Model{"main": &echo{}}}
 	h.Nested = func(*engine.Program, map[string]any) (engine.Host, error) { return engine.Host{}, nil }
 	want := []string{
@@ -75,7 +75,7 @@ func TestTracerReceivesTheEventsOfARun(t *testing.T) {
 	for _, name := range []string{"live", "again"} {
 		w := &traceLog{}
 		in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}
-		res := runtime.Run(t.Context(), p, in, h, runtime.Options{Virtual: true, Journal: kept, Tracer: w})
+		res := execute(t.Context(), p, in, h, runtime.Options{Virtual: true, Journal: kept, Tracer: w})
 		if d := cmp.Diff(want, w.lines); d != "" || res.Status != stop.RunCompleted {
 			t.Errorf("%s: %s %s", name, res.Status, d)
 		}
@@ -138,7 +138,7 @@ func TestPathRecorderRecordsThePath(t *testing.T) {
 			p.Nodes["a"] = plannerNode{planner}
 			w := &runtime.PathRecorder{}
 			in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}
-			res := runtime.Run(t.Context(), p, in, engine.Host{}, runtime.Options{Virtual: true, Tracer: w})
+			res := execute(t.Context(), p, in, engine.Host{}, runtime.Options{Virtual: true, Tracer: w})
 			got := w.Path(res)
 			want := &graph.Path{Visits: map[string]int{"a": 2, "b": 2, graph.End: 1}, Edges: tt.want, At: graph.End, Status: "completed", Reason: "answered"}
 			if d := cmp.Diff(want, got); d != "" {

@@ -200,7 +200,7 @@ func TestForkReusesTheKeyOfAnUnknownWrite(t *testing.T) {
 	fork := func(j *journal.Memory, o runtime.Options) *engine.Result {
 		o.Journal = j
 		o.Recorded = replay.New(parent.Records, replay.Options{Until: 1 << 32})
-		return runtime.Run(t.Context(), p, engine.Input{RunID: "fork", Parameters: map[string]any{"question": "q"}}, h, o)
+		return execute(t.Context(), p, engine.Input{RunID: "fork", Parameters: map[string]any{"question": "q"}}, h, o)
 	}
 	j := &journal.Memory{RoundTrip: true}
 	checkReview(t, fork(j, runtime.Options{}))
@@ -237,7 +237,7 @@ func TestForkReusesTheKeyOfARepeatedWrite(t *testing.T) {
 	fork := func(o runtime.Options) *engine.Result {
 		o.Journal = j
 		o.Recorded = replay.New(parent.Records[:begun+1], replay.Options{Until: 1 << 32})
-		return runtime.Run(t.Context(), p, engine.Input{RunID: "fork", Parameters: map[string]any{"question": "q"}}, h, o)
+		return execute(t.Context(), p, engine.Input{RunID: "fork", Parameters: map[string]any{"question": "q"}}, h, o)
 	}
 	if res := fork(runtime.Options{}); res.StopReason.Code != stop.NeedsReview || len(keys) != 2 {
 		t.Fatalf("%+v %q", res.StopReason, keys)
@@ -274,6 +274,7 @@ func TestKeysOfRepeatedCallsOfAgents(t *testing.T) {
 		}
 		return calls(s)
 	}})
+	p.Agents = []*engine.Program{inner}
 	h := engine.Host{Tools: []tool.Binding{pay}}
 	h.Nested = func(*engine.Program, map[string]any) (engine.Host, error) {
 		return engine.Host{Tools: []tool.Binding{pay}}, nil

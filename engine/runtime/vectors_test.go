@@ -296,7 +296,7 @@ func TestEmbeddingsOfNestedAgentsCount(t *testing.T) {
 			_, err := s.Agent("inner", inner, nil)
 			return err
 		}})
-		p.Limits.MaxTokens, p.Limits.ReserveTokens = tokens, 1
+		p.Limits.MaxTokens, p.Limits.ReserveTokens, p.Agents = tokens, 1, []*engine.Program{inner}
 		h := engine.Host{Nested: func(*engine.Program, map[string]any) (engine.Host, error) {
 			return engine.Host{Tools: []tool.Binding{f.tool()}, Embedders: map[string]model.Embedder{"v": m}}, nil
 		}}

@@ -47,7 +47,7 @@ func TestPromptsOfAnotherVersionAreNotDrift(t *testing.T) {
 				p.Models = []engine.ModelSpec{{Name: "m"}}
 				in := engine.Input{RunID: "r", Origin: &engine.Origin{Version: "1"}}
 				h := engine.Host{Models: map[string]model.Model{"m": countingModel{&asked}}}
-				return runtime.Run(t.Context(), p, in, h, runtime.Options{Journal: j, Version: version})
+				return execute(t.Context(), p, in, h, runtime.Options{Journal: j, Version: version})
 			}
 			if res := run("1", "old words"); res.Status != stop.RunCompleted || asked != 2 {
 				t.Fatal(res.StopReason, asked)

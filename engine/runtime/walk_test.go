@@ -68,7 +68,7 @@ func program(nodes map[string]nodeFunc, edges ...edge) *engine.Program {
 
 func runs(p *engine.Program, h engine.Host) *engine.Result {
 	in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}
-	return runtime.Run(context.Background(), p, in, h, runtime.Options{Virtual: true})
+	return execute(context.Background(), p, in, h, runtime.Options{Virtual: true})
 }
 
 func nothing(engine.Scope) error { return nil }

@@ -25,7 +25,7 @@ func TestServerWarningIsGivenOncePerRun(t *testing.T) {
 		}
 		return nil
 	}})
-	inner.Name = "helper"
+	inner.Name, p.Agents = "helper", []*engine.Program{inner}
 	p.Models = []engine.ModelSpec{{Name: "main"}}
 	inner.Models = []engine.ModelSpec{{Name: "main"}}
 	cuts := fixedReply{Text: "x", Stop: model.EndTurn, Usage: model.Tokens{Input: 2048, Output: 1}, Sent: 8000}
