@@ -134,3 +134,11 @@ func Amount(n int) string {
 	}
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
+
+// ShellWord returns a text as one word of a shell command, quoted if necessary.
+func ShellWord(s string) string {
+	if s == "" || strings.ContainsAny(s, " \t\n'\"$&|;<>()*?[]{}!#~`\\") {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return s
+}

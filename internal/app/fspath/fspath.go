@@ -3,7 +3,8 @@ package fspath
 import (
 	"os"
 	"path/filepath"
-	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Shown returns a path for display, relative to the working folder if it is below it.
@@ -50,12 +51,7 @@ func OnDisk(path string) (dir, rest string) {
 }
 
 // Quote quotes a path for a shell.
-func Quote(path string) string {
-	if path == "" || strings.ContainsAny(path, " \t\n'\"$&|;<>()*?[]{}!#~`\\") {
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	}
-	return path
-}
+func Quote(path string) string { return text.ShellWord(path) }
 
 // Relative returns a path relative to the working folder if it is below it, else unchanged.
 func Relative(path string) string {
