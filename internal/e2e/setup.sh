@@ -8,9 +8,10 @@
 #   webhooks/node_modules the library of Standard Webhooks, from npm
 #   postgres              nothing: the tests start the PostgreSQL of the machine, on a socket of their own
 #   bin/collector         the OpenTelemetry Collector, from its Go modules (about 3 CPU minutes)
+#   bin/temporal          a Temporal server with SQLite, from its Go module (about 8 CPU minutes)
 #   prometheus/usr        Prometheus and promtool, from Debian
 #   clients/NAME          the clients of clients/NAME/package.json, from npm
-# Each part is skipped when it is there already. Usage: setup.sh [ollama] [aimock] [mcp] [editors] [webhooks] [postgres] [collector] [prometheus] [clients]   (default: all)
+# Each part is skipped when it is there already. Usage: setup.sh [ollama] [aimock] [mcp] [editors] [webhooks] [postgres] [collector] [temporal] [prometheus] [clients]   (default: all)
 set -euo pipefail
 
 ollama_version=v0.17.4
@@ -100,6 +101,15 @@ collector() {
   cp "$module/go.sum" "$cache/bin/collector.sum"
 }
 
+temporal() {
+  local module; module=$(dirname "$0")/temporal
+  if cat "$module"/*.go "$module/go.sum" | cmp -s - "$cache/bin/temporal.sources"; then return; fi
+  need go "https://go.dev/dl"
+  mkdir -p "$cache/bin"
+  (cd "$module" && nice -n 19 go build -p "${PEX_E2E_JOBS:-2}" -trimpath -ldflags '-s -w' -o "$cache/bin/temporal" .)
+  cat "$module"/*.go "$module/go.sum" >"$cache/bin/temporal.sources"
+}
+
 prometheus() {
   if [ -x "$cache/prometheus/usr/bin/promtool" ]; then return; fi
   need apt-get "a Debian system, or prometheus and promtool in $cache/prometheus/usr/bin"
@@ -120,11 +130,11 @@ clients() {
   done
 }
 
-[ $# -gt 0 ] || set -- ollama aimock mcp editors webhooks postgres collector prometheus clients
+[ $# -gt 0 ] || set -- ollama aimock mcp editors webhooks postgres collector temporal prometheus clients
 for part in "$@"; do
   case $part in
-    ollama | aimock | mcp | editors | webhooks | postgres | collector | prometheus | clients) "$part" ;;
-    *) echo "setup.sh: unknown part $part; there are ollama, aimock, mcp, editors, webhooks, postgres, collector, prometheus and clients" >&2; exit 2 ;;
+    ollama | aimock | mcp | editors | webhooks | postgres | collector | temporal | prometheus | clients) "$part" ;;
+    *) echo "setup.sh: unknown part $part; there are ollama, aimock, mcp, editors, webhooks, postgres, collector, temporal, prometheus and clients" >&2; exit 2 ;;
   esac
 done
 echo "$cache"
