@@ -69,7 +69,7 @@ func TestSettingsAreThoseOfTemporal(t *testing.T) {
 			return status.Error(codes.PermissionDenied, "no")
 		}
 		return nil
-	}}, withTLS(tls.Config{Certificates: []tls.Certificate{cert}}))
+	}}, withTLS(&tls.Config{Certificates: []tls.Certificate{cert}}))
 	file := write(t, "[profile.work]\naddress = \""+secured+"\"\nnamespace = \"agents\"\napi_key = \""+key+"\"\n[profile.work.tls]\nserver_ca_cert_path = \""+ca+"\"\n")
 	for name, s := range map[string]dial.Settings{
 		"environment":             settings("TEMPORAL_ADDRESS="+plain, "TEMPORAL_NAMESPACE=agents"),
@@ -137,8 +137,8 @@ func TestNoServer(t *testing.T) {
 func TestWrongTLS(t *testing.T) {
 	cert, ca := certificate(t)
 	plain := serve(t, &frontend{namespace: "default"})
-	secured := serve(t, &frontend{namespace: "default"}, withTLS(tls.Config{Certificates: []tls.Certificate{cert}}))
-	mutual := serve(t, &frontend{namespace: "default"}, withTLS(tls.Config{Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequireAnyClientCert}))
+	secured := serve(t, &frontend{namespace: "default"}, withTLS(&tls.Config{Certificates: []tls.Certificate{cert}}))
+	mutual := serve(t, &frontend{namespace: "default"}, withTLS(&tls.Config{Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequireAnyClientCert}))
 	wants(t, refused(t, dial.WrongTLS, settings("TEMPORAL_ADDRESS="+secured)), "the server requires TLS", "TEMPORAL_TLS=true")
 	wants(t, refused(t, dial.WrongTLS, settings("TEMPORAL_ADDRESS="+mutual)), "the server requires TLS")
 	wants(t, refused(t, dial.WrongTLS, settings("TEMPORAL_ADDRESS="+plain, "TEMPORAL_API_KEY="+key)), "the server does not use TLS", "TEMPORAL_TLS=false")

@@ -88,4 +88,4 @@ func certificate(t *testing.T) (tls.Certificate, string) {
 	return s.TLS.Certificates[0], file
 }
 
-func withTLS(c tls.Config) grpc.ServerOption { return grpc.Creds(credentials.NewTLS(&c)) }
+func withTLS(c *tls.Config) grpc.ServerOption { return grpc.Creds(credentials.NewTLS(c)) }
