@@ -48,9 +48,9 @@ func (t *target) explain(ctx context.Context, err error, timeout time.Duration) 
 		return context.Cause(ctx)
 	}
 	e := &Error{Reason: ServerTrouble, Address: t.options.HostPort, Namespace: t.options.Namespace, Err: t.masked(err)}
-	var missing *serviceerror.NamespaceNotFound
+	_, missing := errors.AsType[*serviceerror.NamespaceNotFound](err)
 	switch code := codeOf(err); {
-	case errors.As(err, &missing):
+	case missing:
 		e.Reason, e.Err = UnknownNamespace, nil
 	case code == codes.PermissionDenied || code == codes.Unauthenticated:
 		e.Reason = RefusedKey
@@ -64,8 +64,7 @@ func (t *target) explain(ctx context.Context, err error, timeout time.Duration) 
 
 // codeOf returns the gRPC code of an error of the SDK.
 func codeOf(err error) codes.Code {
-	var service serviceerror.ServiceError
-	if errors.As(err, &service) {
+	if service, ok := errors.AsType[serviceerror.ServiceError](err); ok {
 		return service.Status().Code()
 	}
 	return status.Code(err)

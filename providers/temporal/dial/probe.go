@@ -25,7 +25,7 @@ func (t *target) probe(ctx context.Context, e *Error, timeout time.Duration) {
 		e.Reason, e.Err = NoServer, err
 		return
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // nothing was sent that matters
 	c := t.options.ConnectionOptions.TLS
 	if c == nil {
 		probePlain(ctx, e, conn)
