@@ -78,7 +78,7 @@ func (c *Codec) Check(ctx context.Context) error {
 	if c.o.Store == nil {
 		return nil
 	}
-	ref, err := c.put(ctx, []byte("pexctl checks the blob store\n"))
+	ref, err := c.put(ctx, []byte("check of the blob store\n"))
 	if err == nil {
 		_, err = c.get(ctx, ref)
 	}

@@ -103,7 +103,7 @@ func parseKey(line string) (k *key, reason string) {
 		return nil, "all bytes of the key are equal; create one with: openssl rand -base64 32"
 	}
 	k = &key{id: id, secret: secret}
-	check, err := hkdf.Key(sha256.New, secret, nil, "pexctl temporal payload 1 key check", 4)
+	check, err := hkdf.Key(sha256.New, secret, nil, "pex temporal payload 1 key check", 4)
 	if err != nil {
 		return nil, err.Error()
 	}

@@ -18,7 +18,7 @@ const (
 
 // aead returns the cipher of a body with this salt.
 func (k *key) aead(salt []byte) (cipher.AEAD, error) {
-	derived, err := hkdf.Key(sha256.New, k.secret, salt, "pexctl temporal payload 1", keySize)
+	derived, err := hkdf.Key(sha256.New, k.secret, salt, "pex temporal payload 1", keySize)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func parseHeader(p *commonpb.Payload) (header, error) {
 	case text(metaVersion) != version:
 		return h, wrong(Version, "decode", "it has version %.20q of the encoding; use the version of pexctl that wrote it, or a later one", text(metaVersion))
 	case h.compression != "" && h.compression != zstdName, h.storage != "" && h.storage != inBlob:
-		return h, wrong(Version, "decode", "it has compression %.20q and storage %.20q, which this version of pexctl does not have; use the version that wrote it, or a later one", h.compression, h.storage)
+		return h, wrong(Version, "decode", "it has compression %.20q and storage %.20q, which this version of the encoding lacks; use the version of pexctl that wrote it, or a later one", h.compression, h.storage)
 	case h.key != "" && !isKeyID(h.key), (h.key == "") != (h.check == ""):
 		return h, wrong(Damaged, "decode", "its metadata has an invalid key name")
 	}
