@@ -8,7 +8,6 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/api/proxy"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/grpc"
@@ -31,11 +30,10 @@ func (c *Codec) Configure(o *client.Options) error {
 	if err != nil {
 		return err
 	}
-	o.DataConverter = workflow.DataConverterWithoutDeadlockDetection(c.Converter())
+	texts := &panicTexts{}
+	o.DataConverter = workflow.DataConverterWithoutDeadlockDetection(blocking{c.Converter(), texts})
 	if c.o.Keys != nil {
-		o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
-			DataConverter: c.Converter(), EncodeCommonAttributes: true,
-		})
+		o.FailureConverter = newFailures(c, texts)
 	}
 	o.PayloadLimits.PayloadSizeWarning = MaxSize // the SDK measures payloads before they are encoded
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithUnaryInterceptor(keepType), grpc.WithChainUnaryInterceptor(resetting(intercept)))

@@ -3,6 +3,7 @@ package payload_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
@@ -219,6 +220,18 @@ func TestFailuresAreEncryptedWithKeys(t *testing.T) {
 	}
 	if err := options.FailureConverter.FailureToError(f); !strings.Contains(err.Error(), secret) {
 		t.Errorf("back: %v", err)
+	}
+}
+
+// TestErrorsOfPayloadsAreReadable converts the failure of a worker with a wrong key.
+func TestErrorsOfPayloadsAreReadable(t *testing.T) {
+	var o client.Options
+	if err := payload.New(payload.Options{Keys: ring(t, "b:"+keyB)}).Configure(&o); err != nil {
+		t.Fatal(err)
+	}
+	cause := decodeError(payload.New(payload.Options{Keys: ring(t, "b:"+keyB)}), encode(t, payload.New(payload.Options{Keys: ring(t, "a:"+keyA)}), value(nil)))
+	if f := o.FailureConverter.ErrorToFailure(fmt.Errorf("input: %w", cause)); !strings.Contains(f.Message, "it is encrypted with key a") || f.EncodedAttributes != nil {
+		t.Errorf("got %s", f)
 	}
 }
 

@@ -16,8 +16,8 @@ func Values() converter.DataConverter {
 	return converter.NewCompositeDataConverter(converter.NewNilPayloadConverter(), converter.NewByteSlicePayloadConverter(), jsonValues{})
 }
 
-// Converter returns the DataConverter of a client whose requests the codec encodes; see Configure. It returns the error
-// of a payload that could not be decoded when it was received.
+// Converter returns a DataConverter behind the interceptor of Configure: it encodes nothing, and returns the error of a
+// payload that could not be decoded when it was received.
 func (c *Codec) Converter() converter.DataConverter {
 	return converter.NewCodecDataConverter(Values(), remaining{c})
 }

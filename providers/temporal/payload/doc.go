@@ -9,7 +9,7 @@
 // Configure installs the codec where requests leave the process. The data converter of a workflow would encode the
 // arguments of its activities again whenever the workflow is replayed, and would wait for the blob store in workflow
 // code. A payload that cannot be decoded remains encoded until a workflow or activity reads it, so that the error, an
-// *Error, belongs to that workflow or activity and not to the connection.
+// *Error, belongs to that workflow or activity and not to the connection; see unreadable.go.
 //
 // The package does not know what the payloads mean.
 package payload

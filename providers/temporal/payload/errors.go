@@ -28,7 +28,8 @@ const (
 // BlobKind returns the kind of an Error that a blob store caused.
 func BlobKind(k blob.Kind) Kind { return blobKind + Kind(k) }
 
-// Error is a payload that could not be encoded or decoded. Its text has neither content nor keys.
+// Error is a payload that could not be encoded or decoded. Its text has neither content nor keys, and is never encrypted
+// when it is the cause of a failure, so nothing confidential may be added when it is wrapped.
 type Error struct {
 	Kind  Kind
 	Doing string // "encode" or "decode"
