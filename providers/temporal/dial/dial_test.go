@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"go.temporal.io/sdk/client"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -124,6 +125,20 @@ func TestSettingsThatCannotBeUsed(t *testing.T) {
 	}
 	wants(t, refused(t, dial.BadSettings, settings("TEMPORAL_CONFIG_FILE="+file, "TEMPORAL_TLS_CLIENT_CERT_PATH="+missing, "TEMPORAL_TLS_CLIENT_KEY_PATH="+missing)), missing)
 	wants(t, refused(t, dial.BadSettings, settings("TEMPORAL_CONFIG_FILE="+file, "TEMPORAL_TLS_CLIENT_CERT_DATA=x", "TEMPORAL_TLS_CLIENT_KEY_DATA="+key)), "TEMPORAL_*")
+}
+
+func TestConfigureSeesAndChangesTheOptions(t *testing.T) {
+	failed := errors.New("no codec")
+	s := settings("TEMPORAL_ADDRESS=127.0.0.1:1", "TEMPORAL_NAMESPACE=n")
+	s.Configure = func(o *client.Options) error {
+		if o.HostPort != "127.0.0.1:1" || o.Namespace != "n" {
+			t.Errorf("the options have %s and %s", o.HostPort, o.Namespace)
+		}
+		return failed
+	}
+	if e := refused(t, dial.BadSettings, s); !errors.Is(e, failed) {
+		t.Errorf("got %v", e)
+	}
 }
 
 func TestNoServer(t *testing.T) {

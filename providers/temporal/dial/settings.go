@@ -14,7 +14,6 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
-	"go.temporal.io/sdk/converter"
 
 	"github.com/pexctl/pex/engine/secret"
 )
@@ -25,10 +24,10 @@ type Settings struct {
 	File    string   // temporal.toml; "" = TEMPORAL_CONFIG_FILE, or Temporal's own in the user's configuration folder
 	Profile string   // of the file; "" = TEMPORAL_PROFILE, or "default"
 
-	Identity  string                  // of this process, as operators see it; "" = process id and host name
-	Converter converter.DataConverter // nil = that of the SDK
-	Logger    *slog.Logger            // nil = no log
-	Timeout   time.Duration           // of each question to the server by Dial; 0 = 5 seconds
+	Identity  string                      // of this process, as operators see it; "" = process id and host name
+	Configure func(*client.Options) error // changes the options, such as a codec of payloads; nil = nothing
+	Logger    *slog.Logger                // nil = no log
+	Timeout   time.Duration               // of each question to the server by Dial; 0 = 5 seconds
 }
 
 const defaultTimeout = 5 * time.Second
@@ -75,13 +74,18 @@ func (s Settings) load() (*target, error) {
 	if t.options, err = profile.ToClientOptions(envconfig.ToClientOptionsRequest{}); err != nil {
 		return nil, &Error{Reason: BadSettings, Err: t.masked(err)}
 	}
-	t.options.Identity, t.options.DataConverter, t.options.Logger = s.Identity, s.Converter, Logger(s.Logger)
+	t.options.Identity, t.options.Logger = s.Identity, Logger(s.Logger)
 	t.options.ConnectionOptions.GetSystemInfoTimeout = s.timeout()
 	if t.options.HostPort == "" {
 		t.options.HostPort = client.DefaultHostPort
 	}
 	if t.options.Namespace == "" {
 		t.options.Namespace = client.DefaultNamespace
+	}
+	if s.Configure != nil {
+		if err := s.Configure(&t.options); err != nil {
+			return nil, &Error{Reason: BadSettings, Err: t.masked(err)}
+		}
 	}
 	return t, nil
 }
