@@ -209,6 +209,32 @@ func TestServersOfNestedAgentsAreClosed(t *testing.T) {
 	}
 }
 
+// A worker does not know when the call of an agent ends. It closes the servers of those that it
+// has not used for long.
+func TestWorkersCloseServersOfEarlierAgents(t *testing.T) {
+	var recs []tool.Record
+	set := &enginetest.Toolset{Server: "srv"}
+	p, h := programWithServer(set, nil, 1, &recs, nothing)
+	site := runtime.NewSite(p, h, question())
+	for i := range 20 {
+		for range 2 {
+			w := &runtime.Work{Agents: []runtime.AgentCall{{Path: fmt.Sprint("agent.", i)}}}
+			if err := json.Unmarshal([]byte(`{"list": {"toolset": "srv"}}`), w); err != nil {
+				t.Fatal(err)
+			}
+			if out := site.Perform(t.Context(), w, nil); out.Fatal != nil {
+				t.Fatal(out.Fatal)
+			}
+		}
+	}
+	if listed, closed := set.ListCalls.Load(), set.CloseCalls.Load(); listed != 40 || closed != 12 {
+		t.Errorf("listed %d times, closed %d servers of 20", listed, closed)
+	}
+	if err := site.Close(); err != nil || set.CloseCalls.Load() != 20 {
+		t.Errorf("%v, %d closed at the end", err, set.CloseCalls.Load())
+	}
+}
+
 // TestChangedToolsOfAnAgentEndTheRun checks that changed tools are not just a failure of
 // the tool call.
 func TestChangedToolsOfAnAgentEndTheRun(t *testing.T) {
