@@ -120,7 +120,10 @@ func toolErrorRuns() (out []workRun) {
 						}
 						return &tool.Output{Text: "at last"}, nil
 					}))
-					b.Spec.OnUnknown, b.Spec.Timeout, b.Spec.Retry = unknown, time.Millisecond, retry.Policy{MaxAttempts: 2, InitialDelay: 1}
+					b.Spec.OnUnknown, b.Spec.Retry = unknown, retry.Policy{MaxAttempts: 2, InitialDelay: 1}
+					if strings.HasPrefix(name, "too late") {
+						b.Spec.Timeout = time.Millisecond
+					}
 					h.Tools = []tool.Binding{b}
 					again := engine.Invocation{Tool: "t", Args: json.RawMessage(`{"n":1}`)}
 					return program(map[string]nodeFunc{"a": toolCalls(again, again, again)}), h
