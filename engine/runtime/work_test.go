@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -40,9 +41,10 @@ type outcomeOfRun struct {
 	Events   []string
 	Keys     []string // of the calls of services, sorted
 
-	last  *engine.Result
-	tasks []performedTask
-	sent  []byte // all work and outcomes
+	last     *engine.Result
+	notified []string // types of the transient events of the effects
+	tasks    []performedTask
+	sent     []byte // all work and outcomes
 }
 
 // performedTask is an attempt of an effect.
@@ -87,6 +89,7 @@ func (w *worker) perform(task kernel.Task) kernel.Outcome {
 		if !ev.Type.Transient() || ev.Path != task.Path() || strings.Contains(fmt.Sprintf("%+v", ev), canary) {
 			w.t.Errorf("%s sends %+v", task.Path(), ev)
 		}
+		w.out.notified = append(w.out.notified, string(ev.Type))
 	})
 	if err := errors.Join(site.Close(), h.Close()); err != nil {
 		w.t.Error(err)
@@ -193,7 +196,7 @@ func resultJSON(res *engine.Result) string {
 // TestEffectsElsewhere performs runs whose effects are performed by other processes, one for each
 // effect, from bytes: journals, results and events are those of a run in one process.
 func TestEffectsElsewhere(t *testing.T) {
-	kinds := map[runtime.WorkKind]bool{}
+	kinds, notified := map[runtime.WorkKind]bool{}, map[string]bool{}
 	for _, r := range workRuns() {
 		t.Run(r.name, func(t *testing.T) {
 			want, w := r.perform(t, nil, ""), &worker{lost: -1}
@@ -208,6 +211,9 @@ func TestEffectsElsewhere(t *testing.T) {
 				kind, _ := task.work.Kind()
 				kinds[kind] = true
 			}
+			for _, typ := range got.notified {
+				notified[typ] = true
+			}
 			for what, b := range map[string]string{"sent": string(got.sent), "journaled": strings.Join(got.Journals, "")} {
 				if strings.Contains(b, canary) || strings.Contains(b, "goroutine ") {
 					t.Errorf("a secret is %s:\n%s", what, b)
@@ -217,6 +223,10 @@ func TestEffectsElsewhere(t *testing.T) {
 	}
 	if len(kinds) != 3 {
 		t.Errorf("work of the kinds %v", kinds)
+	}
+	want := []string{"model.delta", "model.retrying", "tool.progress", "tool.retrying"}
+	if d := cmp.Diff(want, slices.Sorted(maps.Keys(notified))); d != "" {
+		t.Errorf("transient events (-want +got):\n%s", d)
 	}
 }
 

@@ -179,6 +179,7 @@ func allowanceRun() workRun {
 		h := p.host()
 		h.Models = p.models(map[string]func(context.Context, *model.Request) (*model.Reply, error){"main": func(ctx context.Context, req *model.Request) (*model.Reply, error) {
 			used, ok := model.RetriesOf(ctx).Take()
+			model.NoticeRetry(ctx, model.RetryEvent{Attempt: 2, Error: "no: " + canary})
 			if p.count("main")%2 == 1 {
 				return nil, &model.Error{Kind: model.Truncated, Message: fmt.Sprint("torn ", used, ok), Attempts: 1}
 			}
