@@ -25,7 +25,7 @@ func TestRunsWithEffectsElsewhere(t *testing.T) {
 		t.Skip("the tests run once")
 	}
 	except := strings.Join([]string{
-		"TestRunsWithEffectsElsewhere", "TestEffectsElsewhere", "TestLostEffects",
+		"TestRunsWithEffectsElsewhere", "TestEffectsElsewhere", "TestLostEffects", "TestBudgetsHoldWhenWorkersEnd",
 		// Another process has no human who is present, whom a write can ask.
 		"TestAnswerDuringAWriteIsRecorded", "TestTimeoutExcludesWaitingForHumans", "TestQuestionIsAskedAfterEarlierEvents/in_a_call", "TestQuestionsDuringACall/.*that_writes",
 		// The site opens and closes the servers of agents, too.
