@@ -290,9 +290,9 @@ func TestWaitsAreReported(t *testing.T) {
 
 func TestMissingUsageAndTruncatedInputAreReported(t *testing.T) {
 	long := strings.Repeat("The 27 invoices of March are late. ", 400)
-	prompt := func(text string) model.Request {
+	prompt := func(text ...string) model.Request {
 		return model.Request{
-			Messages: []model.Message{{Role: model.User, Text: model.Text{text}}},
+			Messages: []model.Message{{Role: model.User, Text: text}},
 			Tools:    []model.ToolDef{{Name: "x", Input: json.RawMessage(`{"d":"` + long + `"}`)}},
 		}
 	}
@@ -307,6 +307,7 @@ func TestMissingUsageAndTruncatedInputAreReported(t *testing.T) {
 		{"nothing counted", prompt(long), model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 9}, Estimated: true}, true, 0},
 		{"blocked", prompt(long), model.Reply{Stop: model.ContentFiltered, Estimated: true}, false, 0},
 		{"truncated by the server", prompt(long), model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 1024}}, false, 3500},
+		{"in segments", prompt(strings.SplitAfter(strings.Repeat("a bookkeeper ", 1000), "k")...), model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 1024}}, false, 2500},
 		{"short", prompt("hi"), model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 1}}, false, 0},
 		{"long tokens", prompt(strings.Repeat("=", 9000) + strings.Repeat(" \n", 9000)), model.Reply{Stop: model.EndTurn, Usage: model.Tokens{Input: 200}}, false, 0},
 	}

@@ -134,8 +134,8 @@ const minTruncatedTokens = 1000
 func truncatedInput(req *model.Request, r *model.Reply) int {
 	n := 0
 	for _, m := range req.Messages {
+		var last rune // across segments: the count does not depend on them
 		for _, text := range m.Text {
-			var last rune
 			for _, c := range text {
 				if c != last && !unicode.IsSpace(c) || !unicode.IsSpace(last) && unicode.IsSpace(c) {
 					n++
