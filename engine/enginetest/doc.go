@@ -6,7 +6,8 @@
 //	ScopeSuite(t, drive)               an implementation of engine.Scope
 //	NewScope(ctx, program, input, host) an in-memory Scope, to test a single node
 //	Toolset, Store                     an in-memory tool server and store
+//	World                              a kernel.World without goroutines and clock
 //
 // A suite knows only the contract; the caller's functions create servers and stores. The
-// package must not know implementations, including engine/runtime and engine/kernel.
+// package must not know implementations, including engine/runtime.
 package enginetest
