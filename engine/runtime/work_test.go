@@ -26,10 +26,11 @@ import (
 type workRun struct {
 	name string
 	// build returns the program and the host of a process.
-	build   func(p *process) (*engine.Program, engine.Host)
-	inputs  []func(*engine.Input) // one per run; none = one run
-	answers map[string]string     // to questions, by path
-	options runtime.Options
+	build    func(p *process) (*engine.Program, engine.Host)
+	inputs   []func(*engine.Input) // one per run; none = one run
+	answers  map[string]string     // to questions, by path
+	options  runtime.Options
+	exported bool // as a trace
 	// counts is set if the services count their calls, so that another call gets another reply.
 	counts bool
 }
@@ -151,7 +152,9 @@ func (r *workRun) sessions(t *testing.T, sv *services, in engine.Input, j *journ
 	o := r.options
 	for range 8 {
 		p, h := r.build(&process{t, sv, w == nil})
-		h.Sinks = []engine.Sink{events}
+		if h.Sinks = []engine.Sink{events}; r.exported {
+			h.Sinks = append(h.Sinks, sampledSink{})
+		}
 		if w != nil {
 			o.World = &enginetest.World{Perform: w.perform}
 		}
@@ -173,6 +176,12 @@ func (r *workRun) sessions(t *testing.T, sv *services, in engine.Input, j *journ
 	t.Fatal("no end after 8 sessions")
 	return nil
 }
+
+// sampledSink is a sink that exports traces.
+type sampledSink struct{}
+
+func (sampledSink) Send(engine.Event) {}
+func (sampledSink) Sampled() bool     { return true }
 
 func lines(t *testing.T, recs []journal.Record) string {
 	t.Helper()

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pexctl/pex/engine"
@@ -80,7 +81,11 @@ func workRuns() []workRun {
 		samplingRun(engine.Limits{MaxTokens: 90_000}), vectorsRun("without a budget", engine.Limits{}), vectorsRun("under a budget", engine.Limits{MaxTokens: 30_000}),
 		memoryRun(), agentsRun(),
 	}
-	return append(append(runs, modelErrorRuns()...), toolErrorRuns()...)
+	exported := []workRun{requestRun(), toolRun(), agentsRun()}
+	for i := range exported {
+		exported[i].exported, exported[i].name = true, exported[i].name+", exported"
+	}
+	return slices.Concat(runs, exported, modelErrorRuns(), toolErrorRuns())
 }
 
 // requestRun has a conversation with all that a request can contain.
