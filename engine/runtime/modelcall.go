@@ -31,6 +31,7 @@ var modelChain modelStage = withFallback{withRetry{withRecord{withBudget{journal
 type modelQuery struct {
 	call     model.Call
 	nth      int // number of the call within its role and step, from 1
+	unknown  int // attempts with an unknown outcome
 	attempt  attempt
 	llm      boundModel
 	request  *request // of the current attempt
@@ -91,7 +92,7 @@ func (f withFallback) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 		s.Record(engine.WarningAdded{Text: fmt.Sprintf("llm %s failed, so %s is used instead: %s", q.call.LLM, other, me), Repair: engine.FellBack})
 		m := s.r.models[other]
 		m.hasFallback = i+1 < len(others)
-		q.llm, q.attempt = m, attempt{Name: fmt.Sprintf("%s.fallback.%d", name, i+1)}
+		q.llm, q.attempt, q.unknown = m, attempt{Name: fmt.Sprintf("%s.fallback.%d", name, i+1)}, 0
 		reply, err = f.next.ask(s, q)
 	}
 	return reply, err

@@ -31,12 +31,19 @@ func (w withRetry) ask(s *scope, q *modelQuery) (*model.Reply, error) {
 	}
 }
 
+// maxUnknown is how many attempts of a call may have an unknown outcome before it fails: the call
+// itself may be what ends each worker.
+const maxUnknown = 5
+
 // prepareRetry waits until a failed call may be repeated. It returns an error if it may not.
 func (s *scope) prepareRetry(q *modelQuery, f *journal.Failure) error {
 	spec, at := q.llm.spec, q.attempt
 	q.attempt.Nth++
 	if f.Code == kernel.FailureUnknown {
 		q.attempt.LastErr = nil
+		if q.unknown++; q.unknown > maxUnknown {
+			return fmt.Errorf("llm %s: %w", spec.Name, &model.Error{Kind: model.NetworkError, Message: f.Message, Attempts: q.attempt.Nth})
+		}
 		return nil
 	}
 	me := modelrecord.DecodeError(f)

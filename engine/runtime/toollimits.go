@@ -37,7 +37,7 @@ func (c *toolRun) performMetered(name string, answers []qa, granted int) (segmen
 	for n := 1; ; n++ {
 		allowed := cmp.Or(granted, vectorTokens(len(c.rec.Args)+argumentsMargin))
 		out, err := c.performPaid(nth(name, "anew", n), answers, allowed)
-		if f, failed := errors.AsType[*journal.Failure](err); !failed || f.Code != kernel.FailureUnknown {
+		if f, failed := errors.AsType[*journal.Failure](err); !failed || f.Code != kernel.FailureUnknown || n > maxUnknown {
 			return out, err
 		}
 		granted = 0

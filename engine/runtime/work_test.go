@@ -64,6 +64,7 @@ type worker struct {
 	out      *outcomeOfRun
 	lost     int  // index of the task whose outcome is lost; -1 = none
 	late     bool // it is lost after the worker has performed it
+	always   bool // all tasks are lost
 }
 
 func (w *worker) perform(task kernel.Task) kernel.Outcome {
@@ -75,7 +76,7 @@ func (w *worker) perform(task kernel.Task) kernel.Outcome {
 	sent := jsonvalue.Encode(work)
 	w.out.sent = append(w.out.sent, sent...)
 	i := len(w.out.tasks)
-	if w.out.tasks = append(w.out.tasks, performedTask{work, task.Attempt(), kernel.Outcome{Lost: true}}); i == w.lost && !w.late {
+	if w.out.tasks = append(w.out.tasks, performedTask{work, task.Attempt(), kernel.Outcome{Lost: true}}); w.always || i == w.lost && !w.late {
 		return kernel.Outcome{Lost: true}
 	}
 	var received runtime.Work
@@ -304,4 +305,29 @@ func (r *workRun) lose(t *testing.T, whole *outcomeOfRun, i int, late bool) {
 
 func metered(w *runtime.Work) bool {
 	return w.Model != nil && w.Model.Metered || w.Tool != nil && w.Tool.Metered
+}
+
+// TestRunsEndIfWorkersAlwaysEnd loses every effect, as if the calls end the workers: none is begun
+// without end, and runs end with a reason.
+func TestRunsEndIfWorkersAlwaysEnd(t *testing.T) {
+	for _, r := range workRuns() {
+		t.Run(r.name, func(t *testing.T) {
+			w := &worker{lost: -1, always: true}
+			got := r.perform(t, w, "skip")
+			if got.last.Status == "" || got.last.StopReason.Code == stop.Internal && !strings.Contains(got.last.StopReason.Message, "the worker that performed it ended") {
+				t.Errorf("it ends with %+v", got.last.StopReason)
+			}
+			begun := map[string]int{}
+			for _, task := range got.tasks {
+				path, _, _ := strings.Cut(task.work.Path, ".again")
+				path, _, _ = strings.Cut(path, ".anew")
+				begun[task.work.Key+" "+path]++
+			}
+			for what, n := range begun {
+				if n > 18 {
+					t.Errorf("%s was begun %d times", what, n)
+				}
+			}
+		})
+	}
 }
