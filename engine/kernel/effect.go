@@ -159,17 +159,24 @@ func (e *effect) runWork() Outcome {
 	if err := (Task{e}).Committed(); err != nil {
 		return Outcome{Fatal: err}
 	}
-	if e.delay > 0 && !e.run.o.Virtual {
-		t := time.NewTimer(e.delay)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-e.ctx.Done():
-			return failed(e.ctx.Err())
-		}
-	}
 	failpoint.At(failpoint.EffectBefore)
 	out := e.work.perform(&e.ctx, e.key)
 	failpoint.At(failpoint.EffectAfter)
 	return out
+}
+
+// awaitDelay waits in real time for the delay of the effect. It returns false if the effect is
+// abandoned meanwhile.
+func (e *effect) awaitDelay() bool {
+	if e.delay <= 0 || e.run.o.Virtual {
+		return true
+	}
+	t := time.NewTimer(e.delay)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-e.ctx.Done():
+		return false
+	}
 }

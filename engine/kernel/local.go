@@ -82,7 +82,12 @@ func (l *local) perform(w *worker, t Task) (idle bool) {
 		idle = returned && l.keep(w)
 		t.End(out)
 	}()
-	out, returned = t.e.runWork(), true
+	if t.e.awaitDelay() {
+		out = t.e.runWork()
+	} else {
+		out = failed(t.e.ctx.Err())
+	}
+	returned = true
 	return
 }
 

@@ -170,6 +170,9 @@ func (d *Delivery) Wait(ctx context.Context) error {
 	return d.err
 }
 
+// Settled reports whether Wait returns at once, but for a commit.
+func (d *Delivery) Settled() bool { return isClosed(d.done) }
+
 func (d *Delivery) finish(t *journal.Ticket, err error) {
 	d.ticket, d.err = t, err
 	close(d.done)

@@ -74,7 +74,7 @@ func (t Task) Context() context.Context { return &t.e.ctx }
 // Work returns Effect.Work; nil = only Perform can perform the task.
 func (t Task) Work() Work { return t.e.data }
 
-// Delay returns for how long a World that does not call Perform waits first: Effect.Delay.
+// Delay returns for how long a World waits before it performs the task.
 func (t Task) Delay() time.Duration {
 	if t.e.run.o.Virtual {
 		return 0

@@ -75,10 +75,11 @@ type LimitExtension struct {
 // Begin stores the start of a new run and returns once it is durable: from then on the run
 // exists and can be resumed.
 func Begin(j journal.Journal, p *engine.Program, in engine.Input, at time.Time) error {
-	return kernel.Begin(j, in.RunID, startOf(p, in), at)
+	return kernel.Begin(j, in.RunID, StartOf(p, in), at)
 }
 
-func startOf(p *engine.Program, in engine.Input) []byte {
+// StartOf returns the body of the start record of a run, which ReadStart reads.
+func StartOf(p *engine.Program, in engine.Input) []byte {
 	return jsonvalue.Encode(engine.Start{Program: p.Source, Digest: p.Digest, Name: p.Name, Version: p.Version, Input: in})
 }
 

@@ -138,7 +138,7 @@ func newRun(p *engine.Program, h engine.Host, in engine.Input, o Options) *run {
 
 func (r *run) options() kernel.Options {
 	ko := kernel.Options{
-		RunID: r.input.RunID, Start: startOf(r.program, r.input), Journal: r.opts.Journal, Virtual: r.opts.Virtual,
+		RunID: r.input.RunID, Start: StartOf(r.program, r.input), Journal: r.opts.Journal, Virtual: r.opts.Virtual,
 		Answers: r.opts.Answers, Resolve: encodeResolutions(r.opts.Resolve), Cancel: r.opts.Cancel,
 		WallClock: r.opts.WallClock, Grace: r.opts.Grace, OnChange: r.applyChange,
 		By: journaledActor(r.opts.By.Identity()), Permit: r.permitDecision, OnDecision: r.recordDecision, Decided: r.opts.Decided, Workers: r.opts.Workers,

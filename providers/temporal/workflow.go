@@ -1,0 +1,327 @@
+package temporal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/interrupt"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/jsonvalue"
+	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/engine/stop"
+)
+
+// execution is one execution of the workflow of a run.
+type execution struct {
+	worker  *Worker
+	ctx     workflow.Context // not cancelled with the workflow
+	set     settings
+	start   []byte
+	run     *runs.Run
+	journal journal.Memory
+	written lines // of journal
+	waiting []interrupt.Question
+	ended   bool
+
+	decisions []decisions
+	refused   map[string]string // decisions that were refused, by path
+	decided   map[string]bool   // decisions in the journal, by path
+	cancelled *engine.Actor     // who cancelled the run; nil = no one
+	cancel    chan struct{}     // closed then
+	inbox     *runtime.Inbox    // of the session; nil = none executes
+}
+
+// workflow is the workflow of a run.
+func (w *Worker) workflow(ctx workflow.Context, set settings, start, encoded []byte) (*output, error) {
+	free, _ := workflow.NewDisconnectedContext(ctx)
+	x := &execution{worker: w, ctx: free, set: set, start: start, refused: map[string]string{}, decided: map[string]bool{}, decisions: set.Decisions, cancel: make(chan struct{})}
+	x.journal.RoundTrip = true
+	if err := x.open(encoded); err != nil {
+		if len(encoded) > 0 {
+			panic(err) // another build began the run: blocks the workflow until that build is back
+		}
+		return nil, temporal.NewNonRetryableApplicationError(err.Error(), errRefused, nil)
+	}
+	defer func() { _ = x.run.Host.Close() }() // it opened nothing
+	if set.Cancelled != nil {
+		x.cancelBy(*set.Cancelled)
+	}
+	if err := x.listen(); err != nil {
+		return nil, err
+	}
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		ctx.Done().Receive(ctx, nil)
+		x.cancelBy(engine.Actor{})
+	})
+	return x.execute()
+}
+
+// open compiles the program of the run, and reads the journal so far.
+func (x *execution) open(encoded []byte) error {
+	recs := []journal.Record{{Seq: 1, Kind: journal.Start, Body: x.start}}
+	if len(encoded) > 0 {
+		c, err := journal.Decode(encoded)
+		if err != nil {
+			return fmt.Errorf("the journal of the run: %w", err)
+		}
+		recs, x.journal.Records = c.Records, c.Records
+	}
+	var err error
+	if x.run, err = x.worker.o.Env.Restore(recs[:1], nil); err != nil {
+		return err
+	}
+	if want := x.run.Start.Digest; x.run.Program.Digest != want {
+		return fmt.Errorf("this worker compiles the program to %s, the run has %s; use a worker of the version of pexctl that started it (%s)", x.run.Program.Digest, want, x.set.Version)
+	}
+	return nil
+}
+
+// execute executes sessions of the run until it ends.
+func (x *execution) execute() (*output, error) {
+	for {
+		d := x.next()
+		res, full := x.session(d)
+		if res.Status != stop.RunInterrupted {
+			x.ended, x.waiting = true, nil
+			return x.output(res)
+		}
+		x.waiting = res.Interrupts
+		x.settle(d)
+		if full {
+			return nil, x.continueAsNew()
+		}
+		if len(x.waiting) == 0 {
+			return nil, temporal.NewNonRetryableApplicationError(res.StopReason.Message, errRefused, nil)
+		}
+		x.announce(res)
+		if err := workflow.Await(x.ctx, func() bool { return len(x.decisions) > 0 || x.cancelled != nil || x.full() }); err != nil {
+			return nil, err
+		}
+		if len(x.decisions) == 0 && x.cancelled == nil {
+			return nil, x.continueAsNew()
+		}
+	}
+}
+
+// next removes and returns the decisions for the next session.
+func (x *execution) next() (d decisions) {
+	if len(x.decisions) > 0 {
+		d, x.decisions = x.decisions[0], x.decisions[1:]
+	}
+	if d.By.IsZero() {
+		d.By = x.set.By
+	}
+	return d
+}
+
+// settle finds out which decisions of a session were refused: their questions are still open.
+func (x *execution) settle(d decisions) {
+	for _, q := range x.waiting {
+		if d.Answers[q.Path] != nil || d.Resolve[q.Path] != "" {
+			x.refused[q.Path] = "the answer is not permitted"
+		}
+	}
+}
+
+// session executes one session of the run. full reports that it ended since the history is long.
+func (x *execution) session(d decisions) (res *engine.Result, full bool) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	w := newWorld(x.ctx, x.activityOptions)
+	w.full, w.suspend = x.full, func() {
+		full = true
+		cancel()
+	}
+	x.inbox = &runtime.Inbox{}
+	defer func() { x.inbox = nil }()
+	res = runtime.Run(ctx, x.run.Program, x.run.Start.Input, x.run.Host, runtime.Options{
+		Journal: &x.journal, World: w, Virtual: x.worker.o.Virtual, Version: x.set.Version, Conversation: x.set.Conversation,
+		WallClock: x.wallClock(), Grace: maxGrace, By: d.By, Answers: d.Answers, Resolve: d.Resolve,
+		Cancel: x.cancel, CancelledBy: func() engine.Actor { return *x.cancelled }, Decided: func(path string) { x.decided[path] = true }, Inbox: x.inbox,
+	})
+	return res, full
+}
+
+// maxGrace is how long an execution waits for its work in progress before it continues as a new
+// one. Work ends before, by its own timeout.
+const maxGrace = 24 * time.Hour
+
+func (x *execution) wallClock() func() time.Time {
+	if x.worker.o.Virtual {
+		return nil
+	}
+	return func() time.Time { return workflow.Now(x.ctx) }
+}
+
+// full reports whether the history is so long that the run should continue in a new execution.
+func (x *execution) full() bool {
+	info := workflow.GetInfo(x.ctx)
+	return info.GetContinueAsNewSuggested() || x.set.MaxEvents > 0 && info.GetCurrentHistoryLength() > x.set.MaxEvents
+}
+
+// continueAsNew returns the error that ends this execution and begins the next.
+func (x *execution) continueAsNew() error {
+	if err := workflow.Await(x.ctx, func() bool { return workflow.AllHandlersFinished(x.ctx) || len(x.decisions) > 0 }); err != nil {
+		return err
+	}
+	set := x.set
+	set.Decisions, set.Cancelled = x.decisions, x.cancelled
+	encoded, err := x.written.of(x.journal.Records)
+	if err != nil {
+		return err
+	}
+	return workflow.NewContinueAsNewError(x.ctx, workflowName, set, x.start, encoded)
+}
+
+// output returns the result of the workflow.
+func (x *execution) output(res *engine.Result) (*output, error) {
+	x.announce(res)
+	encoded, err := x.written.of(x.journal.Records)
+	if err != nil {
+		return nil, err
+	}
+	return &output{Result: jsonvalue.Encode(res), Journal: encoded}, nil
+}
+
+// listen handles updates and queries.
+func (x *execution) listen() error {
+	decide := workflow.UpdateHandlerOptions{Validator: func(d decisions) error { return x.check(d) }}
+	if err := workflow.SetUpdateHandlerWithOptions(x.ctx, decideUpdate, x.decide, decide); err != nil {
+		return err
+	}
+	if err := workflow.SetUpdateHandler(x.ctx, messageUpdate, x.receive); err != nil {
+		return err
+	}
+	cancel := func(_ workflow.Context, by engine.Actor) error {
+		x.cancelBy(by)
+		return nil
+	}
+	if err := workflow.SetUpdateHandler(x.ctx, cancelUpdate, cancel); err != nil {
+		return err
+	}
+	if err := workflow.SetQueryHandler(x.ctx, stateQuery, func() (State, error) { return x.state(), nil }); err != nil {
+		return err
+	}
+	return workflow.SetQueryHandler(x.ctx, journalQuery, func(from int) ([]byte, error) {
+		encoded, err := x.written.of(x.journal.Records)
+		return encoded[min(max(from, 0), len(encoded)):], err
+	})
+}
+
+// lines are the lines of a journal, encoded as far as they were needed.
+type lines struct {
+	records int
+	encoded []byte
+	chain   journal.Chain
+}
+
+// of returns the lines of records, which begin with those of the calls before.
+func (l *lines) of(recs []journal.Record) (_ []byte, err error) {
+	for ; l.records < len(recs); l.records++ {
+		rec := recs[l.records]
+		if l.encoded, l.chain, err = journal.AppendLine(l.encoded, &rec, l.chain); err != nil {
+			return nil, err
+		}
+	}
+	return l.encoded, nil
+}
+
+func (x *execution) state() State {
+	return State{Waiting: len(x.waiting) > 0 && x.inbox == nil, Questions: x.waiting, Ended: x.ended, Records: len(x.journal.Records), At: workflow.Now(x.ctx)}
+}
+
+// check refuses decisions about nothing.
+func (x *execution) check(d decisions) error {
+	paths := slices.Sorted(maps.Keys(d.Answers))
+	paths = append(paths, slices.Sorted(maps.Keys(d.Resolve))...)
+	if len(paths) == 0 {
+		return refusal("there is no answer in the request")
+	}
+	for _, path := range paths {
+		switch {
+		case x.decided[path]:
+			return refusal("%s: it was answered already", path)
+		case x.inbox == nil && !slices.ContainsFunc(x.waiting, func(q interrupt.Question) bool { return q.Path == path }):
+			return refusal("%s: the run does not ask this", path)
+		case !json.Valid(d.Answers[path]) && d.Answers[path] != nil:
+			return refusal("%s: the answer is not JSON", path)
+		}
+	}
+	return nil
+}
+
+func refusal(format string, args ...any) error {
+	return temporal.NewNonRetryableApplicationError(fmt.Sprintf(format, args...), errRefused, nil)
+}
+
+// decide handles decisions. It returns once they are in the journal, or why one is not.
+func (x *execution) decide(ctx workflow.Context, d decisions) error {
+	if x.cancelled != nil || x.ended {
+		return refusal("the run has ended")
+	}
+	var paths []string
+	for path := range d.Answers {
+		paths = append(paths, path)
+	}
+	for path := range d.Resolve {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		if x.decided[path] || slices.ContainsFunc(x.decisions, func(o decisions) bool { return o.Answers[path] != nil || o.Resolve[path] != "" }) {
+			return refusal("%s: it was answered already", path)
+		}
+		delete(x.refused, path)
+	}
+	x.decisions = append(x.decisions, d)
+	settled := func(path string) bool { return x.decided[path] || x.refused[path] != "" }
+	_ = workflow.Await(ctx, func() bool { return x.ended || !slices.ContainsFunc(paths, func(p string) bool { return !settled(p) }) })
+	for _, path := range paths {
+		switch {
+		case x.decided[path]:
+		case x.refused[path] != "":
+			return refusal("%s: %s", path, x.refused[path])
+		default:
+			return refusal("%s: the run ended before the answer", path)
+		}
+	}
+	return nil
+}
+
+// receive handles a message.
+func (x *execution) receive(ctx workflow.Context, m message) error {
+	if x.ended {
+		return refusal("the run has ended")
+	}
+	msg := runtime.NewMessage(m.ID, m.Text, m.By)
+	msg.Interrupt = m.Interrupt
+	var err error
+	if x.inbox == nil {
+		err = runtime.AppendMessage(&x.journal, msg, workflow.Now(ctx))
+	} else {
+		posted := x.inbox.Post(msg)
+		_ = workflow.Await(ctx, posted.Settled)
+		err = posted.Wait(context.Background())
+	}
+	if err != nil {
+		return refusal("%s", err)
+	}
+	return nil
+}
+
+// cancelBy cancels the run.
+func (x *execution) cancelBy(by engine.Actor) {
+	if x.cancelled == nil {
+		x.cancelled = &by
+		close(x.cancel)
+	}
+}
