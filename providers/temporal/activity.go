@@ -2,46 +2,82 @@ package temporal
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
-	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/runtime"
+	"github.com/pexctl/pex/providers/temporal/payload"
 )
 
-// do performs work of a run. It returns the outcome as bytes.
-func (w *Worker) do(ctx context.Context, work *runtime.Work) ([]byte, error) {
+// do performs work of a run. It decodes the work and encodes the outcome itself, since the SDK would
+// not tell work that was not begun from an outcome that was lost.
+func (w *Worker) do(ctx context.Context, in converter.RawValue) (out converter.RawValue, err error) {
+	var work runtime.Work
+	if err := w.o.Codec.Converter().FromPayload(in.Payload(), &work); err != nil {
+		return out, notBegun(err)
+	}
 	site, release, err := w.sites.get(ctx, activity.GetInfo(ctx).WorkflowExecution)
+	if err != nil {
+		return out, err
+	}
+	defer release()
+	outcome := performWith(ctx, site, &work)
+	if u, ok := errors.AsType[*kernel.Unavailable](outcome.Fatal); ok {
+		return out, notBegun(u)
+	}
+	p, err := w.encode(outcome)
+	if err != nil && outcome.Fatal == nil {
+		f := &journal.Failure{Code: "error", Message: "The call was made, so do not repeat it, but its result cannot be passed on: " + err.Error()}
+		p, err = w.encode(kernel.Outcome{Status: journal.Failed, Body: f.Encode(), Encoded: true})
+	}
+	if err != nil {
+		return out, refused(err)
+	}
+	return converter.NewRawValue(p), nil
+}
+
+// performWith performs work, and reports meanwhile that the worker does.
+func performWith(ctx context.Context, site *runtime.Site, work *runtime.Work) kernel.Outcome {
+	stop := beat(ctx)
+	defer stop()
+	out := site.Perform(ctx, work, nil)
+	if ctx.Err() != nil && out.Status == journal.Failed && work.Class != journal.Write {
+		return kernel.Outcome{Lost: true} // the worker stops: another one repeats it
+	}
+	return out
+}
+
+// encode encodes an outcome as it travels.
+func (w *Worker) encode(out kernel.Outcome) (*commonpb.Payload, error) {
+	b, err := out.AppendBinary(nil)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
-	stop := beat(ctx)
-	out := site.Perform(ctx, work, nil)
-	stop()
-	if ctx.Err() != nil && out.Status == journal.Failed && work.Class != journal.Write {
-		out = kernel.Outcome{Lost: true} // the worker stops: another one repeats it
-	}
-	if u, ok := errors.AsType[*kernel.Unavailable](out.Fatal); ok {
-		return nil, notBegun(u)
-	}
-	encoded, err := out.AppendBinary(nil)
+	p, err := payload.Values().ToPayload(b)
 	if err != nil {
-		return nil, temporal.NewNonRetryableApplicationError(err.Error(), errRefused, nil)
+		return nil, err
 	}
-	return encoded, nil
+	encoded, err := w.o.Codec.Encode([]*commonpb.Payload{p})
+	if err != nil {
+		return nil, err
+	}
+	return encoded[0], nil
+}
+
+// refused returns the error of work that this worker cannot perform.
+func refused(err error) error {
+	return temporal.NewNonRetryableApplicationError(err.Error(), errRefused, nil)
 }
 
 func notBegun(err error) error {
@@ -72,8 +108,7 @@ var once = &temporal.RetryPolicy{MaximumAttempts: 1}
 
 // sites are the sites of the runs whose work the worker performed last. Safe for concurrent use.
 type sites struct {
-	client client.Client
-	env    runs.Env
+	o *Options
 
 	mu     sync.Mutex
 	closed bool
@@ -93,9 +128,7 @@ type siteOfRun struct {
 // maxSites is how many sites are kept for further work of their runs.
 const maxSites = 64
 
-func newSites(c client.Client, env runs.Env) *sites {
-	return &sites{client: c, env: env, runs: map[string]*siteOfRun{}}
-}
+func newSites(o *Options) *sites { return &sites{o: o, runs: map[string]*siteOfRun{}} }
 
 // get returns the site of an execution, which release must be called for.
 func (s *sites) get(ctx context.Context, e workflow.Execution) (_ *runtime.Site, release func(), err error) {
@@ -161,35 +194,25 @@ func (s *sites) close() {
 
 // open makes the site of an execution from the arguments of its workflow.
 func (s *sites) open(ctx context.Context, at *siteOfRun, e workflow.Execution) error {
-	start, err := s.start(ctx, e)
+	set, start, program, err := s.begun(ctx, e)
 	if err != nil {
 		return notBegun(fmt.Errorf("the start of the run cannot be read: %w", err))
 	}
-	run, err := s.env.Restore([]journal.Record{{Seq: 1, Kind: journal.Start, Body: start}}, nil)
-	switch {
-	case err != nil:
-		return temporal.NewNonRetryableApplicationError(err.Error(), errRefused, nil)
-	case run.Program.Digest != run.Start.Digest:
-		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("this worker compiles the program to %s, the run has %s; use a worker of the version of pexctl that started it", run.Program.Digest, run.Start.Digest), errRefused, nil)
-	}
-	if ready := s.env.Ready; ready != nil {
-		if err := ready(run.Program, run.Start); err != nil {
-			return notBegun(err)
-		}
+	run, err := s.o.restore([]journal.Record{{Seq: 1, Kind: journal.Start, Body: start}}, program, set.Version)
+	if err != nil {
+		return refused(err)
 	}
 	at.site, at.host = runtime.NewSite(run.Program, run.Host, run.Start.Input), run.Host.Close
 	return nil
 }
 
-// start reads the body of the start record of a run from the history of its workflow.
-func (s *sites) start(ctx context.Context, e workflow.Execution) (json.RawMessage, error) {
-	events := s.client.GetWorkflowHistory(ctx, e.ID, e.RunID, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	first, err := events.Next()
+// begun returns with what a workflow began, from its history.
+func (s *sites) begun(ctx context.Context, e workflow.Execution) (set settings, start, program []byte, err error) {
+	first, err := s.o.Client.GetWorkflowHistory(ctx, e.ID, e.RunID, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT).Next()
 	if err != nil {
-		return nil, err
+		return set, nil, nil, err
 	}
-	var set settings
-	var start, encoded []byte
-	err = converter.GetDefaultDataConverter().FromPayloads(first.GetWorkflowExecutionStartedEventAttributes().GetInput(), &set, &start, &encoded)
-	return start, err
+	var encoded []byte
+	err = s.o.Codec.Converter().FromPayloads(first.GetWorkflowExecutionStartedEventAttributes().GetInput(), &set, &start, &program, &encoded)
+	return set, start, program, err
 }

@@ -23,6 +23,7 @@ type Driver struct{ Client client.Client }
 // NewRun describes a run to start.
 type NewRun struct {
 	Program      *engine.Program
+	Portable     []byte // the program for other machines; see Options.Env
 	Input        engine.Input
 	By           engine.Actor
 	Version      string // of pexctl
@@ -52,7 +53,7 @@ func (d *Driver) Start(ctx context.Context, n NewRun) error {
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 		TypedSearchAttributes:                    attributesOf(n.Program, &n.Input),
 	}
-	_, err := d.Client.ExecuteWorkflow(ctx, o, workflowName, set, runtime.StartOf(n.Program, n.Input), []byte(nil))
+	_, err := d.Client.ExecuteWorkflow(ctx, o, workflowName, set, runtime.StartOf(n.Program, n.Input), n.Portable, []byte(nil))
 	var started *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &started) {
 		return fmt.Errorf("%w: %s", ErrExists, n.Input.RunID)

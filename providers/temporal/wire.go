@@ -39,8 +39,8 @@ func runOf(workflow string) (tenant, run string, ok bool) {
 	return strings.Cut(rest, "/")
 }
 
-// settings are the first argument of the workflow. The others are the body of the start record
-// and the journal so far, as lines of a file.
+// settings are the first argument of the workflow. The others are the body of the start record, the
+// portable program, and the journal so far, as lines of a file.
 type settings struct {
 	Version      string       `json:"version,omitempty"` // of pexctl
 	By           engine.Actor `json:"by,omitzero"`       // who started the run

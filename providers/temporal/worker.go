@@ -19,13 +19,16 @@ import (
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/engine/runtime"
 	"github.com/pexctl/pex/engine/tool"
+	"github.com/pexctl/pex/providers/temporal/payload"
 	"github.com/pexctl/pex/providers/temporal/queue"
 )
 
 // Options configure a Worker.
 type Options struct {
 	Client client.Client
-	Env    runs.Env
+	Codec  *payload.Codec // that of Client; nil = one without keys and store
+	// Env returns what executes a run whose program travels as these bytes: NewRun.Portable.
+	Env func(portable []byte) (runs.Env, error)
 	// Programs are those whose llms the worker calls: each llm has a queue of its own.
 	Programs []*engine.Program
 
@@ -63,7 +66,10 @@ type poll struct {
 // New returns a worker. It does not poll before Run. The error is a *queue.ConflictError if its
 // programs disagree about a limit.
 func New(o Options) (*Worker, error) {
-	w := &Worker{o: o, sites: newSites(o.Client, o.Env)}
+	if o.Codec == nil {
+		o.Codec = payload.New(payload.Options{})
+	}
+	w := &Worker{o: o, sites: newSites(&o)}
 	limits, err := queue.Limits(o.Programs...)
 	if err != nil {
 		return nil, err
@@ -131,6 +137,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	var polling []worker.Worker
 	for _, p := range w.polls {
 		wo := w.o.worker(p.workflows)
+		w.o.Codec.ConfigureWorker(&wo)
 		queue.Limit(&wo, p.perSecond)
 		one := worker.New(w.o.Client, p.queue, wo)
 		if p.workflows {

@@ -26,6 +26,7 @@ type execution struct {
 	ctx     workflow.Context // not cancelled with the workflow
 	set     settings
 	start   []byte
+	program []byte // portable
 	run     *runs.Run
 	journal journal.Memory
 	written lines // of journal
@@ -41,9 +42,9 @@ type execution struct {
 }
 
 // workflow is the workflow of a run.
-func (w *Worker) workflow(ctx workflow.Context, set settings, start, encoded []byte) (*output, error) {
+func (w *Worker) workflow(ctx workflow.Context, set settings, start, program, encoded []byte) (*output, error) {
 	free, _ := workflow.NewDisconnectedContext(ctx)
-	x := &execution{worker: w, ctx: free, set: set, start: start, refused: map[string]string{}, decided: map[string]bool{}, decisions: set.Decisions, cancel: make(chan struct{})}
+	x := &execution{worker: w, ctx: free, set: set, start: start, program: program, refused: map[string]string{}, decided: map[string]bool{}, decisions: set.Decisions, cancel: make(chan struct{})}
 	x.journal.RoundTrip = true
 	if err := x.open(encoded); err != nil {
 		if len(encoded) > 0 {
@@ -76,13 +77,24 @@ func (x *execution) open(encoded []byte) error {
 		recs, x.journal.Records = c.Records, c.Records
 	}
 	var err error
-	if x.run, err = x.worker.o.Env.Restore(recs[:1], nil); err != nil {
-		return err
+	x.run, err = x.worker.o.restore(recs[:1], x.program, x.set.Version)
+	return err
+}
+
+// restore compiles the program of a run, and makes its host.
+func (o *Options) restore(start []journal.Record, program []byte, version string) (*runs.Run, error) {
+	env, err := o.Env(program)
+	if err != nil {
+		return nil, err
 	}
-	if want := x.run.Start.Digest; x.run.Program.Digest != want {
-		return fmt.Errorf("this worker compiles the program to %s, the run has %s; use a worker of the version of pexctl that started it (%s)", x.run.Program.Digest, want, x.set.Version)
+	run, err := env.Restore(start, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case run.Program.Digest != run.Start.Digest:
+		return nil, fmt.Errorf("this worker compiles the program to %s, the run has %s; use a worker of version %s of pexctl, which started it", run.Program.Digest, run.Start.Digest, version)
 	}
-	return nil
+	return run, nil
 }
 
 // execute executes sessions of the run until it ends.
@@ -179,7 +191,7 @@ func (x *execution) continueAsNew() error {
 	if err != nil {
 		return err
 	}
-	return workflow.NewContinueAsNewError(x.ctx, workflowName, set, x.start, encoded)
+	return workflow.NewContinueAsNewError(x.ctx, workflowName, set, x.start, x.program, encoded)
 }
 
 // output returns the result of the workflow.

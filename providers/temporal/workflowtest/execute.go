@@ -50,9 +50,11 @@ func Execute(r Run) (out Outcome, err error) {
 	start := runtime.StartOf(r.Program, r.Input)
 	w, err := temporal.New(temporal.Options{
 		Client: historian{start: start}, Virtual: true, Workflows: true,
-		Env: runs.Env{
-			Compile: func(engine.Start, ...string) (*engine.Program, error) { return r.Program, nil },
-			Connect: func(*engine.Program, engine.Input) (engine.Host, error) { return r.Host, nil },
+		Env: func([]byte) (runs.Env, error) {
+			return runs.Env{
+				Compile: func(engine.Start, ...string) (*engine.Program, error) { return r.Program, nil },
+				Connect: func(*engine.Program, engine.Input) (engine.Host, error) { return r.Host, nil },
+			}, nil
 		},
 	})
 	if err != nil {
@@ -88,7 +90,7 @@ func Execute(r Run) (out Outcome, err error) {
 		}
 	}
 	env.RegisterDelayedCallback(answer, poll)
-	env.ExecuteWorkflow("pex.Run", map[string]any{"version": r.Version}, start, []byte(nil))
+	env.ExecuteWorkflow("pex.Run", map[string]any{"version": r.Version}, start, []byte(nil), []byte(nil))
 	if err := env.GetWorkflowError(); err != nil {
 		return out, err
 	}
@@ -126,7 +128,7 @@ func (b *beginning) HasNext() bool { return b.start != nil }
 
 // Next implements client.HistoryEventIterator.
 func (b *beginning) Next() (*historypb.HistoryEvent, error) {
-	in, err := converter.GetDefaultDataConverter().ToPayloads(map[string]any{}, b.start, []byte(nil))
+	in, err := converter.GetDefaultDataConverter().ToPayloads(map[string]any{}, b.start, []byte(nil), []byte(nil))
 	if err != nil {
 		return nil, err
 	}
