@@ -77,6 +77,24 @@ func (p *Program) RestrictsApprovers() bool {
 		slices.ContainsFunc(p.Agents, (*Program).RestrictsApprovers)
 }
 
+// StatefulTool returns the name of a tool of the program, or of an agent that it calls, that changes
+// the session state of the conversation; "" = none.
+func (p *Program) StatefulTool() string {
+	if p.Memory.Backend != "none" {
+		for i := range p.Tools {
+			if p.Tools[i].Stateful {
+				return p.Tools[i].Name
+			}
+		}
+	}
+	for _, a := range p.Agents {
+		if name := a.StatefulTool(); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
 // NodeIs reports whether a node of a program has a capability.
 func NodeIs[C any](p *Program, id string) bool {
 	_, ok := p.Nodes[id].(C)

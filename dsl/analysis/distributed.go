@@ -5,8 +5,6 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
-	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/tool"
 )
 
 // Distributed finds what a run on several machines cannot do: tools that need the files or the
@@ -14,11 +12,7 @@ import (
 // machine can open. It is not one of All: on one machine, none of that is a mistake.
 var Distributed = dsl.Analyzer{Name: "distributed", Codes: []diag.Code{diag.NeedsHost, diag.SharedSession}, Run: func(p *dsl.Pass) {
 	for _, t := range p.Tools {
-		config, ok := t.Spec.Config.(tool.HostBound)
-		if !ok || t.Spec.Host != "" {
-			continue
-		}
-		if what := config.NeedsHost(); what != "" {
+		if what := t.Spec.NeedsHost(); what != "" {
 			p.Error(diag.NeedsHost, t.Entry.Place, "tool %q needs %s, which other machines may not have", t.Spec.Name, what).
 				Hint = "write host: LABEL, the label of the workers that have them, or host: any if all workers have them"
 		}
@@ -41,28 +35,10 @@ func sharedSession(p *dsl.Pass) {
 		}
 	}
 	for _, a := range p.Program.Agents {
-		if name := keepsSession(a); name != "" {
+		if name := a.StatefulTool(); name != "" {
 			report(callerPlace(p, a.Caller), `"`+name+`" of the agent `+a.Name)
 		}
 	}
-}
-
-// keepsSession returns a tool of an agent, or of its agents, that changes the session state; "" =
-// none.
-func keepsSession(p *engine.Program) string {
-	if p.Memory.Backend != "none" {
-		for i := range p.Tools {
-			if p.Tools[i].Stateful {
-				return p.Tools[i].Name
-			}
-		}
-	}
-	for _, a := range p.Agents {
-		if name := keepsSession(a); name != "" {
-			return name
-		}
-	}
-	return ""
 }
 
 // callerPlace returns the place of the tool or node that calls an agent.

@@ -33,6 +33,15 @@ type Spec struct {
 	Stateful bool
 }
 
+// NeedsHost returns what the tool needs of a machine (see HostBound) if its spec does not say which
+// machines have it; "" = nothing.
+func (s *Spec) NeedsHost() string {
+	if c, ok := s.Config.(HostBound); ok && s.Host == "" {
+		return c.NeedsHost()
+	}
+	return ""
+}
+
 // Fixed is an argument fixed by the author.
 type Fixed struct {
 	Name  string

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
-	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/host"
@@ -35,9 +34,6 @@ func Open(b []byte, id, cache string) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	if specfs.Digest(program) != m.Digest {
-		return nil, damaged("its program does not match its digest")
-	}
 	folder, err := unpack(m, id, cache)
 	if err != nil {
 		return nil, fmt.Errorf("unpack the program %s: %w", m.Name, err)
@@ -57,7 +53,7 @@ func (b *Bundle) Digest() string { return b.manifest.Digest }
 // Compile compiles the program. If this version of pexctl makes another program of it, it returns a
 // BuildError.
 func (b *Bundle) Compile(components *catalog.Catalog) (*engine.Program, error) {
-	o := b.Origin(&engine.Origin{})
+	o := b.Origin(nil)
 	p, found := dsl.Recompile(b.program, o.Dir, host.RecompileOptions(components, o))
 	var err error
 	switch {
@@ -77,7 +73,10 @@ func (b *Bundle) Compile(components *catalog.Catalog) (*engine.Program, error) {
 // Origin returns the origin of a run with the places of its files on this machine, for connecting
 // its program. The journal stores the original.
 func (b *Bundle) Origin(o *engine.Origin) *engine.Origin {
-	out := *o
+	out := engine.Origin{}
+	if o != nil {
+		out = *o
+	}
 	out.Root, out.Dir, out.Spec = b.at(b.manifest.Root), b.at(b.manifest.Dir), ""
 	if b.manifest.Spec != "" {
 		out.Spec = b.at(b.manifest.Spec)

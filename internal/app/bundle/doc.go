@@ -4,6 +4,8 @@
 //	bytes + ID --Open--> Bundle            verified, unpacked into a folder of a cache
 //	Bundle --Compile--> Program            the same program, or a BuildError
 //	Bundle --Origin--> Origin              where its files are on this machine
+//	Program + Input --PackRun--> bytes     a bundle with the files of the run's user
+//	bytes + Machine --Env--> runs.Env      what executes that run on this machine
 //
 // The resolved spec is the Source of the program, in which includes, prompts, schemas, scripts,
 // nested agents and overrides have replaced what named them. Compiling it reads no file, so a

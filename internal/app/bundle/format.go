@@ -13,6 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/engine/blob"
 	"github.com/pexctl/pex/engine/model"
 )
 
@@ -22,7 +24,7 @@ const format = "pex-bundle 1"
 
 // Bounds of bundles.
 const (
-	MaxSize = 128 << 20 // in bytes
+	MaxSize = 64 << 20 // in bytes
 	// MaxFiles is the maximum number of files beside the program.
 	MaxFiles = 1000
 
@@ -44,12 +46,22 @@ type manifest struct {
 	Prices  map[string]model.Cost `json:"prices,omitempty"` // see engine.Origin
 	Program int                   `json:"program"`          // size in bytes
 	Files   []file                `json:"files,omitempty"`  // sorted by path
+	// Artifacts are the files of the user of one run, sorted by digest.
+	Artifacts []upload `json:"artifacts,omitempty"`
 }
 
 // file is a file of the project.
 type file struct {
 	Path string `json:"path"` // with slashes
 	Size int    `json:"size"`
+
+	content []byte
+}
+
+// upload is an artifact.
+type upload struct {
+	SHA256 string `json:"sha256"` // lower-case hex
+	Size   int    `json:"size"`
 
 	content []byte
 }
@@ -69,6 +81,9 @@ func encode(m *manifest, program []byte) ([]byte, error) {
 	parts := [][]byte{[]byte(format), {'\n'}, head, {'\n'}, program}
 	for _, f := range m.Files {
 		parts = append(parts, f.content)
+	}
+	for _, a := range m.Artifacts {
+		parts = append(parts, a.content)
 	}
 	return slices.Concat(parts...), nil
 }
@@ -109,16 +124,32 @@ func decode(b []byte) (*manifest, []byte, error) {
 	for i := range m.Files {
 		m.Files[i].content = cut(m.Files[i].Size)
 	}
+	for i := range m.Artifacts {
+		m.Artifacts[i].content = cut(m.Artifacts[i].Size)
+	}
 	if !ok || len(rest) > 0 {
 		return nil, nil, damaged("its size does not match its manifest")
 	}
-	return &m, program, nil
+	return &m, program, m.checkContents(program)
+}
+
+// checkContents compares contents with their digests.
+func (m *manifest) checkContents(program []byte) error {
+	if specfs.Digest(program) != m.Digest {
+		return damaged("its program does not match its digest")
+	}
+	for i, a := range m.Artifacts {
+		if blob.Of(a.content).SHA256 != a.SHA256 || i > 0 && a.SHA256 <= m.Artifacts[i-1].SHA256 {
+			return damaged("a file of the run does not match its digest")
+		}
+	}
+	return nil
 }
 
 // checkPaths checks that all paths are within the bundle, and that no file system confuses two of
 // them.
 func (m *manifest) checkPaths() error {
-	if len(m.Files) > MaxFiles {
+	if len(m.Files)+len(m.Artifacts) > MaxFiles {
 		return damaged("it has more than %d files", MaxFiles)
 	}
 	paths := slices.Concat([]string{m.Root, m.Dir}, m.Allow)

@@ -19,7 +19,9 @@ import (
 
 // Pack returns the bundle of a program that was compiled on this machine. Origin is where its spec
 // was found. It reads the files that components of the program name, and pex.lock.
-func Pack(p *engine.Program, o *engine.Origin) ([]byte, error) {
+func Pack(p *engine.Program, o *engine.Origin) ([]byte, error) { return pack(p, o, nil) }
+
+func pack(p *engine.Program, o *engine.Origin, artifacts []upload) ([]byte, error) {
 	if o == nil || o.Dir == "" || o.Root == "" {
 		return nil, errors.New("the program has no folder, so it cannot be sent to other machines")
 	}
@@ -32,7 +34,10 @@ func Pack(p *engine.Program, o *engine.Origin) ([]byte, error) {
 		}
 		own.Allow = append(own.Allow, dir)
 	}
-	k := &packer{origin: &own, read: map[string][]byte{}}
+	k := &packer{origin: &own, read: map[string][]byte{}, size: len(p.Source)}
+	for _, a := range artifacts {
+		k.size += a.Size
+	}
 	if err := k.program(p, o.Dir, o.Spec); err != nil {
 		return nil, err
 	}
@@ -43,8 +48,9 @@ func Pack(p *engine.Program, o *engine.Origin) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if size := k.size + len(p.Source); size > MaxSize-maxManifest || len(m.Files) > MaxFiles {
-		return nil, fmt.Errorf("%w: it has %d files with %d bytes, at most %d files with %d bytes are possible", ErrTooLarge, len(m.Files), size, MaxFiles, MaxSize-maxManifest)
+	m.Artifacts = artifacts
+	if files := len(m.Files) + len(artifacts); k.size > MaxSize-maxManifest || files > MaxFiles {
+		return nil, fmt.Errorf("%w: it has %d files with %d bytes, at most %d files with %d bytes are possible", ErrTooLarge, files, k.size, MaxFiles, MaxSize-maxManifest)
 	}
 	b, err := encode(m, p.Source)
 	if err != nil {
@@ -60,7 +66,7 @@ func Pack(p *engine.Program, o *engine.Origin) ([]byte, error) {
 type packer struct {
 	origin *engine.Origin
 	read   map[string][]byte // contents by absolute path
-	size   int               // of them
+	size   int               // of all contents
 	keys   []pinned
 }
 
