@@ -38,7 +38,7 @@ func newApp(env *ui.Env) *cli.App {
 			inCategory("Check", speccmd.VetCommand(env), speccmd.ExplainCommand(env), speccmd.FmtCommand(env), speccmd.DiffCommand(env), testcmd.Command(env)),
 			inCategory("Evaluate", evalcmd.Command(env)),
 			inCategory("Inspect", speccmd.RenderCommand(env), speccmd.GraphCommand(env), modelcmd.Command(env), toolcmd.Command(env), speccmd.ListCommand(env)),
-			inCategory("Integrate", servecmd.Command(env), servecmd.MCPCommand(env), speccmd.LSPCommand(env), speccmd.SchemaCommand(env), completecmd.Command(env), versionCommand(env)),
+			inCategory("Integrate", servecmd.Command(env), servecmd.WorkerCommand(env), servecmd.MCPCommand(env), speccmd.LSPCommand(env), speccmd.SchemaCommand(env), completecmd.Command(env), versionCommand(env)),
 			[]*cli.Command{docscmd.Command(env), guardCommand(env)}, // hidden
 		),
 	}

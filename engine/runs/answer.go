@@ -206,3 +206,28 @@ func openQuestions(res *engine.Result) string {
 	}
 	return "open: " + strings.Join(paths, ", ")
 }
+
+// Decisions returns answers to open questions of a run as sessions take them, by path: those to
+// questions, and those about writes whose outcome is unknown. The error is an *AnswerError or a
+// *QuestionError.
+func Decisions(run string, open []interrupt.Question, answers []Answer) (answered map[string]json.RawMessage, resolved map[string]string, err error) {
+	if answers, err = AssignPaths(run, open, answers); err != nil {
+		return nil, nil, err
+	}
+	answered, resolved = map[string]json.RawMessage{}, map[string]string{}
+	for _, a := range answers {
+		i := slices.IndexFunc(open, func(q interrupt.Question) bool { return q.Path == a.Path })
+		switch {
+		case i < 0:
+			return nil, nil, &QuestionError{fmt.Sprintf("run %q does not ask %s", run, a.Path)}
+		case open[i].Kind == interrupt.Review:
+			resolved[a.Path], err = a.resolve()
+		default:
+			answered[a.Path], err = a.Decide(open[i].Kind)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return answered, resolved, nil
+}

@@ -90,9 +90,9 @@ func beat(ctx context.Context) (stop func()) {
 	go func() {
 		defer tick.Stop()
 		for {
-			activity.RecordHeartbeat(ctx)
 			select {
 			case <-tick.C:
+				activity.RecordHeartbeat(ctx)
 			case <-done:
 				return
 			case <-ctx.Done():

@@ -94,7 +94,7 @@ func isActivityError(err error) bool {
 	return ok
 }
 
-// Drop implements kernel.World. Work in progress is told to end.
+// Drop implements kernel.World. It cancels work in progress.
 func (w *world) Drop(t kernel.Task) {
 	if cancel := w.open[t]; cancel != nil {
 		delete(w.open, t)

@@ -21,12 +21,17 @@ func runsCancelCommand(env *ui.Env) *cli.Command {
 			`pexctl runs cancel r-20260102-150405-1a2b3c4d`,
 			`pexctl runs fork RUN # Continue a cancelled run as a new one`,
 		),
-		Flags:  []cli.Flag{ui.OutputFlag(), project.HomeFlag(), serverclient.Flag()},
+		Flags:  append(fleetFlags(), ui.OutputFlag(), project.HomeFlag(), project.TenantFlag(), serverclient.Flag()),
 		Action: env.Action(cancelRun),
 	}
 }
 
 func cancelRun(c *ui.Call) error {
+	if remote, err := onFleet(c); err != nil {
+		return err
+	} else if remote {
+		return cancelOnFleet(c)
+	}
 	server, err := openServer(c)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package runcmd
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -36,7 +37,7 @@ func ResumeCommand(env *ui.Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "answer", Usage: "`[PATH=]VALUE`: Answer a question. VALUE is approve, deny[:WHY], edit:JSON or the text of the answer; for a write with an unknown outcome, it is done:JSON, redo or skip. PATH selects one of several open questions"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`limits.NAME=VALUE`: Raise a limit of the run"},
 			&cli.BoolFlag{Name: "keep-spec", Usage: "Resume with the original spec even if its file has changed"},
-		}, append(newSessionFlags(), serverclient.Flag())...),
+		}, slices.Concat(newSessionFlags(), fleetFlags(), []cli.Flag{project.TenantFlag(), serverclient.Flag()})...),
 		Action: env.Action(resumeRun),
 	}
 }
@@ -50,6 +51,11 @@ func resumeRun(c *ui.Call) error {
 	terms := runs.ResumeOptions{Set: c.Set, KeepSpec: c.Bool("keep-spec")}
 	for _, answer := range c.StringSlice("answer") {
 		terms.Answers = append(terms.Answers, runs.Answer{Value: answer})
+	}
+	if remote, err := onFleet(c); err != nil {
+		return err
+	} else if remote {
+		return resumeOnFleet(c, terms.Answers, f)
 	}
 	server, err := openServer(c, "answer", "set", "keep-spec", "events", "include")
 	if err != nil {

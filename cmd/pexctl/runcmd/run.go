@@ -53,6 +53,7 @@ func RunCommand(env *ui.Env) *cli.Command {
 			ui.Group(ui.GroupRunning, detachFlag(), &cli.StringSliceFlag{Name: "label", Usage: "`KEY=VALUE`: Set a label of the run; pexctl runs ls --label finds it"}),
 			newRecordFlags(),
 			project.SpecFiles(),
+			fleetFlags(),
 			[]cli.Flag{
 				project.TrustFlag(),
 				&cli.StringFlag{Name: "run-id", Category: ui.GroupStorage, Usage: "`ID`: Set the id of the run (default: generated from the time)"},
@@ -88,6 +89,11 @@ func runSpec(c *ui.Call) error {
 	f, err := readRunFlags(c)
 	if err != nil {
 		return err
+	}
+	if remote, err := onFleet(c); err != nil {
+		return err
+	} else if remote {
+		return f.runOnFleet(c)
 	}
 	server, err := openServer(c, "param", "params", "messages", "memory-id", "executor-memory-id", "set", "run-id", "label", "file", "events", "include", "detach")
 	if err != nil {

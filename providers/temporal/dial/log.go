@@ -63,8 +63,8 @@ func Logger(to *slog.Logger) log.Logger {
 // Debug writes a line.
 func (l logger) Debug(msg string, keyvals ...any) { l.write(slog.LevelDebug, msg, keyvals) }
 
-// Info writes a line.
-func (l logger) Info(msg string, keyvals ...any) { l.write(slog.LevelInfo, msg, keyvals) }
+// Info writes a line of level debug: those of the SDK are about its parts, not about runs.
+func (l logger) Info(msg string, keyvals ...any) { l.write(slog.LevelDebug, msg, keyvals) }
 
 // Warn writes a line.
 func (l logger) Warn(msg string, keyvals ...any) { l.write(slog.LevelWarn, msg, keyvals) }

@@ -31,7 +31,6 @@ func TestTheLogHasNoContentOfRuns(t *testing.T) {
 		return b.String()
 	}
 	const want = `level=WARN msg="temporal: Failed to poll for task." namespace=agents error="connection refused"
-level=INFO msg="temporal: Result is too large." attempt=2
 level=ERROR msg="temporal: Activity error." workflow_id=pex/t/r activity_type=pex.Do error_type=*errors.errorString
 level=ERROR msg="temporal: Workflow panic" workflow_id=pex/t/r stack="goroutine 1"
 `

@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"github.com/urfave/cli/v2"
-	"go.temporal.io/sdk/client"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/blob"
@@ -33,11 +32,10 @@ func Flags(group string) []cli.Flag {
 
 // Connection is a connection with a namespace of a Temporal server. The caller must close it.
 type Connection struct {
-	Client    client.Client
-	Codec     *payload.Codec
-	Driver    *temporal.Driver
-	Address   string
-	Namespace string
+	*dial.Connection
+
+	Codec  *payload.Codec
+	Driver *temporal.Driver
 
 	closes []func() error
 }
@@ -79,7 +77,7 @@ func Connect(c *ui.Call, log *slog.Logger) (*Connection, error) {
 		return nil, errors.Join(asFailure(err), out.Close())
 	}
 	out.closes = append(out.closes, func() error { conn.Close(); return nil })
-	out.Client, out.Driver, out.Address, out.Namespace = conn.Client, &temporal.Driver{Client: conn.Client}, conn.Address, conn.Namespace
+	out.Connection, out.Driver = conn, &temporal.Driver{Client: conn.Client}
 	return out, nil
 }
 
