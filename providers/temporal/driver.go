@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -54,8 +53,7 @@ func (d *Driver) Start(ctx context.Context, n NewRun) error {
 		TypedSearchAttributes:                    attributesOf(n.Program, &n.Input),
 	}
 	_, err := d.Client.ExecuteWorkflow(ctx, o, workflowName, set, runtime.StartOf(n.Program, n.Input), n.Portable, []byte(nil))
-	var started *serviceerror.WorkflowExecutionAlreadyStarted
-	if errors.As(err, &started) {
+	if _, exists := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); exists {
 		return fmt.Errorf("%w: %s", ErrExists, n.Input.RunID)
 	}
 	return err
@@ -137,13 +135,4 @@ func explain(err error) error {
 		return ErrNotFound
 	}
 	return err
-}
-
-// Listed is a run of a list.
-type Listed struct {
-	Tenant, Run string
-	Agent       string
-	Status      string // running, or as its result has it
-	Waiting     bool   // for an answer
-	Started     time.Time
 }

@@ -2,7 +2,6 @@ package temporal
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/pexctl/pex/engine"
@@ -29,15 +28,6 @@ const (
 
 // WorkflowID returns the id of the workflow of a run.
 func WorkflowID(tenant, run string) string { return "pex/" + tenant + "/" + run }
-
-// runOf returns the tenant and the run of a workflow.
-func runOf(workflow string) (tenant, run string, ok bool) {
-	rest, ok := strings.CutPrefix(workflow, "pex/")
-	if !ok {
-		return "", "", false
-	}
-	return strings.Cut(rest, "/")
-}
 
 // settings are the first argument of the workflow. The others are the body of the start record, the
 // portable program, and the journal so far, as lines of a file.

@@ -52,7 +52,7 @@ func resumeOnFleet(c *ui.Call, answers []runs.Answer, f sessionFlags) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer r.end()
 	return r.resume(c.Arg(0), answers, f)
 }
 
@@ -62,12 +62,15 @@ func cancelOnFleet(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer r.end()
 	if err := r.Driver.Cancel(c.Context, c.Tenant, c.Arg(0), project.User()); err != nil {
 		return r.fail(c.Arg(0), err)
 	}
 	return r.follow(c.Arg(0), sessionFlags{outputFlags: outputFlags{json: c.JSON, quiet: true}, resumed: true}, nil)
 }
+
+// end closes the connection. What it was used for is done by then.
+func (r *fleetRuns) end() { _ = r.Close() }
 
 // openRunOnFleet connects for a command about the run of its argument.
 func openRunOnFleet(c *ui.Call) (*fleetRuns, error) {
@@ -134,7 +137,7 @@ func (f *runFlags) runOnFleet(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer r.end()
 	err = r.Driver.Start(c.Context, temporal.NewRun{Program: p, Portable: portable, Input: in, By: project.User(), Version: version.String(), Conversation: f.conversation})
 	switch {
 	case errors.Is(err, temporal.ErrExists) && f.runID != "":

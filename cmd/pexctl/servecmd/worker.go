@@ -60,7 +60,7 @@ func WorkerCommand(env *ui.Env) *cli.Command {
 }
 
 // work executes work until the process receives a signal.
-func work(c *ui.Call) error {
+func work(c *ui.Call) (err error) {
 	log, err := newLog(c)
 	if err != nil {
 		return err
@@ -84,14 +84,14 @@ func work(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { err = errors.Join(err, conn.Close()) }()
 	if err := prepare(c, conn); err != nil {
 		return err
 	}
 	var shared *agents.SharedMemory
 	o.Client, o.Codec = conn.Client, conn.Codec
 	o.Env, shared = environment(c, home)
-	defer shared.Close()
+	defer func() { err = errors.Join(err, shared.Close()) }()
 	w, err := temporal.New(o)
 	if _, ok := errors.AsType[*queue.ConflictError](err); ok {
 		return failure.Usagef("%w", err)
@@ -119,7 +119,7 @@ func selectQueues(o *temporal.Options, kinds []string) error {
 	if len(kinds) == 0 {
 		kinds = []string{workflowQueue, llmQueue, toolQueue, memoryQueue}
 	}
-	for _, kind := range strings.Split(strings.Join(kinds, ","), ",") {
+	for kind := range strings.SplitSeq(strings.Join(kinds, ","), ",") {
 		switch kind {
 		case workflowQueue:
 			o.Workflows = true
