@@ -38,8 +38,8 @@ type Run struct {
 // Outcome is the outcome of a run.
 type Outcome struct {
 	Result     json.RawMessage // an engine.Result
-	Journal    []byte // lines of a file
-	Activities int    // effects that were performed as activities
+	Journal    []byte          // lines of a file
+	Activities int             // effects that were performed as activities
 }
 
 // poll is how often the test looks whether the run waits, in virtual time.

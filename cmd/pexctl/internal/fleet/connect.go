@@ -106,4 +106,3 @@ func openBlobs(address string) (blob.Store, error) {
 		"s3": s3.Opener(s3.Settings{Signer: new(bedrock.Signer), Environ: os.Getenv}),
 	})
 }
-
