@@ -206,24 +206,25 @@ func (x *execution) output(res *engine.Result) (*output, error) {
 
 // listen handles updates and queries.
 func (x *execution) listen() error {
+	ctx := x.worker.o.Codec.HandlerContext(x.ctx) // rejects what it cannot decode
 	decide := workflow.UpdateHandlerOptions{Validator: func(d decisions) error { return x.check(d) }}
-	if err := workflow.SetUpdateHandlerWithOptions(x.ctx, decideUpdate, x.decide, decide); err != nil {
+	if err := workflow.SetUpdateHandlerWithOptions(ctx, decideUpdate, x.decide, decide); err != nil {
 		return err
 	}
-	if err := workflow.SetUpdateHandler(x.ctx, messageUpdate, x.receive); err != nil {
+	if err := workflow.SetUpdateHandler(ctx, messageUpdate, x.receive); err != nil {
 		return err
 	}
 	cancel := func(_ workflow.Context, by engine.Actor) error {
 		x.cancelBy(by)
 		return nil
 	}
-	if err := workflow.SetUpdateHandler(x.ctx, cancelUpdate, cancel); err != nil {
+	if err := workflow.SetUpdateHandler(ctx, cancelUpdate, cancel); err != nil {
 		return err
 	}
-	if err := workflow.SetQueryHandler(x.ctx, stateQuery, func() (State, error) { return x.state(), nil }); err != nil {
+	if err := workflow.SetQueryHandler(ctx, stateQuery, func() (State, error) { return x.state(), nil }); err != nil {
 		return err
 	}
-	return workflow.SetQueryHandler(x.ctx, journalQuery, func(from int) ([]byte, error) {
+	return workflow.SetQueryHandler(ctx, journalQuery, func(from int) ([]byte, error) {
 		encoded, err := x.written.of(x.journal.Records)
 		return encoded[min(max(from, 0), len(encoded)):], err
 	})
