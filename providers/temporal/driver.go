@@ -17,7 +17,10 @@ import (
 )
 
 // Driver starts and controls runs on Temporal. It is safe for concurrent use.
-type Driver struct{ Client client.Client }
+type Driver struct {
+	Client    client.Client
+	Namespace string
+}
 
 // NewRun describes a run to start.
 type NewRun struct {

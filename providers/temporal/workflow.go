@@ -2,10 +2,7 @@ package temporal
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -33,9 +30,8 @@ type execution struct {
 	waiting []interrupt.Question
 	ended   bool
 
-	decisions []decisions
-	refused   map[string]string // decisions that were refused, by path
-	decided   map[string]bool   // decisions in the journal, by path
+	current   *batch   // of the session; nil = none executes
+	batches   []*batch // for the next sessions
 	cancelled *engine.Actor     // who cancelled the run; nil = no one
 	cancel    chan struct{}     // closed then
 	inbox     *runtime.Inbox    // of the session; nil = none executes
@@ -44,7 +40,7 @@ type execution struct {
 // workflow is the workflow of a run.
 func (w *Worker) workflow(ctx workflow.Context, set settings, start, program, encoded []byte) (*output, error) {
 	free, _ := workflow.NewDisconnectedContext(ctx)
-	x := &execution{worker: w, ctx: free, set: set, start: start, program: program, refused: map[string]string{}, decided: map[string]bool{}, decisions: set.Decisions, cancel: make(chan struct{})}
+	x := &execution{worker: w, ctx: free, set: set, start: start, program: program, cancel: make(chan struct{})}
 	x.journal.RoundTrip = true
 	if err := x.open(encoded); err != nil {
 		if len(encoded) > 0 {
@@ -53,6 +49,9 @@ func (w *Worker) workflow(ctx workflow.Context, set settings, start, program, en
 		return nil, temporal.NewNonRetryableApplicationError(err.Error(), errRefused, nil)
 	}
 	defer func() { _ = x.run.Host.Close() }() // it opened nothing
+	for _, d := range set.Decisions {
+		x.batches = append(x.batches, newBatch(d))
+	}
 	if set.Cancelled != nil {
 		x.cancelBy(*set.Cancelled)
 	}
@@ -100,14 +99,16 @@ func (o *Options) restore(start []journal.Record, program []byte, version string
 // execute executes sessions of the run until it ends.
 func (x *execution) execute() (*output, error) {
 	for {
-		d := x.next()
-		res, full := x.session(d)
+		x.current = x.next()
+		res, full := x.session(x.current)
 		if res.Status != stop.RunInterrupted {
 			x.ended, x.waiting = true, nil
+			x.current.end(nil)
 			return x.output(res)
 		}
 		x.waiting = res.Interrupts
-		x.settle(d)
+		x.current.end(x.waiting)
+		x.current = nil
 		if full {
 			return nil, x.continueAsNew()
 		}
@@ -115,37 +116,29 @@ func (x *execution) execute() (*output, error) {
 			return nil, temporal.NewNonRetryableApplicationError(res.StopReason.Message, errRefused, nil)
 		}
 		x.announce(res)
-		if err := workflow.Await(x.ctx, func() bool { return len(x.decisions) > 0 || x.cancelled != nil || x.full() }); err != nil {
+		if err := workflow.Await(x.ctx, func() bool { return len(x.batches) > 0 || x.cancelled != nil || x.full() }); err != nil {
 			return nil, err
 		}
-		if len(x.decisions) == 0 && x.cancelled == nil {
+		if len(x.batches) == 0 && x.cancelled == nil {
 			return nil, x.continueAsNew()
 		}
 	}
 }
 
 // next removes and returns the decisions for the next session.
-func (x *execution) next() (d decisions) {
-	if len(x.decisions) > 0 {
-		d, x.decisions = x.decisions[0], x.decisions[1:]
+func (x *execution) next() *batch {
+	b := newBatch(decisions{})
+	if len(x.batches) > 0 {
+		b, x.batches = x.batches[0], x.batches[1:]
 	}
-	if d.By.IsZero() {
-		d.By = x.set.By
+	if b.By.IsZero() {
+		b.By = x.set.By
 	}
-	return d
-}
-
-// settle finds out which decisions of a session were refused: their questions are still open.
-func (x *execution) settle(d decisions) {
-	for _, q := range x.waiting {
-		if d.Answers[q.Path] != nil || d.Resolve[q.Path] != "" {
-			x.refused[q.Path] = "the answer is not permitted"
-		}
-	}
+	return b
 }
 
 // session executes one session of the run. full reports that it ended since the history is long.
-func (x *execution) session(d decisions) (res *engine.Result, full bool) {
+func (x *execution) session(d *batch) (res *engine.Result, full bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	w := newWorld(x.ctx, x.activityOptions)
@@ -158,7 +151,7 @@ func (x *execution) session(d decisions) (res *engine.Result, full bool) {
 	res = runtime.Run(ctx, x.run.Program, x.run.Start.Input, x.run.Host, runtime.Options{
 		Journal: &x.journal, World: w, Virtual: x.worker.o.Virtual, Version: x.set.Version, Conversation: x.set.Conversation,
 		WallClock: x.wallClock(), Grace: maxGrace, By: d.By, Answers: d.Answers, Resolve: d.Resolve,
-		Cancel: x.cancel, CancelledBy: func() engine.Actor { return *x.cancelled }, Decided: func(path string) { x.decided[path] = true }, Inbox: x.inbox,
+		Cancel: x.cancel, CancelledBy: func() engine.Actor { return *x.cancelled }, Decided: d.accept, Inbox: x.inbox,
 	})
 	return res, full
 }
@@ -182,11 +175,14 @@ func (x *execution) full() bool {
 
 // continueAsNew returns the error that ends this execution and begins the next.
 func (x *execution) continueAsNew() error {
-	if err := workflow.Await(x.ctx, func() bool { return workflow.AllHandlersFinished(x.ctx) || len(x.decisions) > 0 }); err != nil {
+	if err := workflow.Await(x.ctx, func() bool { return workflow.AllHandlersFinished(x.ctx) || len(x.batches) > 0 }); err != nil {
 		return err
 	}
 	set := x.set
-	set.Decisions, set.Cancelled = x.decisions, x.cancelled
+	set.Decisions, set.Cancelled = nil, x.cancelled
+	for _, b := range x.batches {
+		set.Decisions = append(set.Decisions, b.decisions)
+	}
 	encoded, err := x.written.of(x.journal.Records)
 	if err != nil {
 		return err
@@ -252,62 +248,8 @@ func (x *execution) state() State {
 	return State{Waiting: len(x.waiting) > 0 && x.inbox == nil, Questions: x.waiting, Ended: x.ended, Records: len(x.journal.Records), At: workflow.Now(x.ctx)}
 }
 
-// check refuses decisions about nothing.
-func (x *execution) check(d decisions) error {
-	paths := slices.Sorted(maps.Keys(d.Answers))
-	paths = append(paths, slices.Sorted(maps.Keys(d.Resolve))...)
-	if len(paths) == 0 {
-		return refusal("there is no answer in the request")
-	}
-	for _, path := range paths {
-		switch {
-		case x.decided[path]:
-			return refusal("%s: it was answered already", path)
-		case x.inbox == nil && !slices.ContainsFunc(x.waiting, func(q interrupt.Question) bool { return q.Path == path }):
-			return refusal("%s: the run does not ask this", path)
-		case !json.Valid(d.Answers[path]) && d.Answers[path] != nil:
-			return refusal("%s: the answer is not JSON", path)
-		}
-	}
-	return nil
-}
-
 func refusal(format string, args ...any) error {
 	return temporal.NewNonRetryableApplicationError(fmt.Sprintf(format, args...), errRefused, nil)
-}
-
-// decide handles decisions. It returns once they are in the journal, or why one is not.
-func (x *execution) decide(ctx workflow.Context, d decisions) error {
-	if x.cancelled != nil || x.ended {
-		return refusal("the run has ended")
-	}
-	var paths []string
-	for path := range d.Answers {
-		paths = append(paths, path)
-	}
-	for path := range d.Resolve {
-		paths = append(paths, path)
-	}
-	slices.Sort(paths)
-	for _, path := range paths {
-		if x.decided[path] || slices.ContainsFunc(x.decisions, func(o decisions) bool { return o.Answers[path] != nil || o.Resolve[path] != "" }) {
-			return refusal("%s: it was answered already", path)
-		}
-		delete(x.refused, path)
-	}
-	x.decisions = append(x.decisions, d)
-	settled := func(path string) bool { return x.decided[path] || x.refused[path] != "" }
-	_ = workflow.Await(ctx, func() bool { return x.ended || !slices.ContainsFunc(paths, func(p string) bool { return !settled(p) }) })
-	for _, path := range paths {
-		switch {
-		case x.decided[path]:
-		case x.refused[path] != "":
-			return refusal("%s: %s", path, x.refused[path])
-		default:
-			return refusal("%s: the run ended before the answer", path)
-		}
-	}
-	return nil
 }
 
 // receive handles a message.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/project"
@@ -32,6 +33,14 @@ type fleetWatch struct {
 	output []byte        // then: all lines of the journal
 	err    error
 	noted  bool // that nothing answers
+	stalls stall
+}
+
+// stall is for how long nothing has happened.
+type stall struct {
+	program *engine.Program // nil = not known yet
+	since   time.Time       // of the last record
+	noted   bool
 }
 
 // await waits for the end of the workflow.
@@ -61,6 +70,7 @@ func (w *fleetWatch) watch(sinks []engine.Sink, conversation bool) (*engine.Resu
 		return nil, failure.Infra(err)
 	}
 	r.Host.Sinks = sinks
+	w.stalls = stall{program: r.Program, since: time.Now()}
 	var broken error
 	tail := &runtime.Tail{More: func(seen uint64) (more []journal.Record, err error) {
 		more, broken = w.more(max(seen, uint64(len(recs))))
@@ -82,8 +92,10 @@ func (w *fleetWatch) more(seen uint64) ([]journal.Record, error) {
 			return nil, failure.Infra(err)
 		}
 		if uint64(len(c.Records)) > seen {
+			w.stalls.since, w.stalls.noted = time.Now(), false
 			return c.Records[seen:], nil
 		}
+		w.noteStall()
 		if ended {
 			return nil, w.failed()
 		}
@@ -121,6 +133,18 @@ func (w *fleetWatch) look() (ended bool) {
 		w.note("No worker answers for the run (" + err.Error() + "). It goes on once one does: pexctl worker")
 	}
 	return false
+}
+
+// noteStall says once which queues have no worker if nothing has happened for a while.
+func (w *fleetWatch) noteStall() {
+	if s := &w.stalls; s.noted || s.program == nil || time.Since(s.since) < patience {
+		return
+	}
+	w.stalls.noted = true
+	missing, err := w.Driver.Unpolled(w.ctx, w.stalls.program)
+	if err == nil && len(missing) > 0 {
+		w.note("No worker polls " + strings.Join(missing, ", ") + ", so the run may wait. Start one: pexctl worker SPEC")
+	}
 }
 
 // patience is how long a worker may take to answer.

@@ -102,6 +102,9 @@ func work(c *ui.Call) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := w.Check(c.Context, conn.Namespace); err != nil {
+		return failure.Infra(err)
+	}
 	if o.Models && len(o.Programs) == 0 {
 		log.Warn("no spec is given, so this worker calls no models")
 	}

@@ -77,7 +77,7 @@ func Connect(c *ui.Call, log *slog.Logger) (*Connection, error) {
 		return nil, errors.Join(asFailure(err), out.Close())
 	}
 	out.closes = append(out.closes, func() error { conn.Close(); return nil })
-	out.Connection, out.Driver = conn, &temporal.Driver{Client: conn.Client}
+	out.Connection, out.Driver = conn, &temporal.Driver{Client: conn.Client, Namespace: conn.Namespace}
 	return out, nil
 }
 
