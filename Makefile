@@ -1,7 +1,7 @@
 # `make help` lists the targets; `make check` is all that CI runs.
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
-.PHONY: help build test race check lint format arch contract golden record generate images licenses vulncheck bench bench-peers sizes fuzz e2e e2e-clients e2e-serve e2e-telemetry e2e-temporal e2e-ui sdk injection faults faults-nightly yardsticks
+.PHONY: help build test race check lint format arch contract golden record generate images licenses vulncheck bench bench-peers sizes fuzz e2e e2e-clients e2e-serve e2e-telemetry e2e-temporal drivers faults-temporal e2e-ui sdk injection faults faults-nightly yardsticks
 
 GO       ?= go
 TOOL     := $(GO) tool -modfile=internal/tools/go.mod
@@ -116,6 +116,14 @@ e2e-telemetry: ## test traces and metrics with the OpenTelemetry Collector and P
 e2e-temporal: ## test against a real Temporal server (2 minutes; 8 CPU minutes to build the server on first use)
 	internal/e2e/setup.sh temporal
 	$(GO) test -count=1 -tags e2e -run '^TestE2E' -timeout 20m -v ./internal/temporaltest ./providers/temporal/...
+
+drivers: ## compare runs as workflows of Temporal with local ones: journals and results byte by byte (1 minute)
+	$(GO) test -count=1 -v -run 'TestDriversAgree$$' ./cmd/pexctl | tail -3
+	$(GO) test -count=1 -run 'Elsewhere|LostEffects|WorkersAlwaysEnd|WorkersEnd' ./engine/runtime
+
+faults-temporal: ## kill workers of a Temporal namespace every 2 seconds, and the server three times: 200 runs, 40,000 writes (10 minutes; Linux)
+	internal/e2e/setup.sh temporal
+	$(GO) test -count=1 -tags e2e -run '^TestE2E' -timeout 40m -v ./internal/fleettest
 
 e2e-clients: ## test pexctl serve with the clients that people use, from npm (needs Node.js; set up on first use)
 	internal/e2e/setup.sh clients

@@ -32,6 +32,7 @@ type Server struct {
 	process *exec.Cmd // nil = killed
 	stdin   io.Closer // the process ends when it is closed
 	kills   int
+	cpu     time.Duration // of processes that have ended
 }
 
 // Start starts a server with these namespaces, or default if there are none. It ends with the
@@ -80,8 +81,8 @@ func (s *Server) Environ(namespace string) []string {
 	return []string{"TEMPORAL_ADDRESS=" + s.address, "TEMPORAL_NAMESPACE=" + namespace, "TEMPORAL_CONFIG_FILE=" + os.DevNull}
 }
 
-// Kill kills the server, as the loss of its machine would, except that the file system loses nothing. Nothing happens if it does not
-// run.
+// Kill kills the server, as the loss of its machine would, except that the file system loses
+// nothing. Nothing happens if it does not run.
 func (s *Server) Kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,6 +91,7 @@ func (s *Server) Kill() {
 	}
 	_ = s.process.Process.Kill()
 	_ = s.process.Wait() // its error is the kill
+	s.cpu += s.process.ProcessState.UserTime() + s.process.ProcessState.SystemTime()
 	s.stdin.Close()
 	s.process = nil
 	s.kills++
@@ -100,6 +102,13 @@ func (s *Server) Kills() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.kills
+}
+
+// CPU returns the CPU time of the server until it was last killed.
+func (s *Server) CPU() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cpu
 }
 
 // Restart starts the server after Kill with the same data at the same address, and waits until it

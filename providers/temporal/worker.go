@@ -116,11 +116,14 @@ type Registry interface {
 
 // Register registers the workflow and the activity at once. Run does that for each queue.
 func (w *Worker) Register(r Registry) {
-	w.registerWorkflow(r)
+	w.RegisterWorkflow(r)
 	w.registerActivity(r)
 }
 
-func (w *Worker) registerWorkflow(r Registry) {
+// RegisterWorkflow registers only the workflow, such as for replays of histories.
+func (w *Worker) RegisterWorkflow(r interface {
+	RegisterWorkflowWithOptions(w any, o workflow.RegisterOptions)
+}) {
 	r.RegisterWorkflowWithOptions(w.workflow, workflow.RegisterOptions{Name: workflowName, VersioningBehavior: w.o.versioning()})
 }
 
@@ -141,7 +144,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		queue.Limit(&wo, p.perSecond)
 		one := worker.New(w.o.Client, p.queue, wo)
 		if p.workflows {
-			w.registerWorkflow(one)
+			w.RegisterWorkflow(one)
 		} else {
 			w.registerActivity(one)
 		}
