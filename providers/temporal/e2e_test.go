@@ -219,7 +219,7 @@ func (w *world) executions(t *testing.T, run string) (n int) {
 
 func TestE2ELongRunsContinueInNewExecutions(t *testing.T) {
 	for _, tc := range []struct{ calls, sideBySide, maxEvents, executions int }{
-		{600, 5, 800, 4},
+		{600, 5, 500, 4},
 		{3000, 10, 2000, 5},
 		{40, 40, 0, 1},
 	} {
