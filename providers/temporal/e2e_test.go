@@ -314,4 +314,3 @@ func (w *world) untilWaiting(t *testing.T, run string) {
 		}
 	}
 }
-

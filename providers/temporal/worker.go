@@ -123,7 +123,8 @@ func (w *Worker) Register(r Registry) {
 // RegisterWorkflow registers only the workflow, such as for replays of histories.
 func (w *Worker) RegisterWorkflow(r interface {
 	RegisterWorkflowWithOptions(w any, o workflow.RegisterOptions)
-}) {
+},
+) {
 	r.RegisterWorkflowWithOptions(w.workflow, workflow.RegisterOptions{Name: workflowName, VersioningBehavior: w.o.versioning()})
 }
 

@@ -30,11 +30,11 @@ type execution struct {
 	waiting []interrupt.Question
 	ended   bool
 
-	current   *batch   // of the session; nil = none executes
-	batches   []*batch // for the next sessions
-	cancelled *engine.Actor     // who cancelled the run; nil = no one
-	cancel    chan struct{}     // closed then
-	inbox     *runtime.Inbox    // of the session; nil = none executes
+	current   *batch         // of the session; nil = none executes
+	batches   []*batch       // for the next sessions
+	cancelled *engine.Actor  // who cancelled the run; nil = no one
+	cancel    chan struct{}  // closed then
+	inbox     *runtime.Inbox // of the session; nil = none executes
 }
 
 // workflow is the workflow of a run.
