@@ -40,11 +40,23 @@ func Linked(command string, platforms []string) ([]Module, error) {
 	}
 	modules := slices.SortedFunc(maps.Values(found), func(a, b Module) int { return cmp.Compare(a.Path, b.Path) })
 	for _, m := range modules {
+		if note := withoutFile[m.line()]; note != "" && len(m.Texts) == 0 {
+			m.Texts["no license file"] = note
+		}
 		if len(m.Texts) == 0 {
 			return nil, fmt.Errorf("%s %s has no license file", m.Path, m.Version)
 		}
 	}
 	return modules, nil
+}
+
+// withoutFile says why a version of a module is linked although it has no license file. Other versions
+// are looked at again.
+var withoutFile = map[string]string{
+	"github.com/nexus-rpc/nexus-proto-annotations v0.1.0": `This module has no license file. It has one generated file, the descriptors of
+protobuf options, and is required by go.temporal.io/api, whose license is MIT, as
+is that of github.com/nexus-rpc/sdk-go by the same authors.
+`,
 }
 
 // link adds the modules of one platform.
