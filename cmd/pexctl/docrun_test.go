@@ -31,6 +31,7 @@ var notRun = map[string][]string{
 	"docs/models.md":              {"needs Ollama with a model", "needs a key"},
 	"docs/observability.md":       {"lines of a log", "needs Docker", "needs Langfuse", "needs Prometheus", "needs a collector"},
 	"docs/performance.md":         slices.Repeat([]string{"takes minutes"}, 7),
+	"docs/scale.md":               {"needs Temporal's own program, and two machines", "needs a Temporal server", "needs two machines"},
 	"docs/security.md":            {"part of a workflow of GitHub"},
 	"docs/serve.md":               {"needs Prometheus", "needs Prometheus"},
 	"docs/tutorial.md":            {"needs a key", "needs a key", "needs the network"},
