@@ -8,23 +8,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"strconv"
-	"strings"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
-	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/api/temporalproto"
 	"go.temporal.io/sdk/worker"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/blob"
-	"github.com/pexctl/pex/engine/graph"
-	"github.com/pexctl/pex/engine/interrupt"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/jsonvalue"
 	"github.com/pexctl/pex/engine/runs"
@@ -36,41 +32,6 @@ import (
 	"github.com/pexctl/pex/providers/temporal/dial"
 	"github.com/pexctl/pex/providers/temporal/payload"
 )
-
-// nodeFunc is a node.
-type nodeFunc func(engine.Scope) error
-
-func (f nodeFunc) Run(s engine.Scope) error { return f(s) }
-
-// programOf returns a program with one node.
-func programOf(node nodeFunc) *engine.Program {
-	const id = "main"
-	source := json.RawMessage(`{"kind":"test"}`)
-	return &engine.Program{
-		Name: "p", Digest: "sha256:test", Source: source, Memory: engine.MemorySettings{Backend: "none"},
-		Graph: &graph.Graph[engine.Condition]{Start: id, Nodes: []graph.Node{{ID: id, Type: id}}}, Nodes: map[string]engine.Node{id: node},
-	}
-}
-
-// counter is a tool that counts its calls by key.
-type counter struct {
-	effect tool.Effect
-	size   int // of a result
-
-	mu    sync.Mutex
-	calls map[string]int
-}
-
-func (c *counter) Info() tool.Info {
-	return tool.Info{Name: "count", Effect: c.effect, Input: json.RawMessage(`{"type":"object"}`)}
-}
-
-func (c *counter) Call(_ context.Context, call *tool.Call) (*tool.Output, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.calls[call.Key]++
-	return &tool.Output{Text: string(call.Args) + strings.Repeat("x", c.size)}, nil
-}
 
 // once reports a call that was made more often than once, or another number of calls.
 func (c *counter) once(t *testing.T, want int) {
@@ -84,23 +45,6 @@ func (c *counter) once(t *testing.T, want int) {
 		if n != 1 {
 			t.Errorf("%s was called %d times", key, n)
 		}
-	}
-}
-
-// calls returns a node that makes n calls, so many at the same time.
-func calls(n, sideBySide int) nodeFunc {
-	return func(s engine.Scope) error {
-		for i := 0; i < n; i += sideBySide {
-			err := s.Parallel(min(sideBySide, n-i), func(int) string { return "" }, func(k int, s engine.Scope) error {
-				_, _, err := s.Tool("tool."+strconv.Itoa(i+k), engine.Invocation{Tool: "count", Args: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i+k))})
-				return err
-			})
-			if err != nil {
-				return err
-			}
-		}
-		s.Record(engine.Answered{Answer: engine.Answer{Text: "done"}})
-		return nil
 	}
 }
 
@@ -121,7 +65,7 @@ func newWorld(t *testing.T, node nodeFunc, tools ...tool.Binding) *world {
 		t.Fatal(err)
 	}
 	codec := payload.New(payload.Options{Store: store})
-	conn, err := dial.Dial(t.Context(), dial.Settings{Environ: s.Environ("default"), Configure: codec.Configure})
+	conn, err := dial.Dial(t.Context(), dial.Settings{Environ: s.Environ("default"), Identity: "test", Configure: codec.Configure})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +152,7 @@ func (w *world) executions(t *testing.T, run string) (n int) {
 			}
 			h.Events = append(h.Events, e)
 		}
-		if err := r.ReplayWorkflowHistory(sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))), h); err != nil {
+		if err := r.ReplayWorkflowHistory(quiet(), h); err != nil {
 			t.Errorf("replay of execution %d from the end: %v", n, err)
 		}
 		if id = h.Events[0].GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId(); id == "" {
@@ -253,13 +197,6 @@ func TestE2ELargeResults(t *testing.T) {
 
 // Answers and cancellations that arrive together: one decision each, and no request hangs.
 func TestE2EAnAnswerRacesACancellation(t *testing.T) {
-	asks := func(s engine.Scope) error {
-		d, err := s.Ask("q", interrupt.Question{Kind: interrupt.Human, Question: "Which?"})
-		if err == nil {
-			s.Record(engine.Answered{Answer: engine.Answer{Text: d.Text}})
-		}
-		return err
-	}
 	w := newWorld(t, asks)
 	answered, cancelled := 0, 0
 	for i := range races {
@@ -300,7 +237,7 @@ func TestE2EAnAnswerRacesACancellation(t *testing.T) {
 	t.Logf("%d answered, %d cancelled", answered, cancelled)
 }
 
-const races = 200
+const races = 1000
 
 func (w *world) untilWaiting(t *testing.T, run string) {
 	t.Helper()
@@ -311,6 +248,42 @@ func (w *world) untilWaiting(t *testing.T, run string) {
 		}
 		if s.Waiting {
 			return
+		}
+	}
+}
+
+// Histories of this version, for TestHistoriesReplay of later ones: PEX_GOLDEN=update records them.
+func TestE2EHistoriesAreRecorded(t *testing.T) {
+	if os.Getenv("PEX_GOLDEN") != "update" {
+		t.Skip("with PEX_GOLDEN=update only")
+	}
+	for name, node := range recorded {
+		c := &counter{effect: tool.WriteEffect, calls: map[string]int{}}
+		w := newWorld(t, node, tool.Binding{Spec: &tool.Spec{Name: "count"}, Tool: c})
+		w.start(t, "r", 0)
+		if name == "question" {
+			w.untilWaiting(t, "r")
+			if err := w.Decide(t.Context(), "", "r", map[string]json.RawMessage{"q": json.RawMessage(`{"do":"text","text":"this"}`)}, nil, engine.Actor{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := w.Wait(t.Context(), "", "r"); err != nil {
+			t.Fatal(err)
+		}
+		h := &history.History{}
+		for events := w.Client.GetWorkflowHistory(t.Context(), temporal.WorkflowID("", "r"), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
+			e, err := events.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.Events = append(h.Events, e)
+		}
+		b, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join("testdata", "histories", name+".json"), append(b, '\n'), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
