@@ -32,21 +32,18 @@ func unpack(m *manifest, id, cache string) (string, error) {
 	if err := m.write(fresh); err != nil {
 		return "", err
 	}
-	if err := replace(fresh, final); err != nil && !m.isIntact(final) { // another process may be first
+	err = os.Rename(fresh, final)
+	if err == nil || m.isIntact(final) { // another process was first, and may use the folder already
+		return final, nil
+	}
+	if err := replace(fresh, final); err != nil && !m.isIntact(final) {
 		return "", err
 	}
 	return final, nil
 }
 
-// replace moves a folder to a place at which there may be another one.
+// replace moves a folder to a place at which there is a damaged one.
 func replace(fresh, final string) error {
-	err := os.Rename(fresh, final)
-	if err == nil {
-		return nil
-	}
-	if _, none := os.Lstat(final); none != nil {
-		return err
-	}
 	old, err := os.MkdirTemp(filepath.Dir(final), ".replaced-*")
 	if err != nil {
 		return err
